@@ -1,0 +1,94 @@
+"""The exceptions Heedful raises for a user's mistake, and the exit code each one gives on the command line.
+
+A message names the argument or the file, row and field; says what was expected and what came; and says what to do.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """Exit status of the command line."""
+
+    OK = 0
+    GATE_FAILED = 1
+    USAGE = 2
+    BAD_DATA = 3
+    DIVERGED = 4
+    BAD_ARTEFACT = 5
+    CANNOT_WRITE = 6
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+class HeedfulError(Exception):
+    """Base of every error that is the user's to mend; the command line prints it as one line."""
+
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERNAL
+
+
+class UsageError(HeedfulError, ValueError):
+    """An argument, option or setting is wrong."""
+
+    exit_code = ExitCode.USAGE
+
+
+class DataError(HeedfulError, ValueError):
+    """An input file, row or field is wrong."""
+
+    exit_code = ExitCode.BAD_DATA
+
+
+class DivergedError(HeedfulError, ArithmeticError):
+    """Training met a loss or gradient that is not finite."""
+
+    exit_code = ExitCode.DIVERGED
+
+
+class ArtefactError(HeedfulError):
+    """A saved model or run is missing, altered or of an unknown version."""
+
+    exit_code = ExitCode.BAD_ARTEFACT
+
+
+class OutputError(HeedfulError, OSError):
+    """Something could not be written: no permission, no space, not a folder."""
+
+    exit_code = ExitCode.CANNOT_WRITE
+
+
+class Interrupted(HeedfulError):
+    """Training was asked to stop; its state is saved and can be resumed."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+
+class MissingExtraError(UsageError, ImportError):
+    """An optional package is not installed.
+
+    Args:
+        package: name of the package that could not be imported.
+        extra: the extra of Heedful that brings it.
+        purpose: what it is needed for, as a noun phrase.
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'heedful[{extra}]'")
+
+
+def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
+    """Return a hint naming the valid name closest to a misspelt one.
+
+    Args:
+        name: what was given.
+        valid: every name that would have been accepted.
+
+    Returns:
+        "did you mean 'x'?" where one is close, otherwise the list of valid names.
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, valid, n=1)
+    return f"did you mean {close[0]!r}?" if close else "valid: " + ", ".join(sorted(valid))

@@ -1,0 +1,129 @@
+"""Writing files so that a crash at any moment leaves either the old state or the new one."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from heedful.errors import OutputError
+
+_TEMPORARY = ".tmp-"
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's content in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@contextlib.contextmanager
+def told_plainly(path: Path) -> Iterator[None]:
+    """Turn an operating system's refusal to write below ``path`` into an `OutputError`.
+
+    Args:
+        path: what is being written.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        OutputError: when the body raises an OSError.
+    """
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(f"{path}: cannot write: {reason}. Choose another folder or free some space.") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 text file atomically: temporary file beside it, sync, rename.
+
+    Args:
+        path: the file.
+        text: its content.
+
+    Raises:
+        OutputError: if it cannot be written; the old content then stays.
+    """
+    with told_plainly(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(name).chmod(0o644)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def replace_folder(path: Path) -> Iterator[Path]:
+    """Fill a temporary folder, then put it in the place of ``path`` by renaming.
+
+    Whatever the body raises, the old folder stays as it was. A kill between the two renames leaves the old folder
+    beside its place under a temporary name; `recover_folder` puts it back.
+
+    Args:
+        path: the folder to make or replace.
+
+    Yields:
+        The temporary folder to fill.
+
+    Raises:
+        OutputError: if something cannot be written.
+    """
+    with told_plainly(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        recover_folder(path)
+        new = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}new-{path.name}-", dir=path.parent))
+        old = path.parent / f"{_TEMPORARY}old-{path.name}"
+        try:
+            yield new
+            new.chmod(0o755)
+            for file in new.rglob("*"):
+                if file.is_file():
+                    with file.open("rb") as stream:
+                        os.fsync(stream.fileno())
+            if path.exists():
+                os.replace(path, old)
+            os.replace(new, path)
+            _sync_folder(path.parent)
+            shutil.rmtree(old, ignore_errors=True)
+        except BaseException:
+            shutil.rmtree(new, ignore_errors=True)
+            recover_folder(path)
+            raise
+
+
+def recover_folder(path: Path) -> None:
+    """Undo what a killed `replace_folder` left behind: put the old folder back, drop half-written ones."""
+    old = path.parent / f"{_TEMPORARY}old-{path.name}"
+    if old.exists():
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.replace(old, path)
+    for stale in path.parent.glob(f"{_TEMPORARY}new-{path.name}-*"):
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

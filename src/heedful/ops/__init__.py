@@ -1,0 +1,6 @@
+"""Pure attention functions: a reference that is the specification, and faster forms that equal it."""
+
+from heedful.ops.additive import additive_attention
+from heedful.ops.types import AttentionResult, Impl
+
+__all__ = ["AttentionResult", "Impl", "additive_attention"]

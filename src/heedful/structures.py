@@ -1,0 +1,109 @@
+"""The records that cross the boundary between the data side and the maths side.
+
+Axis letters, used in every docstring and as suffixes of local names:
+B batch, L tokens (Q queries and K keys where the two differ), H heads, D features, C features of one head, Y classes.
+
+Polarity, everywhere: ``valid`` is True at a real token, ``keep`` is True where a query may attend to a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """One column of sentences of a batch, padded to a common length.
+
+    Attributes:
+        ids: word ids, [B, L] int64; 0 is padding.
+        valid: True at a real token, [B, L] bool. A sentence without words has no True.
+        tree_distance: steps between two tokens in the dependency tree, [B, L, L] int16; -1 where there is no path
+            or no parse. None when no parse was asked for.
+    """
+
+    ids: Tensor
+    valid: Tensor
+    tree_distance: Tensor | None = None
+
+    def to(self, device: torch.device | str) -> Sentences:
+        """Copy to a device."""
+        tree = None if self.tree_distance is None else self.tree_distance.to(device)
+        return Sentences(self.ids.to(device), self.valid.to(device), tree)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a network takes: one column of sentences for a text, two for a pair.
+
+    Attributes:
+        sides: the columns, each with the same B.
+        targets: class numbers [B] int64, or scores [B] float32; None when there is no gold.
+        rows: row of each example in its data set, so that a bad batch can be named.
+    """
+
+    sides: tuple[Sentences, ...]
+    targets: Tensor | None = None
+    rows: tuple[int, ...] = ()
+
+    def to(self, device: torch.device | str) -> Batch:
+        """Copy to a device."""
+        targets = None if self.targets is None else self.targets.to(device)
+        return replace(self, sides=tuple(side.to(device) for side in self.sides), targets=targets)
+
+
+@dataclass(frozen=True)
+class ContextStates:
+    """What an encoder returns: one vector a token, and on request what it looked at.
+
+    Attributes:
+        states: [B, L, D]; exactly zero at padding.
+        maps: attention weights by name, each [B, Q, K] or feature-wise [B, Q, K, D]; empty unless asked for.
+        gates: gate values by name, each [B, L, D]; 1 keeps the word, 0 takes its context. Empty unless asked for.
+    """
+
+    states: Tensor
+    maps: Mapping[str, Tensor] = field(default_factory=dict)
+    gates: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """What a pooling returns.
+
+    Attributes:
+        vector: [B, D]; exactly zero for a sentence without words.
+        weights: weight of each token for each feature, [B, L, D]; None unless asked for.
+    """
+
+    vector: Tensor
+    weights: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class SideTrace:
+    """How one side of a batch was read: the encoder's maps and gates and the pooling's weights."""
+
+    context: ContextStates
+    pooled: Pooled
+
+
+@dataclass(frozen=True)
+class NetworkOutput:
+    """What a network returns.
+
+    Attributes:
+        logits: unnormalised class scores, [B, Y].
+        vectors: the sentence vector of each side, [B, D] each.
+        traces: one record a side; empty unless asked for.
+    """
+
+    logits: Tensor
+    vectors: tuple[Tensor, ...]
+    traces: tuple[SideTrace, ...] = ()
