@@ -40,7 +40,9 @@ def told_plainly(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OutputError(f"{path}: cannot write: {reason}. Choose another folder or free some space.") from error
+        raise OutputError(
+            f"{path}: cannot write: {reason}. Choose another folder or free some space."
+        ) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,1 +1,17 @@
-"""."""
+"""Whole networks and the builder that makes them from settings."""
+
+from heedful.models.build import ENCODERS, ModelConfig, Task, build_network, encoder_config
+from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
+
+__all__ = [
+    "ENCODERS",
+    "ModelConfig",
+    "Network",
+    "PairNetwork",
+    "RelatednessNetwork",
+    "SentenceEncoder",
+    "Task",
+    "TextNetwork",
+    "build_network",
+    "encoder_config",
+]

@@ -1,1 +1,7 @@
-"""."""
+"""Losses."""
+
+from heedful.objectives.classification import cross_entropy
+from heedful.objectives.l2 import l2_penalty
+from heedful.objectives.relatedness import expected_grade, grade_distribution, relatedness_loss
+
+__all__ = ["cross_entropy", "expected_grade", "grade_distribution", "l2_penalty", "relatedness_loss"]

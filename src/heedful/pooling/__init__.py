@@ -1,1 +1,7 @@
-"""."""
+"""One state a token to one vector a sentence."""
+
+from heedful.pooling.base import Pooling
+from heedful.pooling.simple import MaxPooling, MeanPooling
+from heedful.pooling.source2token import SourceToToken
+
+__all__ = ["MaxPooling", "MeanPooling", "Pooling", "SourceToToken"]

@@ -1,0 +1,38 @@
+"""Class scores from a vector."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from heedful.modules import Activation, Dense
+
+
+class ClassifierHead(nn.Module):
+    """One hidden layer and a linear layer, dropout on the input of both.
+
+    Args:
+        width_in: features of the vector: 600 for a text, 2,400 for a pair.
+        hidden: features of the hidden layer.
+        classes: number of classes Y.
+        activation: of the hidden layer.
+        dropout: on the input of both layers.
+        final_bias: whether the last layer has a bias: yes on SNLI, no on the one-sentence tasks of the papers.
+    """
+
+    def __init__(
+        self,
+        width_in: int,
+        hidden: int,
+        classes: int,
+        *,
+        activation: Activation = "elu",
+        dropout: float = 0.0,
+        final_bias: bool = True,
+    ) -> None:
+        super().__init__()
+        self.hidden = Dense(width_in, hidden, activation=activation, dropout=dropout)
+        self.output = Dense(hidden, classes, bias=final_bias, dropout=dropout)
+
+    def forward(self, vector: Tensor) -> Tensor:
+        """Score: [B, width_in] to logits [B, Y]."""
+        return self.output(self.hidden(vector))

@@ -1,0 +1,225 @@
+"""Masks by name: small frozen values that combine with ``&`` and ``|`` and read back from their own text.
+
+>>> str(parse_mask("forward & window(5)"))
+'forward & window(5)'
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from heedful.errors import UsageError, nearest
+from heedful.masks.visibility import Band, Visible
+from heedful.structures import Sentences
+
+
+@dataclass(frozen=True)
+class Mask(ABC):
+    """Base of every mask: says which keys a query may see, padding aside."""
+
+    @abstractmethod
+    def visible(self, sentences: Sentences) -> Visible:
+        """Resolve for a batch.
+
+        Args:
+            sentences: the batch; only its lengths and structure are read.
+
+        Returns:
+            A band where the mask depends on the offset alone, else booleans [L, L] or [B, L, L].
+        """
+
+    def __and__(self, other: Mask) -> Mask:
+        return Both(self, other)
+
+    def __or__(self, other: Mask) -> Mask:
+        return Either(self, other)
+
+
+@dataclass(frozen=True)
+class BandMask(Mask):
+    """A mask that depends on the offset alone.
+
+    Attributes:
+        name: how it is written in settings.
+        band: the rule.
+    """
+
+    name: str
+    band: Band
+
+    def visible(self, sentences: Sentences) -> Band:
+        """Return the rule itself."""
+        return self.band
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Both(Mask):
+    """A key is visible iff both masks show it."""
+
+    first: Mask
+    second: Mask
+
+    def visible(self, sentences: Sentences) -> Visible:
+        """Intersect; two bands give a band."""
+        one, two = self.first.visible(sentences), self.second.visible(sentences)
+        if isinstance(one, Band) and isinstance(two, Band):
+            return one & two
+        return _dense(one, sentences) & _dense(two, sentences)
+
+    def __str__(self) -> str:
+        parts = (f"({m})" if isinstance(m, Either) else str(m) for m in (self.first, self.second))
+        return " & ".join(parts)
+
+
+@dataclass(frozen=True)
+class Either(Mask):
+    """A key is visible iff at least one mask shows it."""
+
+    first: Mask
+    second: Mask
+
+    def visible(self, sentences: Sentences) -> Visible:
+        """Unite; the result is dense."""
+        return _dense(self.first.visible(sentences), sentences) | _dense(
+            self.second.visible(sentences), sentences
+        )
+
+    def __str__(self) -> str:
+        return f"{self.first} | {self.second}"
+
+
+def forward() -> Mask:
+    """Show strictly earlier tokens: key j to query i iff j < i. The first token sees nothing."""
+    return BandMask("forward", Band(None, -1))
+
+
+def backward() -> Mask:
+    """Show strictly later tokens: key j to query i iff j > i. The last token sees nothing."""
+    return BandMask("backward", Band(1, None))
+
+
+def not_self() -> Mask:
+    """Show every token but the query itself."""
+    return BandMask("not_self", Band(diagonal=False))
+
+
+def everything() -> Mask:
+    """Show every token, the query included."""
+    return BandMask("everything", Band())
+
+
+def window(width: int) -> Mask:
+    """Show tokens at most ``width`` steps away, the query included.
+
+    Args:
+        width: largest distance, in tokens, at least 0.
+
+    Returns:
+        The mask.
+
+    Raises:
+        UsageError: if width is negative or not a whole number.
+    """
+    if not isinstance(width, int) or width < 0:
+        raise UsageError(f"window: width must be a whole number of tokens, 0 or more; got {width!r}")
+    return BandMask(f"window({width})", Band(-width, width))
+
+
+_WITHOUT_NUMBER: dict[str, Callable[[], Mask]] = {
+    "forward": forward,
+    "backward": backward,
+    "not_self": not_self,
+    "everything": everything,
+}
+MASK_NAMES = (*_WITHOUT_NUMBER, "window(N)")
+_TOKEN = re.compile(r"\s*(?:(?P<name>[a-z_]+)(?:\(\s*(?P<number>\d+)\s*\))?|(?P<sign>[&|()]))")
+
+
+def parse_mask(text: str) -> Mask:
+    """Read a mask from its text; ``&`` binds tighter than ``|`` and brackets group.
+
+    Args:
+        text: for example ``"forward & window(5)"``.
+
+    Returns:
+        The mask; its ``str`` reads back as an equal mask.
+
+    Raises:
+        UsageError: if the text is not a mask, with the nearest valid name.
+    """
+    parser = _Parser(text)
+    mask = parser.either()
+    if parser.sign is not None or parser.name is not None:
+        raise parser.error(f"unexpected {parser.sign or parser.name!r}")
+    return mask
+
+
+class _Parser:
+    """Recursive descent over names and signs."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.position = text, 0
+        self.name: str | None = None
+        self.number: str | None = None
+        self.sign: str | None = None
+        self.advance()
+
+    def error(self, why: str) -> UsageError:
+        return UsageError(f"mask {self.text!r}: {why}; write for example 'forward & window(5)'")
+
+    def advance(self) -> None:
+        self.name = self.number = self.sign = None
+        if not self.text[self.position :].strip():
+            return
+        match = _TOKEN.match(self.text, self.position)
+        if match is None:
+            raise self.error(f"cannot read {self.text[self.position :].strip()!r}")
+        self.position = match.end()
+        self.name, self.number, self.sign = match["name"], match["number"], match["sign"]
+
+    def either(self) -> Mask:
+        mask = self.both()
+        while self.sign == "|":
+            self.advance()
+            mask = mask | self.both()
+        return mask
+
+    def both(self) -> Mask:
+        mask = self.one()
+        while self.sign == "&":
+            self.advance()
+            mask = mask & self.one()
+        return mask
+
+    def one(self) -> Mask:
+        if self.sign == "(":
+            self.advance()
+            mask = self.either()
+            if self.sign != ")":
+                raise self.error("a bracket is not closed")
+        elif self.name is None:
+            raise self.error("a mask is missing" if self.sign is None else f"unexpected {self.sign!r}")
+        elif self.name == "window":
+            if self.number is None:
+                raise self.error("window needs a width: window(5)")
+            mask = window(int(self.number))
+        elif self.name in _WITHOUT_NUMBER and self.number is None:
+            mask = _WITHOUT_NUMBER[self.name]()
+        else:
+            raise self.error(f"unknown mask {self.name!r}: {nearest(self.name, MASK_NAMES)}")
+        self.advance()
+        return mask
+
+
+def _dense(visible: Visible, sentences: Sentences) -> Tensor:
+    if isinstance(visible, Band):
+        return visible.keep(sentences.valid.shape[1], sentences.valid.device)
+    return visible

@@ -1,0 +1,148 @@
+"""Settings to networks: the only place where names become classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from torch import Tensor
+
+from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder
+from heedful.errors import UsageError, nearest
+from heedful.heads import ClassifierHead, RelatednessHead
+from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
+from heedful.modules import Activation, WordEmbedding
+from heedful.pooling import MaxPooling, MeanPooling, Pooling, SourceToToken
+
+Task = Literal["text", "pair", "relatedness"]
+"""What a network answers: the class of a text, the class of a pair, or how related a pair is."""
+
+PoolingName = Literal["source2token", "mean", "max"]
+
+ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
+    "disan": (DisanConfig, DisanEncoder),
+}
+"""Encoder name to its settings class and to the function that builds it from (width, settings)."""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Everything but words that defines a network.
+
+    Attributes:
+        task: what it answers.
+        encoder: name of the encoder.
+        encoder_options: settings of the encoder that differ from its defaults; activation and dropout come from here
+            unless named.
+        pooling: name of the pooling.
+        width: features of a word vector.
+        hidden: features of the head's hidden layer.
+        activation: of every hidden layer.
+        dropout: on the input of every dense layer.
+        final_bias: whether the last layer of a classifier has a bias.
+        outputs: classes Y, or grades of relatedness.
+    """
+
+    task: Task = "text"
+    encoder: str = "disan"
+    encoder_options: dict[str, Any] = field(default_factory=dict)
+    pooling: PoolingName = "source2token"
+    width: int = 300
+    hidden: int = 300
+    activation: Activation = "elu"
+    dropout: float = 0.25
+    final_bias: bool = True
+    outputs: int = 2
+
+
+def encoder_config(config: ModelConfig) -> Any:
+    """Return the encoder's settings with the model's activation and dropout filled in.
+
+    Args:
+        config: the model.
+
+    Returns:
+        The encoder's own settings dataclass.
+
+    Raises:
+        UsageError: if the encoder or one of its options is unknown.
+    """
+    if config.encoder not in ENCODERS:
+        raise UsageError(
+            f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(ENCODERS))}"
+        )
+    settings, _ = ENCODERS[config.encoder]
+    known = {f.name for f in fields(settings)}
+    for name in config.encoder_options:
+        if name not in known:
+            raise UsageError(
+                f"model.encoder_options.{name} is unknown to {config.encoder}: {nearest(name, list(known))}"
+            )
+    shared = {"activation": config.activation, "dropout": config.dropout}
+    options = {**{k: v for k, v in shared.items() if k in known}, **config.encoder_options}
+    return settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
+
+
+def build_network(config: ModelConfig, trained: Tensor, frozen: Tensor | None = None) -> Network:
+    """Build a network.
+
+    Weights are drawn from torch's global generator: seed it first.
+
+    Args:
+        config: the settings.
+        trained: initial trained word vectors, [V, D].
+        frozen: further, frozen word vectors, [F, D].
+
+    Returns:
+        The network, in training mode.
+
+    Raises:
+        UsageError: if a setting is unknown or out of range, or the vectors' width is not ``config.width``.
+    """
+    if trained.shape[1] != config.width:
+        raise UsageError(
+            f"model.width is {config.width}, but the word vectors have {trained.shape[1]} features"
+        )
+    settings = encoder_config(config)
+    _, build_encoder = ENCODERS[config.encoder]
+    encoder = build_encoder(config.width, settings)
+    pooling = _build_pooling(config, encoder.width_out)
+    sentence_encoder = SentenceEncoder(WordEmbedding(trained, frozen), encoder, pooling)
+    return _build_task(config, sentence_encoder)
+
+
+def _build_pooling(config: ModelConfig, width: int) -> Pooling:
+    if config.pooling == "source2token":
+        return SourceToToken(width, activation=config.activation, dropout=config.dropout)
+    if config.pooling == "mean":
+        return MeanPooling(width)
+    if config.pooling == "max":
+        return MaxPooling(width)
+    raise UsageError(
+        f"model.pooling={config.pooling!r} is unknown: {nearest(config.pooling, get_args(PoolingName))}"
+    )
+
+
+def _build_task(config: ModelConfig, sentence_encoder: SentenceEncoder) -> Network:
+    width = sentence_encoder.width_out
+    if config.task == "relatedness":
+        return RelatednessNetwork(
+            sentence_encoder,
+            RelatednessHead(
+                width, config.hidden, config.outputs, activation=config.activation, dropout=config.dropout
+            ),
+        )
+    if config.task not in ("text", "pair"):
+        raise UsageError(f"model.task={config.task!r} is unknown: {nearest(config.task, get_args(Task))}")
+    head = ClassifierHead(
+        width if config.task == "text" else 4 * width,
+        config.hidden,
+        config.outputs,
+        activation=config.activation,
+        dropout=config.dropout,
+        final_bias=config.final_bias,
+    )
+    return (
+        TextNetwork(sentence_encoder, head) if config.task == "text" else PairNetwork(sentence_encoder, head)
+    )

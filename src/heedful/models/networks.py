@@ -1,0 +1,141 @@
+"""Whole networks: they wire embedding, encoder, pooling and head, and nothing else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+from heedful.encoders import ContextEncoder
+from heedful.errors import UsageError
+from heedful.heads import ClassifierHead, RelatednessHead, match_features
+from heedful.modules import WordEmbedding
+from heedful.pooling import Pooling
+from heedful.structures import Batch, NetworkOutput, Sentences, SideTrace
+
+
+class SentenceEncoder(nn.Module):
+    """Word ids to one vector a sentence: embedding, encoder, pooling.
+
+    Args:
+        embedding: word vectors.
+        encoder: states in context.
+        pooling: one vector a sentence.
+    """
+
+    def __init__(self, embedding: WordEmbedding, encoder: ContextEncoder, pooling: Pooling) -> None:
+        super().__init__()
+        self.embedding, self.encoder, self.pooling = embedding, encoder, pooling
+        self.width_out = pooling.width_out
+
+    def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
+        """Encode a column of sentences.
+
+        Args:
+            sentences: B sentences.
+            need_weights: also return how they were read.
+
+        Returns:
+            Vectors [B, D], and the trace if asked for.
+        """
+        x = self.embedding(sentences.ids)
+        context = self.encoder(x, sentences, need_weights=need_weights)
+        pooled = self.pooling(context.states, sentences.valid, need_weights=need_weights)
+        return pooled.vector, SideTrace(context, pooled) if need_weights else None
+
+
+class Network(nn.Module, ABC):
+    """Base of the networks: both sides of a batch go through one sentence encoder.
+
+    Args:
+        sentence_encoder: shared by all sides.
+    """
+
+    sides: int
+
+    def __init__(self, sentence_encoder: SentenceEncoder) -> None:
+        super().__init__()
+        self.sentence_encoder = sentence_encoder
+
+    @abstractmethod
+    def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
+        """Turn the sentence vectors, [B, D] a side, into logits [B, Y]."""
+
+    def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
+        """Run the network.
+
+        Args:
+            batch: one side for a text, two for a pair.
+            need_weights: also return how each side was read; the logits are the same.
+
+        Returns:
+            Logits, vectors and traces.
+
+        Raises:
+            UsageError: if the batch has the wrong number of sides.
+        """
+        if len(batch.sides) != self.sides:
+            raise UsageError(
+                f"{type(self).__name__} takes {self.sides} text(s) an example; got {len(batch.sides)}"
+            )
+        encoded = [self.sentence_encoder(side, need_weights=need_weights) for side in batch.sides]
+        vectors = tuple(vector for vector, _ in encoded)
+        traces = tuple(trace for _, trace in encoded if trace is not None)
+        return NetworkOutput(self.score(vectors), vectors, traces)
+
+
+class TextNetwork(Network):
+    """Classify a text.
+
+    Args:
+        sentence_encoder: text to vector.
+        head: vector to logits.
+    """
+
+    sides = 1
+
+    def __init__(self, sentence_encoder: SentenceEncoder, head: ClassifierHead) -> None:
+        super().__init__(sentence_encoder)
+        self.head = head
+
+    def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
+        """See `Network.score`."""
+        return self.head(vectors[0])
+
+
+class PairNetwork(Network):
+    """Classify a pair by comparing the vectors of its two sentences.
+
+    Args:
+        sentence_encoder: shared by premise and hypothesis.
+        head: match features [B, 4 D] to logits.
+    """
+
+    sides = 2
+
+    def __init__(self, sentence_encoder: SentenceEncoder, head: ClassifierHead) -> None:
+        super().__init__(sentence_encoder)
+        self.head = head
+
+    def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
+        """See `Network.score`."""
+        return self.head(match_features(*vectors))
+
+
+class RelatednessNetwork(Network):
+    """Grade how related two sentences are.
+
+    Args:
+        sentence_encoder: shared by both sentences.
+        head: two vectors to logits over the grades.
+    """
+
+    sides = 2
+
+    def __init__(self, sentence_encoder: SentenceEncoder, head: RelatednessHead) -> None:
+        super().__init__(sentence_encoder)
+        self.head = head
+
+    def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
+        """See `Network.score`."""
+        return self.head(*vectors)

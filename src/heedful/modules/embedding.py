@@ -1,0 +1,68 @@
+"""Word vectors: a trained table for the words of the training data, a frozen one for every other known word."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from heedful.errors import UsageError
+
+
+class WordEmbedding(nn.Module):
+    """Look word ids up in two tables laid end to end.
+
+    Row 0 (padding) and row 1 (unknown) are zero and stay zero. Gradients of the trained table are sparse: a batch
+    costs only its own rows, and the optimiser touches only those. The frozen table holds the pretrained vectors of
+    words that the training data lacks. It is kept in half precision, which halves a model's file; training reads the
+    same values, so nothing differs between training and use.
+
+    Args:
+        trained: initial trained rows, [V, D] float32; rows 0 and 1 are overwritten with zeros.
+        frozen: further rows, [F, D]; None for none.
+
+    Raises:
+        UsageError: if the two tables differ in width, or there are fewer than two rows.
+    """
+
+    frozen: Tensor
+
+    def __init__(self, trained: Tensor, frozen: Tensor | None = None) -> None:
+        super().__init__()
+        if trained.dim() != 2 or len(trained) < 2:
+            raise UsageError(
+                f"trained must be [V, D] with V >= 2 (padding, unknown); got {list(trained.shape)}"
+            )
+        width = trained.shape[1]
+        frozen = torch.empty(0, width) if frozen is None else frozen
+        if frozen.shape[1:] != (width,):
+            raise UsageError(f"frozen must be [F, {width}], the width of trained; got {list(frozen.shape)}")
+        self.weight = nn.Parameter(trained.clone())
+        with torch.no_grad():
+            self.weight[:2] = 0
+        self.register_buffer("frozen", frozen.to(torch.float16))
+
+    @property
+    def width(self) -> int:
+        """Features D of a word vector."""
+        return self.weight.shape[1]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Look up.
+
+        Args:
+            ids: [B, L] int64; ids of V and above are rows of the frozen table.
+
+        Returns:
+            Vectors [B, L, D], zero at padding and at unknown words.
+        """
+        rows = len(self.weight)
+        is_trained = ids < rows
+        # Id 0 is the padding row: `padding_idx` keeps its gradient, and that of every stand-in, at zero.
+        trained_ids = torch.where(is_trained & (ids != 1), ids, 0)
+        x = functional.embedding(trained_ids, self.weight, padding_idx=0, sparse=True)
+        if len(self.frozen):
+            frozen_ids = torch.where(is_trained, 0, ids - rows)
+            extra = self.frozen[frozen_ids].to(x.dtype)
+            x = torch.where(is_trained[..., None], x, extra)
+        return x
