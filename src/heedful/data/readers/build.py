@@ -1,0 +1,147 @@
+"""What every reader does the same way: drop and count rows without text, check gold, refuse an empty result."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from heedful.data.examples import Corpus, Example
+from heedful.errors import DataError, nearest
+
+NO_TEXT = "no text"
+OTHER_SPLIT = "another split"
+
+
+class CorpusBuilder:
+    """Collects the examples of one file.
+
+    Args:
+        source: the file, None for requests.
+        keep_empty: keep a row of which a text is empty (to predict it) rather than leave it out and count it.
+    """
+
+    def __init__(self, source: Path | None, *, keep_empty: bool = False) -> None:
+        self._source = source
+        self._keep_empty = keep_empty
+        self._examples: list[Example] = []
+        self._skipped: Counter[str] = Counter()
+
+    def where(self, row: int, field: str = "") -> str:
+        """Say where in the file something is, as the start of an error message."""
+        place = f"{self._source}: row {row}" if self._source else f"request {row}"
+        return f"{place}, field {field!r}" if field else place
+
+    def skip(self, reason: str) -> None:
+        """Count a row that is left out."""
+        self._skipped[reason] += 1
+
+    def add(
+        self,
+        row: int,
+        texts: tuple[str, ...],
+        target: str | float | None,
+        words: tuple[tuple[str, ...] | None, ...] = (),
+        group: str = "",
+        times: int = 1,
+    ) -> None:
+        """Add an example, or count it under "no text" when one of its texts is empty.
+
+        Args:
+            row: 1-based row in the file.
+            texts: the text or the pair.
+            target: gold, or None.
+            words: ready-made tokens of each text; None where a text has none.
+            group: what a breakdown goes by.
+            times: how often the example is repeated.
+        """
+        if not self._keep_empty and not all(text.strip() for text in texts):
+            self.skip(NO_TEXT)
+            return
+        if all(side is None for side in words):
+            words = ()
+        self._examples.extend([Example(texts, target, words, row, group)] * times)
+
+    def field(self, row: int, record: Mapping[str, Any], name: str) -> Any:
+        """Return a field of a record.
+
+        Args:
+            row: 1-based row.
+            record: the fields by name.
+            name: the one wanted.
+
+        Returns:
+            Its value.
+
+        Raises:
+            DataError: if there is no such field; lists those there are and the nearest name.
+        """
+        if name not in record:
+            names = [str(present) for present in record]
+            hint = nearest(name, names) if names else "there are none"
+            raise DataError(f"{self.where(row)}: no column {name!r}; columns: {', '.join(names)}; {hint}")
+        return record[name]
+
+    def label(self, row: int, field: str, value: str, labels: Sequence[str]) -> str:
+        """Return a label that is one of the known ones.
+
+        Args:
+            row: 1-based row.
+            field: column it comes from.
+            value: what the file says.
+            labels: the class names; an empty sequence takes any.
+
+        Returns:
+            The label.
+
+        Raises:
+            DataError: if it is another one.
+        """
+        if labels and value not in labels:
+            raise DataError(
+                f"{self.where(row, field)}: unknown label {value!r}; {nearest(value, tuple(labels))}"
+            )
+        return value
+
+    def score(
+        self, row: int, field: str, value: object, low: float = -math.inf, high: float = math.inf
+    ) -> float:
+        """Return a score as a finite float between ``low`` and ``high``.
+
+        Args:
+            row: 1-based row.
+            field: column it comes from.
+            value: a number or its text.
+            low: smallest score allowed.
+            high: largest score allowed.
+
+        Returns:
+            The score.
+
+        Raises:
+            DataError: if it is no number or out of range.
+        """
+        try:
+            number = float(value) if isinstance(value, (str, int, float)) else math.nan
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or not low <= number <= high:
+            between = "" if math.isinf(high) else f" from {low:g} to {high:g}"
+            raise DataError(f"{self.where(row, field)}: expected a number{between}, got {value!r}")
+        return number
+
+    def build(self) -> Corpus:
+        """Return the corpus.
+
+        Returns:
+            The examples with what was skipped.
+
+        Raises:
+            DataError: if a file gave no example at all.
+        """
+        if self._source and not self._examples:
+            reasons = ", ".join(f"{count} {reason}" for reason, count in self._skipped.items())
+            raise DataError(f"{self._source}: no usable row" + (f" (left out: {reasons})" if reasons else ""))
+        return Corpus(self._examples, self._skipped, self._source)

@@ -1,0 +1,94 @@
+"""SNLI and MultiNLI in the layouts of their releases: JSON lines, or tab-separated text with a header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from heedful.data.examples import Corpus
+from heedful.data.readers.build import CorpusBuilder
+from heedful.data.readers.opening import bare_suffix, find_file
+from heedful.data.readers.records import Record, json_records, split_records
+from heedful.errors import DataError
+from heedful.text.tokenize import binary_parse_words
+
+NLI_LABELS = ("entailment", "neutral", "contradiction")
+NO_GOLD = "no gold label"
+_SIDES = ("sentence1", "sentence2")
+
+
+def read_snli(path: str | Path, *, use_parse: bool = True, keep_empty: bool = False) -> Corpus:
+    """Read SNLI 1.0 (Bowman et al., 2015), ``.jsonl`` or ``.txt`` of 14 columns.
+
+    Args:
+        path: the file, plain or compressed.
+        use_parse: take the words from the binary parse where the row has one. A row without gives no words, and its
+            sentence is tokenised later.
+        keep_empty: keep pairs of which a sentence is empty.
+
+    Returns:
+        The pairs. Those on which the annotators did not agree (gold label "-") are skipped and counted.
+
+    Raises:
+        DataError: naming the row, if a field is missing or a label unknown.
+    """
+    return _read(path, ("gold_label",), use_parse, keep_empty, with_genre=False)
+
+
+def read_multinli(path: str | Path, *, use_parse: bool = True, keep_empty: bool = False) -> Corpus:
+    """Read MultiNLI 1.0 (Williams et al., 2018), ``.jsonl`` or ``.txt``.
+
+    Args:
+        path: the file, plain or compressed.
+        use_parse: take the words from the binary parse where the row has one, or from the white space of a row that
+            says ``"tokenised": true``.
+        keep_empty: keep pairs of which a sentence is empty.
+
+    Returns:
+        The pairs, grouped by genre where the row names it. Gold label "-" is skipped and counted. A file without
+        ``gold_label`` is read by its ``annotator_label``, which is one annotator's opinion and no gold.
+
+    Raises:
+        DataError: naming the row, if a field is missing or a label unknown.
+    """
+    return _read(path, ("gold_label", "annotator_label"), use_parse, keep_empty, with_genre=True)
+
+
+def _read(
+    path: str | Path, label_fields: tuple[str, ...], use_parse: bool, keep_empty: bool, with_genre: bool
+) -> Corpus:
+    file = find_file(path)
+    builder = CorpusBuilder(file, keep_empty=keep_empty)
+    for row, record in _records(file):
+        field = next((name for name in label_fields if name in record), label_fields[0])
+        gold = builder.field(row, record, field)
+        if gold == "-":
+            builder.skip(NO_GOLD)
+            continue
+        texts = tuple(_text(builder, row, record, side) for side in _SIDES)
+        words = tuple(_words(record, side) for side in _SIDES) if use_parse else ()
+        group = str(record.get("genre") or "") if with_genre else ""
+        builder.add(row, texts, builder.label(row, field, str(gold), NLI_LABELS), words, group)
+    return builder.build()
+
+
+def _records(file: Path) -> Iterator[tuple[int, Record]]:
+    if bare_suffix(file) == ".txt":
+        return split_records(file)
+    return json_records(file)
+
+
+def _text(builder: CorpusBuilder, row: int, record: Record, side: str) -> str:
+    text = builder.field(row, record, side)
+    if not isinstance(text, str):
+        raise DataError(f"{builder.where(row, side)}: expected text, got {text!r}")
+    return text
+
+
+def _words(record: Record, side: str) -> tuple[str, ...] | None:
+    parse = record.get(f"{side}_binary_parse")
+    if isinstance(parse, str) and parse:
+        return tuple(binary_parse_words(parse)) or None
+    if record.get("tokenised") is True:
+        return tuple(str(record[side]).split())
+    return None

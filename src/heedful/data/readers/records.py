@@ -1,0 +1,143 @@
+"""Files whose rows have named fields: JSON lines, separated values, Parquet. Each gives (row, fields)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from heedful.data.readers.opening import numbered_lines
+from heedful.errors import DataError, MissingExtraError
+
+Record = Mapping[str, Any]
+_LONGEST_FIELD = 1 << 30
+
+
+def json_records(file: Path, encoding: str = "utf-8") -> Iterator[tuple[int, Record]]:
+    """Read one JSON object a line; blank lines are passed over.
+
+    Args:
+        file: the file, plain or compressed.
+        encoding: its encoding.
+
+    Yields:
+        The 1-based row and the object.
+
+    Raises:
+        DataError: if a line is not a JSON object.
+    """
+    for row, line in numbered_lines(file, encoding):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deeply nested"
+            raise DataError(f"{file}: row {row}: not JSON ({reason}); expected one object a line") from error
+        if not isinstance(record, dict):
+            kind = type(record).__name__
+            raise DataError(f"{file}: row {row}: expected one JSON object a line, got a {kind}")
+        yield row, record
+
+
+def split_records(file: Path, encoding: str = "utf-8", separator: str = "\t") -> Iterator[tuple[int, Record]]:
+    """Read lines of fields without quoting, the first one naming the columns; blank lines are passed over.
+
+    Args:
+        file: the file, plain or compressed.
+        encoding: its encoding.
+        separator: what stands between two fields.
+
+    Yields:
+        The 1-based row (the header is row 1) and the fields by name.
+
+    Raises:
+        DataError: if a line has another number of fields than the header.
+    """
+    lines = ((row, line.split(separator) if line else []) for row, line in numbered_lines(file, encoding))
+    yield from _with_header(lines, file)
+
+
+def csv_records(file: Path, encoding: str = "utf-8", separator: str = ",") -> Iterator[tuple[int, Record]]:
+    """Read separated values with RFC 4180 quoting, the first row naming the columns.
+
+    Args:
+        file: the file, plain or compressed.
+        encoding: its encoding.
+        separator: what stands between two fields.
+
+    Yields:
+        The 1-based row at which the record starts and the fields by name.
+
+    Raises:
+        DataError: if the quotes do not close, or a row has another number of fields than the header.
+    """
+    yield from _with_header(_csv_rows(file, encoding, separator), file)
+
+
+def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
+    """Read a Parquet file.
+
+    Args:
+        file: the file.
+
+    Yields:
+        The 1-based row and the fields by name.
+
+    Raises:
+        MissingExtraError: if pyarrow is not installed.
+        DataError: if it is no Parquet file.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "parquet", "reading Parquet") from error
+    row = 0
+    try:
+        with pyarrow.parquet.ParquetFile(file) as table:
+            for batch in table.iter_batches():
+                for record in batch.to_pylist():
+                    row += 1
+                    yield row, record
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{file}: row {row + 1}: not a readable Parquet file: {error}") from error
+
+
+def _csv_rows(file: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    lines = (f"{line}\n" for _, line in numbered_lines(file, encoding))
+    old_limit = csv.field_size_limit(_LONGEST_FIELD)
+    start = 1
+    try:
+        reader = csv.reader(lines, delimiter=separator, strict=True)
+        for cells in reader:
+            yield start, cells
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(
+            f"{file}: row {start}: {error}; close the quotation marks, or say that the file does not quote its fields"
+        ) from error
+    finally:
+        csv.field_size_limit(old_limit)
+
+
+def _with_header(rows: Iterator[tuple[int, list[str]]], file: Path) -> Iterator[tuple[int, Record]]:
+    header: list[str] | None = None
+    for row, cells in rows:
+        if header is None:
+            header = [name.strip() for name in cells]
+            if len(set(header)) < len(header):
+                raise DataError(f"{file}: row {row}: the header names a column twice: {', '.join(header)}")
+            continue
+        if not cells and len(header) == 1:
+            cells = [""]
+        if not cells:
+            continue
+        if len(cells) != len(header):
+            raise DataError(
+                f"{file}: row {row}: {len(cells)} fields, but the header names {len(header)}; "
+                "quote fields that hold the separator"
+            )
+        yield row, dict(zip(header, cells, strict=True))

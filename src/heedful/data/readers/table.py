@@ -1,0 +1,228 @@
+"""The formats most users bring: CSV, TSV, JSON lines and Parquet with named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from heedful.data.examples import Corpus
+from heedful.data.readers.build import NO_TEXT, CorpusBuilder
+from heedful.data.readers.opening import bare_suffix, find_file
+from heedful.data.readers.records import Record, csv_records, json_records, parquet_records, split_records
+from heedful.errors import DataError, UsageError, nearest
+
+OnMissing = Literal["error", "empty", "skip"]
+ON_MISSING = ("error", "empty", "skip")
+NO_LABEL = "no label"
+TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column plays which part.
+
+    Attributes:
+        texts: one column for a text, two for a pair.
+        label: column of class names, or None.
+        score: column of numbers, or None.
+        group: column a breakdown goes by, or None.
+    """
+
+    texts: tuple[str, ...]
+    label: str | None = None
+    score: str | None = None
+    group: str | None = None
+
+    def all(self) -> tuple[str, ...]:
+        """Name every column that plays a part."""
+        others = (self.label, self.score, self.group)
+        return self.texts + tuple(name for name in others if name is not None)
+
+    @classmethod
+    def named(
+        cls,
+        text: str | None,
+        premise: str | None,
+        hypothesis: str | None,
+        label: str | None = None,
+        score: str | None = None,
+        group: str | None = None,
+    ) -> Columns:
+        """Check that the parts make a text or a pair, with at most one kind of gold.
+
+        Raises:
+            UsageError: if they do not.
+        """
+        if label is not None and score is not None:
+            raise UsageError(f"label={label!r} and score={score!r}: name one of them")
+        if text is not None and premise is None and hypothesis is None:
+            return cls((text,), label, score, group)
+        if text is None and premise is not None and hypothesis is not None:
+            return cls((premise, hypothesis), label, score, group)
+        given = {"text": text, "premise": premise, "hypothesis": hypothesis}
+        got = ", ".join(name for name, value in given.items() if value is not None) or "none of them"
+        raise UsageError(f"name the column of the text, or both of premise and hypothesis; got {got}")
+
+
+def read_table(
+    path: str | Path,
+    *,
+    text: str | None = None,
+    premise: str | None = None,
+    hypothesis: str | None = None,
+    label: str | None = None,
+    score: str | None = None,
+    group: str | None = None,
+    labels: Sequence[str] = (),
+    on_missing: OnMissing = "error",
+    keep_empty: bool = False,
+    encoding: str = "utf-8",
+    quotes: bool = True,
+) -> Corpus:
+    """Read a table; the suffix (.csv .tsv .jsonl .parquet, the first three also compressed) says the format.
+
+    Args:
+        path: the file.
+        text: column of the text; or
+        premise: column of the first text of a pair, and
+        hypothesis: column of the second.
+        label: column of the class name. Numbers become text once, here; a column that mixes types is an error.
+        score: column of a number.
+        group: column a breakdown goes by.
+        labels: the class names allowed; empty for any.
+        on_missing: what a missing value (None, NaN) does: "error", "empty" (an empty text), or "skip" (counted). A
+            missing label is an error unless "skip". An empty string is a text, not a missing value.
+        keep_empty: keep rows of which a text is empty rather than count and leave them out.
+        encoding: encoding of CSV, TSV and JSON lines.
+        quotes: whether CSV and TSV quote fields that hold separators; without, a quotation mark is a character.
+
+    Returns:
+        The examples.
+
+    Raises:
+        UsageError: if columns or options contradict each other, or the suffix is unknown.
+        DataError: naming row and field, if something is missing, mistyped or unknown.
+        MissingExtraError: for Parquet without pyarrow.
+    """
+    columns = Columns.named(text, premise, hypothesis, label, score, group)
+    _check_on_missing(on_missing)
+    file = find_file(path)
+    builder = CorpusBuilder(file, keep_empty=keep_empty)
+    gold = _Gold(builder, columns, tuple(labels))
+    for row, record in _records(file, encoding, quotes):
+        for name in columns.all():
+            builder.field(row, record, name)
+        texts = text_fields(builder, row, record, columns.texts, on_missing)
+        if texts is None:
+            continue
+        target = gold.read(row, record)
+        if target is None and gold.column is not None:
+            if on_missing != "skip":
+                raise DataError(
+                    f"{builder.where(row, gold.column)}: value is missing; drop the row or skip such rows"
+                )
+            builder.skip(NO_LABEL)
+            continue
+        kind = "" if group is None or is_missing(record[group]) else str(record[group])
+        builder.add(row, texts, target, group=kind)
+    gold.refuse_mixture()
+    return builder.build()
+
+
+def text_fields(
+    builder: CorpusBuilder, row: int, record: Mapping[str, Any], fields: Iterable[str], on_missing: OnMissing
+) -> tuple[str, ...] | None:
+    """Return the texts of a record, or None where the row is skipped (and counted) for a missing value.
+
+    Args:
+        builder: what counts the skipped.
+        row: 1-based row.
+        record: the fields by name.
+        fields: those that are texts.
+        on_missing: what a missing value does.
+
+    Returns:
+        One string a field, or None.
+
+    Raises:
+        DataError: naming row and field, if a value is missing under "error", or is no text.
+    """
+    texts = []
+    for name in fields:
+        value = record[name]
+        if is_missing(value):
+            if on_missing == "error":
+                raise DataError(
+                    f"{builder.where(row, name)}: value is missing; "
+                    "on_missing='empty' treats it as an empty text, on_missing='skip' leaves the row out"
+                )
+            if on_missing == "skip":
+                builder.skip(NO_TEXT)
+                return None
+            value = ""
+        if not isinstance(value, str):
+            raise DataError(
+                f"{builder.where(row, name)}: expected text, got {type(value).__name__} {value!r}"
+            )
+        texts.append(str(value))
+    return tuple(texts)
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value stands for nothing: None or NaN."""
+    return value is None or (isinstance(value, float) and value != value)
+
+
+def _check_on_missing(on_missing: str) -> None:
+    if on_missing not in ON_MISSING:
+        raise UsageError(f"on_missing {on_missing!r} is unknown; {nearest(on_missing, ON_MISSING)}")
+
+
+def _records(file: Path, encoding: str, quotes: bool) -> Iterator[tuple[int, Record]]:
+    suffix = bare_suffix(file)
+    if suffix == ".jsonl":
+        return json_records(file, encoding)
+    if suffix == ".parquet" and file.suffix.lower() == suffix:
+        return parquet_records(file)
+    if suffix in (".csv", ".tsv"):
+        separator = "," if suffix == ".csv" else "\t"
+        return (csv_records if quotes else split_records)(file, encoding, separator)
+    raise UsageError(
+        f"{file}: cannot tell the format; expected a name that ends in {', '.join(TABLE_SUFFIXES)}"
+    )
+
+
+@dataclass
+class _Gold:
+    builder: CorpusBuilder
+    columns: Columns
+    labels: tuple[str, ...]
+    types: dict[str, list[int]] = field(default_factory=dict)  # type of the label: how many, first row
+
+    @property
+    def column(self) -> str | None:
+        return self.columns.label or self.columns.score
+
+    def read(self, row: int, record: Record) -> str | float | None:
+        if self.column is None:
+            return None
+        value = record[self.column]
+        if is_missing(value) or value == "":
+            return None
+        if self.columns.score is not None:
+            return self.builder.score(row, self.column, value)
+        if not isinstance(value, (str, int, float)):
+            kind = type(value).__name__
+            raise DataError(f"{self.builder.where(row, self.column)}: expected a label, got a {kind}")
+        self.types.setdefault(type(value).__name__, [0, row])[0] += 1
+        return self.builder.label(row, self.column, str(value).strip(), self.labels)
+
+    def refuse_mixture(self) -> None:
+        if len(self.types) > 1:
+            found = ", ".join(
+                f"{count} {kind} (first in row {row})" for kind, (count, row) in self.types.items()
+            )
+            place = self.builder.where(1, self.column or "").replace("row 1, ", "")
+            raise DataError(f"{place}: labels of mixed types: {found}; write all of them as text")
