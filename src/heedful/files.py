@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -85,9 +86,13 @@ def replace_folder(path: Path) -> Iterator[Path]:
         The temporary folder to fill.
 
     Raises:
-        OutputError: if something cannot be written.
+        OutputError: if something cannot be written, or a file is in the folder's place.
     """
     with told_plainly(path):
+        if path.is_file():
+            raise OutputError(
+                f"{path}: is a file, and a folder goes there. Choose another name or remove it."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         recover_folder(path)
         new = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}new-{path.name}-", dir=path.parent))
@@ -118,8 +123,11 @@ def recover_folder(path: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
         else:
             os.replace(old, path)
-    for stale in path.parent.glob(f"{_TEMPORARY}new-{path.name}-*"):
-        shutil.rmtree(stale, ignore_errors=True)
+    # mkdtemp's suffix holds no hyphen, so the half-written folder of a neighbour named "<name>-2" is not ours.
+    half_written = re.compile(re.escape(f"{_TEMPORARY}new-{path.name}-") + r"[^-]+")
+    for stale in path.parent.glob(f"{_TEMPORARY}new-*"):
+        if half_written.fullmatch(stale.name):
+            shutil.rmtree(stale, ignore_errors=True)
 
 
 def _sync_folder(folder: Path) -> None:

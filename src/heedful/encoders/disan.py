@@ -77,8 +77,9 @@ class DisaBlock(nn.Module):
         """
         h = self.hidden(x)
         h_dropped = functional.dropout(h, self.dropout, self.training)
+        query = self.query(h_dropped)
         attended = additive_attention(
-            self.query(h_dropped) + self.bias,
+            query + self.bias.to(query.dtype),  # autocast lowers matrix products alone
             self.key(h_dropped),
             h,  # values are not dropped
             sentences.valid,

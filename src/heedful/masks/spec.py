@@ -75,8 +75,10 @@ class Both(Mask):
         return _dense(one, sentences) & _dense(two, sentences)
 
     def __str__(self) -> str:
-        parts = (f"({m})" if isinstance(m, Either) else str(m) for m in (self.first, self.second))
-        return " & ".join(parts)
+        first = f"({self.first})" if isinstance(self.first, Either) else str(self.first)
+        # Signs of equal rank group from the left, so brackets on the right keep the text's grouping ours.
+        second = f"({self.second})" if isinstance(self.second, Both | Either) else str(self.second)
+        return f"{first} & {second}"
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Either(Mask):
         )
 
     def __str__(self) -> str:
-        return f"{self.first} | {self.second}"
+        second = f"({self.second})" if isinstance(self.second, Either) else str(self.second)
+        return f"{self.first} | {second}"
 
 
 def forward() -> Mask:
@@ -128,7 +131,7 @@ def window(width: int) -> Mask:
     Raises:
         UsageError: if width is negative or not a whole number.
     """
-    if not isinstance(width, int) or width < 0:
+    if not isinstance(width, int) or isinstance(width, bool) or width < 0:
         raise UsageError(f"window: width must be a whole number of tokens, 0 or more; got {width!r}")
     return BandMask(f"window({width})", Band(-width, width))
 
@@ -211,7 +214,9 @@ class _Parser:
             if self.number is None:
                 raise self.error("window needs a width: window(5)")
             mask = window(int(self.number))
-        elif self.name in _WITHOUT_NUMBER and self.number is None:
+        elif self.name in _WITHOUT_NUMBER:
+            if self.number is not None:
+                raise self.error(f"{self.name} takes no number")
             mask = _WITHOUT_NUMBER[self.name]()
         else:
             raise self.error(f"unknown mask {self.name!r}: {nearest(self.name, MASK_NAMES)}")

@@ -100,6 +100,7 @@ def build_network(config: ModelConfig, trained: Tensor, frozen: Tensor | None = 
     Raises:
         UsageError: if a setting is unknown or out of range, or the vectors' width is not ``config.width``.
     """
+    _check_ranges(config)
     if trained.shape[1] != config.width:
         raise UsageError(
             f"model.width is {config.width}, but the word vectors have {trained.shape[1]} features"
@@ -110,6 +111,21 @@ def build_network(config: ModelConfig, trained: Tensor, frozen: Tensor | None = 
     pooling = _build_pooling(config, encoder.width_out)
     sentence_encoder = SentenceEncoder(WordEmbedding(trained, frozen), encoder, pooling)
     return _build_task(config, sentence_encoder)
+
+
+def _check_ranges(config: ModelConfig) -> None:
+    for name in ("width", "hidden", "outputs"):
+        value = getattr(config, name)
+        if not isinstance(value, int) or value < 1:
+            raise UsageError(f"model.{name} must be a whole number, 1 or more; got {value!r}")
+    if not 0 <= config.dropout < 1:
+        raise UsageError(
+            f"model.dropout must be at least 0 and below 1 (the share that is dropped); got {config.dropout!r}"
+        )
+    if config.activation not in get_args(Activation):
+        raise UsageError(
+            f"model.activation={config.activation!r} is unknown: {nearest(config.activation, get_args(Activation))}"
+        )
 
 
 def _build_pooling(config: ModelConfig, width: int) -> Pooling:

@@ -36,5 +36,7 @@ class FusionGate(nn.Module):
         Returns:
             The fused states [B, L, D] and the gate [B, L, D].
         """
-        gate = torch.sigmoid(self.word(word) + self.context(context) + self.bias)
+        context = context.to(word.dtype)  # autocast may have lowered only one of the two
+        score = self.word(word) + self.context(context)
+        gate = torch.sigmoid(score + self.bias.to(score.dtype)).to(word.dtype)
         return torch.lerp(context, word, gate), gate

@@ -25,7 +25,7 @@ class Pooling(nn.Module, ABC):
         """Pool.
 
         Args:
-            states: [B, L, width_in].
+            states: [B, L, width_in]; padding may hold anything.
             valid: True at a real token, [B, L] bool.
             need_weights: also return the weight of each token.
 

@@ -22,8 +22,8 @@ class MeanPooling(Pooling):
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`."""
-        weights = valid / valid.sum(dim=1, keepdim=True).clamp(min=1)
-        weights = weights.to(states.dtype)[..., None]
+        count = valid.sum(dim=1, keepdim=True).clamp(min=1)
+        weights = (valid.to(states.dtype) / count)[..., None]
         vector = (weights * states.masked_fill(~valid[..., None], 0)).sum(dim=1)
         return Pooled(vector, weights.expand_as(states) if need_weights else None)
 

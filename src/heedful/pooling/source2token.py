@@ -30,5 +30,6 @@ class SourceToToken(Pooling):
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`."""
+        states = states.masked_fill(~valid[..., None], 0)
         vector, weights = source_to_token(states, self.score(self.hidden(states)), valid)
         return Pooled(vector, weights if need_weights else None)
