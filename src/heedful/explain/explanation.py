@@ -1,0 +1,257 @@
+"""The record of one explained prediction: what each system looked at, in words and numbers. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import DataError, UsageError
+from heedful.explain.faithfulness import DeletionScore
+
+Array = NDArray[Any]
+FORMAT = 1
+_SLACK = 0.02
+"""How far a weight or a sum of weights may leave its range: averages of half-precision softmaxes round by this much."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceView:
+    """One sentence and how it was read.
+
+    Attributes:
+        name: what the reader calls it: "text", "premise", "hypothesis".
+        text: the original text.
+        words: the n words the network read.
+        spans: [start, end) of each word in ``text``, in characters; (i, i) for a token that is not in the text
+            (NULL, [CLS]).
+        unknown: for each word whether the vocabulary lacks it; empty where that was not recorded.
+        truncated: whether the text went on after the last word read.
+        maps: attention by name, each [n, n], averaged over features: row = word, column = word it looks at.
+        gates: fusion gate by name, each [n], averaged over features: 1 keeps the word, 0 takes its context.
+        weights: source2token weight of each word, [n], averaged over features, sums to 1; None without such pooling.
+        tree_distance: steps between words in the dependency tree, [n, n] int; -1 where there is no path. Or None.
+        chosen: pairs (row, column) that a mask selector opened, [n, n] bool. Or None.
+    """
+
+    name: str
+    text: str
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    unknown: tuple[bool, ...] = ()
+    truncated: bool = False
+    maps: Mapping[str, Array] = field(default_factory=dict)
+    gates: Mapping[str, Array] = field(default_factory=dict)
+    weights: Array | None = None
+    tree_distance: Array | None = None
+    chosen: Array | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.words)
+        _set(self, words=tuple(self.words), spans=tuple((int(a), int(b)) for a, b in self.spans))
+        _set(self, unknown=tuple(bool(flag) for flag in self.unknown) or (False,) * n)
+        self._check_words()
+        what = f"side {self.name!r}: "
+        _set(self, maps={k: _weights(v, (n, n), f"{what}map {k!r}") for k, v in self.maps.items()})
+        _set(self, gates={k: _weights(v, (n,), f"{what}gate {k!r}") for k, v in self.gates.items()})
+        if self.weights is not None:
+            weights = _weights(self.weights, (n,), f"{what}weights")
+            if n and abs(weights.sum() - 1) > _SLACK:
+                raise UsageError(
+                    f"{what}weights must sum to 1 over the words; they sum to {weights.sum():.4f}."
+                )
+            _set(self, weights=weights)
+        if self.tree_distance is not None:
+            tree = _shaped(self.tree_distance, (n, n), f"{what}tree_distance", np.int64)
+            _set(self, tree_distance=tree)
+        if self.chosen is not None:
+            _set(self, chosen=_shaped(self.chosen, (n, n), f"{what}chosen", np.bool_))
+
+    @classmethod
+    def from_words(cls, name: str, words: Sequence[str], **more: Any) -> SentenceView:
+        """Make a view of a sentence that came as words: its text is the words with single spaces.
+
+        Args:
+            name: what the reader calls it.
+            words: the words.
+            more: other fields of the record.
+
+        Returns:
+            The view.
+        """
+        starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
+        spans = tuple((start, start + len(word)) for start, word in zip(starts, words, strict=False))
+        return cls(name, " ".join(words), tuple(words), spans, **more)
+
+    @property
+    def in_text(self) -> tuple[bool, ...]:
+        """For each word whether it stands in the text; tokens a model adds do not."""
+        return tuple(end > start for start, end in self.spans)
+
+    def _check_words(self) -> None:
+        n = len(self.words)
+        if len(self.spans) != n or len(self.unknown) != n:
+            raise UsageError(
+                f"side {self.name!r}: spans and unknown need one entry a word ({n}); got {len(self.spans)} and "
+                f"{len(self.unknown)}. Pass the spans that the tokenizer returned with these words."
+            )
+        for start, end in self.spans:
+            if not 0 <= start <= end <= len(self.text):
+                raise UsageError(
+                    f"side {self.name!r}: span ({start}, {end}) does not lie in a text of {len(self.text)} characters."
+                )
+        inside = [span for span in self.spans if span[1] > span[0]]
+        for before, after in pairwise(inside):
+            if after[0] < before[1]:
+                raise UsageError(
+                    f"side {self.name!r}: spans {before} and {after} overlap or are out of order."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """One prediction with what led to it; serves every system.
+
+    Attributes:
+        sides: one view for a text, two for a pair.
+        labels: class names, or grades of a score; may be empty where there is only a score.
+        probabilities: one a label.
+        score: predicted score of a pair; None for a classifier.
+        score_range: smallest and largest possible score.
+        alignments: attention between two sides by name, each [n1, n2]: rows are words of the first side.
+        method: name of the system that answered.
+        notes: what each picture means in plain words, by "map NAME", "gate NAME", "alignment NAME", "weights",
+            "tree_distance" or "chosen".
+        faithfulness: the deletion score of the weights, if it was computed.
+    """
+
+    sides: tuple[SentenceView, ...]
+    labels: tuple[str, ...] = ()
+    probabilities: tuple[float, ...] = ()
+    score: float | None = None
+    score_range: tuple[float, float] | None = None
+    alignments: Mapping[str, Array] = field(default_factory=dict)
+    method: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    faithfulness: DeletionScore | None = None
+
+    def __post_init__(self) -> None:
+        _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
+        _set(self, probabilities=tuple(float(p) for p in self.probabilities))
+        if len(self.sides) not in (1, 2):
+            raise UsageError(f"sides must hold one view for a text or two for a pair; got {len(self.sides)}.")
+        if len(self.labels) != len(self.probabilities):
+            raise UsageError(
+                f"labels and probabilities must match; got {len(self.labels)} and {len(self.probabilities)}."
+            )
+        if not self.labels and self.score is None:
+            raise UsageError("a prediction needs labels with probabilities, or a score; got neither.")
+        numbers = np.asarray(
+            [*self.probabilities, *(() if self.score is None else (self.score,))], dtype=float
+        )
+        if not np.isfinite(numbers).all():
+            raise UsageError(f"probabilities and score must be finite; got {numbers.tolist()}.")
+        if self.alignments and len(self.sides) != 2:
+            raise UsageError("alignments need two sides; got one.")
+        shape = tuple(len(side.words) for side in self.sides)
+        _set(self, alignments={k: _weights(v, shape, f"alignment {k!r}") for k, v in self.alignments.items()})
+
+    @property
+    def predicted(self) -> str | None:
+        """The most probable label; None where only a score was predicted."""
+        return self.labels[int(np.argmax(self.probabilities))] if self.labels else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Turn into plain lists and numbers, ready for ``json.dumps``; `from_dict` gives the same record back."""
+        record = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "sides"}
+        sides = [{f.name: _plain(getattr(side, f.name)) for f in fields(side)} for side in self.sides]
+        return {"format": FORMAT, **record, "sides": sides}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Explanation:
+        """Rebuild what `to_dict` wrote.
+
+        Args:
+            record: the dictionary.
+
+        Returns:
+            The explanation.
+
+        Raises:
+            DataError: if the version is unknown, or a field is missing, superfluous or malformed.
+        """
+        rest = dict(record)
+        if rest.pop("format", None) != FORMAT:
+            raise DataError(f"format: expected {FORMAT}; got {record.get('format')!r}. Write the file anew.")
+        try:
+            sides = tuple(SentenceView(**side) for side in rest.pop("sides"))
+            score_range = rest.pop("score_range", None)
+            deletion = rest.pop("faithfulness", None)
+            return cls(
+                sides=sides,
+                score_range=None if score_range is None else (float(score_range[0]), float(score_range[1])),
+                faithfulness=None if deletion is None else DeletionScore(**deletion),
+                **rest,
+            )
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise DataError(f"not an explanation as written by to_dict: {error}") from error
+
+    def to_html(self, path: Path | str) -> Path:
+        """Write the explanation as one self-contained page; see `heedful.explain.html.write_html`."""
+        from heedful.explain.html import write_html
+
+        return write_html(self, path)
+
+    def to_figure(self, path: Path | str) -> Path:
+        """Draw the explanation as PNG, SVG or PDF; see `heedful.explain.figures.draw`."""
+        from heedful.explain.figures import draw
+
+        return draw(self, path)
+
+    def to_text(self, width: int = 80, colour: bool = False) -> str:
+        """Return the explanation as lines for a terminal; see `heedful.explain.text.render_text`."""
+        from heedful.explain.text import render_text
+
+        return render_text(self, width=width, colour=colour)
+
+
+def _set(record: object, **values: Any) -> None:
+    """Store normalised values in a frozen record, during its construction only."""
+    for name, value in values.items():
+        object.__setattr__(record, name, value)
+
+
+def _shaped(values: Any, shape: tuple[int, ...], what: str, dtype: Any) -> Array:
+    array = np.array(values, dtype=dtype).reshape(shape) if 0 in shape else np.array(values, dtype=dtype)
+    if array.shape != shape:
+        raise UsageError(f"{what} must have shape {list(shape)}, one entry a word; got {list(array.shape)}.")
+    array.flags.writeable = False
+    return array
+
+
+def _weights(values: Any, shape: tuple[int, ...], what: str) -> Array:
+    array = _shaped(values, shape, what, np.float64)
+    if not np.isfinite(array).all():
+        raise UsageError(
+            f"{what} must be finite; it holds NaN or infinity. The network's output is not usable."
+        )
+    if array.size and (array.min() < -_SLACK or array.max() > 1 + _SLACK):
+        raise UsageError(f"{what} must lie in 0..1; got {array.min():.4g} to {array.max():.4g}.")
+    return array
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, DeletionScore):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    return value

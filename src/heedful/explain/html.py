@@ -1,0 +1,284 @@
+"""The explanation as one page that needs nothing else: no script, no font, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+
+from heedful import __version__
+from heedful.explain.characters import shorten, visible
+from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.legends import CAVEAT
+from heedful.explain.reading import running_text
+from heedful.explain.style import style_sheet
+from heedful.explain.summary import Link, focus, strongest_alignments, strongest_links
+from heedful.explain.svg import LEVELS, Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
+from heedful.files import write_text
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_LINKS_NOTE = (
+    "“performs ← playing 0.41” means: 41 % of what the network adds to “performs” from its context comes from "
+    "“playing”. Ordered by how far the weight stands above an even spread over the visible words, times the share of "
+    "the first word in the sentence vector."
+)
+
+
+def write_html(explanation: Explanation, path: Path | str) -> Path:
+    """Write the page of an explanation, atomically.
+
+    Args:
+        explanation: what to show.
+        path: the file.
+
+    Returns:
+        The file.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    path = Path(path)
+    write_text(path, render_html(explanation))
+    return path
+
+
+def render_html(explanation: Explanation, title: str | None = None) -> str:
+    """Render an explanation as one self-contained HTML page.
+
+    The page holds the prediction, the texts shaded by the weight of each word, the strongest links in words, a heat
+    map a direction, the gates of each word, and what every picture means. It has no script and loads nothing; all
+    text is escaped, and controls and direction overrides are shown instead of obeyed.
+
+    Args:
+        explanation: what to show.
+        title: title of the page; by default the prediction.
+
+    Returns:
+        The page.
+    """
+    title = title or f"{_headline(explanation)[0]}: explanation by Heedful"
+    sections = [_top(explanation), _links(explanation), _alignments(explanation)]
+    sections += [_side(explanation, view) for view in explanation.sides]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{_safe(title)}</title><style>{style_sheet(LEVELS)}</style></head>\n<body><main>\n"
+        + "\n".join(section for section in sections if section)
+        + f'\n<footer class="note">{escape(CAVEAT)} Made by Heedful {__version__}.</footer>\n</main></body></html>\n'
+    )
+
+
+def _headline(explanation: Explanation) -> tuple[str, str]:
+    if explanation.score is not None:
+        span = explanation.score_range
+        return (
+            f"score {explanation.score:.2f}",
+            "" if span is None else f"on a scale of {span[0]:g} to {span[1]:g}",
+        )
+    return str(explanation.predicted), f"{max(explanation.probabilities):.0%}"
+
+
+def _top(explanation: Explanation) -> str:
+    what, how = _headline(explanation)
+    method = f" by {_safe(explanation.method)}" if explanation.method else ""
+    reading = "".join(_reading(view) for view in explanation.sides) + _reading_key(explanation)
+    return (
+        f'<header><p class="eyebrow">Prediction{method}</p><h1>{_safe(what)}<small>{_safe(how)}</small></h1></header>'
+        f'<div class="top-grid"><div>{_probabilities(explanation)}{_deletion(explanation)}</div>'
+        f"<div>{reading}</div></div>"
+    )
+
+
+def _probabilities(explanation: Explanation) -> str:
+    if not explanation.labels:
+        return ""
+    rows = "".join(
+        f"<tr{' class=best' if label == explanation.predicted else ''}><td>{_safe(label)}</td>"
+        f'<td class="bar">{_bar(p)}</td><td class="r">{p:.2f}</td></tr>'
+        for label, p in sorted(
+            zip(explanation.labels, explanation.probabilities, strict=True), key=lambda pair: -pair[1]
+        )
+    )
+    return f"<table><tr><th>answer</th><th></th><th>probability</th></tr>{rows}</table>"
+
+
+def _deletion(explanation: Explanation) -> str:
+    score = explanation.faithfulness
+    if score is None:
+        return ""
+    removed = ", ".join(f"<b>{_safe(shorten(visible(word), 30))}</b>" for word in score.removed)
+    rows = (
+        ("all words", score.before, ""),
+        (f"without {removed}", score.after_top, ""),
+        (
+            f"without {score.k} random word{'s' * (score.k > 1)} (mean of {score.draws})",
+            score.after_random,
+            " second",
+        ),
+    )
+    table = "".join(
+        f'<tr><td>{name}</td><td class="bar">{_bar(p, kind)}</td><td class="r">{p:.2f}</td></tr>'
+        for name, p, kind in rows
+    )
+    faithful = score.drop_top > score.drop_random
+    verdict = (
+        "Taking out the words with the largest weights costs more than taking out random words."
+        if faithful
+        else "Taking out the words with the largest weights costs no more than taking out random words: here the "
+        "weights do not single out what decides."
+    )
+    return (
+        f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{verdict}</p>'
+        f"<table><tr><th>probability of “{_safe(str(explanation.predicted))}”</th><th></th><th></th></tr>"
+        f"{table}</table>"
+    )
+
+
+def _reading(view: SentenceView) -> str:
+    warning = ""
+    if view.truncated:
+        read = f"only its first {len(view.words)} words were read"
+        warning = f'<p class="warn">The text is longer than the limit: {read}.</p>'
+    body = running_text(view) or '<span class="muted">(no words)</span>'
+    return f'<p class="eyebrow">{_safe(view.name)}</p><p class="read" lang="" dir="auto">{body}</p>{warning}'
+
+
+def _reading_key(explanation: Explanation) -> str:
+    hints = []
+    if any(view.weights is not None and view.words for view in explanation.sides):
+        hints.append(
+            "The darker a word, the larger its share of the sentence vector; the largest are in percent."
+        )
+    if any(any(view.unknown) for view in explanation.sides):
+        hints.append('<span class="unknown">Dotted</span>: not in the vocabulary.')
+    return f'<p class="note">{" ".join(hints)}</p>' if hints else ""
+
+
+def _links(explanation: Explanation) -> str:
+    columns = [(f"within the {view.name}", strongest_links(view)) for view in explanation.sides]
+    tables = [_link_table(title, links, "looks at", "←") for title, links in columns if links]
+    between = strongest_alignments(explanation)
+    if between:
+        first, second = explanation.sides
+        tables.insert(0, _link_table(f"{first.name} ↔ {second.name}", between, "compared with", "↔"))
+    if not tables:
+        return ""
+    return (
+        f'<section><h2>Strongest links</h2><p class="note">{_LINKS_NOTE}</p>'
+        f'<div class="pair" style="margin-top:14px">{"".join(tables)}</div></section>'
+    )
+
+
+def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str:
+    rows = "".join(
+        f'<tr><td><b><bdi>{_word(link.word)}</bdi></b><span class="arrow" title="{verb}">{arrow}</span>'
+        f'<bdi>{_word(link.seen)}</bdi></td><td class="bar">{_bar(link.weight)}</td>'
+        f'<td class="r">{link.weight:.2f}</td><td class="muted">{_safe(link.map)}</td></tr>'
+        for link in links
+    )
+    head = "<tr><th>link</th><th></th><th>weight</th><th>map</th></tr>"
+    return f"<div><h3>{_safe(title)}</h3><table>{head}{rows}</table></div>"
+
+
+def _alignments(explanation: Explanation) -> str:
+    if not explanation.alignments:
+        return ""
+    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
+    geometry = Geometry.of(first.words, second.words)
+    figures = []
+    for name, whole in explanation.alignments.items():
+        weights = whole[list(rows)][:, list(columns)]
+
+        def tip(i: int, j: int, weights=weights) -> str:  # type: ignore[no-untyped-def]
+            return f"{first.words[i]} ↔ {second.words[j]}: {weights[i, j]:.3f}"
+
+        drawn = heat_map(first.words, second.words, weights, geometry, tip, name=f"alignment {name}")
+        figures.append(_figure(name, explanation.notes.get(f"alignment {name}", ""), drawn))
+    return (
+        f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
+        f'<div class="panels">{"".join(figures)}</div></section>'
+    )
+
+
+def _side(explanation: Explanation, whole: SentenceView) -> str:
+    view, kept = focus(whole)
+    figures = _maps(explanation, view) + _bars(explanation, view)
+    if not figures or not view.words:
+        return ""
+    short = ""
+    if len(kept) < len(whole.words):
+        reason = "the largest weights" if whole.weights is not None else "the most attention received"
+        short = (
+            f'<p class="warn">The text has {len(whole.words)} words. The pictures show the {len(kept)} words with '
+            f"{reason}, in text order; rows need not sum to 1 here.</p>"
+        )
+    return (
+        f"<section><h2>Inside the {_safe(view.name)}</h2>{short}"
+        f'{_key(view, maps=bool(view.maps))}<div class="panels">{"".join(figures)}</div></section>'
+    )
+
+
+def _maps(explanation: Explanation, view: SentenceView) -> list[str]:
+    geometry = Geometry.of(view.words, view.words)
+    figures = []
+    for name, weights in view.maps.items():
+
+        def tip(i: int, j: int, weights=weights) -> str:  # type: ignore[no-untyped-def]
+            return f"{view.words[i]} ← {view.words[j]}: {weights[i, j]:.3f}"
+
+        label = f"{name} attention, {view.name}"
+        drawn = heat_map(view.words, view.words, weights, geometry, tip, outlined=view.chosen, name=label)
+        figures.append(_figure(f"Attention, {name}", explanation.notes.get(f"map {name}", ""), drawn))
+    if view.tree_distance is not None:
+        drawn = distance_map(view.words, view.tree_distance, geometry, f"tree distance, {view.name}")
+        figures.append(_figure("Tree distance", explanation.notes.get("tree_distance", ""), drawn))
+    return figures
+
+
+def _bars(explanation: Explanation, view: SentenceView) -> list[str]:
+    if not view.gates and view.weights is None:
+        return []
+    geometry = Geometry.of(view.words, view.words)
+    drawn = word_bars(view.words, view.gates, view.weights, geometry, f"gates and weights, {view.name}")
+    notes = []
+    if view.gates:
+        notes.append(
+            "Gates: the blue part is the word's own meaning, the orange part its context. Averaged over features."
+        )
+    if view.weights is not None:
+        notes.append(explanation.notes.get("weights", ""))
+    return [_figure("Word by word", " ".join(notes), drawn)]
+
+
+def _figure(title: str, note: str, panel: Panel) -> str:
+    caption = f'<figcaption><h3>{_safe(title)}</h3><p class="note">{_safe(note)}</p></figcaption>'
+    return f'<figure style="width:{max(panel.width, 260):.0f}px">{caption}{panel.svg}</figure>'
+
+
+def _key(view: SentenceView, *, maps: bool) -> str:
+    parts = []
+    if maps:
+        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: not visible from there</span>")
+    if view.gates:
+        parts.append('<span><b style="background:var(--own)"></b>own meaning</span>')
+        parts.append('<span><b style="background:var(--context-soft)"></b>context</span>')
+    if view.chosen is not None and view.chosen.any():
+        parts.append(
+            '<span><b style="border:2px solid var(--context)"></b>opened by the mask selector</span>'
+        )
+    return f'<div class="key">{"".join(parts)}</div>' if parts else ""
+
+
+def _bar(share: float, kind: str = "") -> str:
+    width = 100 * min(max(share, 0.0), 1.0)
+    extra = ' class="second"' if kind else ""
+    return f'<span class="track-box"><i{extra} style="width:{width:.1f}%"></i></span>'
+
+
+def _word(word: str) -> str:
+    return escape(shorten(visible(word), 24))
+
+
+def _safe(text: str) -> str:
+    return escape(visible(text))
