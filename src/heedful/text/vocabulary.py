@@ -1,0 +1,248 @@
+"""Which row of the embedding tables a word has.
+
+Row 0 is padding and row 1 the unknown word. Then come the words of the training data, whose vectors are trained, then
+the words known only from pretrained vectors, then the shared rows of the `hash` policy; these last two are frozen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import ArtefactError, UsageError, nearest
+
+PADDING = 0
+UNKNOWN = 1
+FORMAT = 1
+
+OutOfVocabulary = Literal["unknown", "hash"]
+
+
+def count_words(sentences: Iterable[Iterable[str]]) -> Counter[str]:
+    """Count the words of tokenised sentences."""
+    counts: Counter[str] = Counter()
+    for words in sentences:
+        counts.update(words)
+    return counts
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words to rows, fixed once built.
+
+    Attributes:
+        trainable: words of the training data, most frequent first, equals in alphabetical order.
+        extra: words with a pretrained vector that the training data lacks, in alphabetical order.
+        baseforms: inflected form to base form, for forms that have no row of their own and whose base has one.
+        lowercase: whether words are lower-cased before they are looked up.
+        oov: what a word without row becomes: `unknown` (row 1, a zero vector, still visible to attention) or `hash`
+            (one of `buckets` frozen random rows, chosen by the word's BLAKE2 hash and so the same on every machine).
+        buckets: number of shared rows of the `hash` policy; 0 for `unknown`.
+    """
+
+    trainable: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+    baseforms: Mapping[str, str] = field(default_factory=dict, hash=False)
+    lowercase: bool = True
+    oov: OutOfVocabulary = "unknown"
+    buckets: int = 0
+    _rows: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.oov not in get_args(OutOfVocabulary):
+            raise UsageError(
+                f"oov: unknown policy {self.oov!r}; {nearest(self.oov, get_args(OutOfVocabulary))}"
+            )
+        if (self.buckets > 0) != (self.oov == "hash"):
+            raise UsageError(
+                f"buckets: expected at least 1 for oov='hash' and 0 for 'unknown', got {self.buckets} for {self.oov!r}"
+            )
+        words = self.trainable + self.extra
+        rows = {word: row for row, word in enumerate(words, start=2)}
+        if len(rows) != len(words):
+            twice = next(word for word, count in Counter(words).items() if count > 1)
+            raise UsageError(f"vocabulary: the word {twice!r} has two rows; give each word once")
+        own = dict(rows)
+        rows.update(
+            {form: own[base] for form, base in self.baseforms.items() if form not in own and base in own}
+        )
+        object.__setattr__(self, "_rows", rows)
+
+    @classmethod
+    def build(
+        cls,
+        counts: Mapping[str, int],
+        *,
+        min_count: int = 1,
+        lowercase: bool = True,
+        pretrained: Iterable[str] = (),
+        baseforms: Mapping[str, str] | None = None,
+        oov: OutOfVocabulary = "unknown",
+        buckets: int = 100,
+    ) -> Vocabulary:
+        """Build from the word counts of the training data.
+
+        Args:
+            counts: occurrences of each surface form in the training data (and in nothing else).
+            min_count: a word seen less often gets no trained row (it may still have a frozen one).
+            lowercase: lower-case everything first; counts of forms that fall together are added.
+            pretrained: words that have a pretrained vector.
+            baseforms: inflected form to base form; None for no such look-up.
+            oov: see the class.
+            buckets: see the class; ignored by `unknown`.
+
+        Returns:
+            The vocabulary; equal input gives an equal one whatever its order.
+
+        Raises:
+            UsageError: if a setting is out of range.
+        """
+        if min_count < 1:
+            raise UsageError(f"min_count: expected at least 1, got {min_count}")
+        folded: Counter[str] = Counter()
+        for word, count in counts.items():
+            folded[word.lower() if lowercase else word] += count
+        frequent = [word for word, count in folded.items() if count >= min_count]
+        trainable = sorted(frequent, key=lambda word: (-folded[word], word))
+        extra = {word.lower() if lowercase else word for word in pretrained}.difference(trainable)
+        known = extra.union(trainable)
+        bases = {
+            form.lower() if lowercase else form: base.lower() if lowercase else base
+            for form, base in (baseforms or {}).items()
+        }
+        usable = {form: bases[form] for form in sorted(bases) if form not in known and bases[form] in known}
+        return cls(
+            tuple(trainable), tuple(sorted(extra)), usable, lowercase, oov, buckets if oov == "hash" else 0
+        )
+
+    def __len__(self) -> int:
+        return self.trainable_rows + self.frozen_rows
+
+    @property
+    def trainable_rows(self) -> int:
+        """Rows of the trained table: padding, unknown and the words of the training data."""
+        return 2 + len(self.trainable)
+
+    @property
+    def frozen_rows(self) -> int:
+        """Rows of the frozen table: words with a pretrained vector only, then the shared rows of `hash`."""
+        return len(self.extra) + self.buckets
+
+    def knows(self, word: str) -> bool:
+        """Say whether a word has a row, its own or its base form's."""
+        return self._fold(word) in self._rows
+
+    def id(self, word: str) -> int:
+        """Return the row of a word; never 0."""
+        word = self._fold(word)
+        row = self._rows.get(word)
+        if row is not None:
+            return row
+        return UNKNOWN if self.oov == "unknown" else len(self) - self.buckets + _bucket(word, self.buckets)
+
+    def ids(self, words: Iterable[str]) -> NDArray[np.int32]:
+        """Return the row of each word, [L] int32."""
+        return np.fromiter((self.id(word) for word in words), dtype=np.int32)
+
+    def word(self, row: int) -> str:
+        """Return the word of a row, or a name in angle brackets where the row has no word."""
+        own = row - 2
+        if 0 <= own < len(self.trainable):
+            return self.trainable[own]
+        if 0 <= own - len(self.trainable) < len(self.extra):
+            return self.extra[own - len(self.trainable)]
+        bucket = row - (len(self) - self.buckets)
+        if 0 <= bucket < self.buckets:
+            return f"<bucket {bucket}>"
+        if row in (PADDING, UNKNOWN):
+            return "<padding>" if row == PADDING else "<unknown>"
+        raise UsageError(f"row: expected 0 to {len(self) - 1}, got {row}")
+
+    def to_json(self) -> str:
+        """Write as JSON; `from_json` gives an equal vocabulary, and equal ones give equal text."""
+        content = {
+            "format": FORMAT,
+            "lowercase": self.lowercase,
+            "oov": self.oov,
+            "buckets": self.buckets,
+            "trainable": self.trainable,
+            "extra": self.extra,
+            "baseforms": dict(sorted(self.baseforms.items())),
+        }
+        # ASCII escapes: a lone surrogate in a word could not be written as UTF-8.
+        return json.dumps(content, ensure_ascii=True, indent=0) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, source: str = "vocabulary") -> Vocabulary:
+        """Read what `to_json` wrote.
+
+        Args:
+            text: the JSON.
+            source: name for error messages, usually the file.
+
+        Returns:
+            The vocabulary.
+
+        Raises:
+            ArtefactError: if the text is not such a JSON or of another format version.
+        """
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise ArtefactError(f"{source}: not JSON: {error}. Save the model again.") from error
+        _check_content(content, source)
+        del content["format"]
+        try:
+            return cls(
+                **{**content, "trainable": tuple(content["trainable"]), "extra": tuple(content["extra"])}
+            )
+        except UsageError as error:
+            raise ArtefactError(f"{source}: {error}") from error
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of the JSON form in hexadecimal."""
+        return hashlib.sha256(self.to_json().encode("ascii")).hexdigest()
+
+    def _fold(self, word: str) -> str:
+        return word.lower() if self.lowercase else word
+
+
+_FIELDS: dict[str, type] = {
+    "format": int,
+    "lowercase": bool,
+    "oov": str,
+    "buckets": int,
+    "trainable": list,
+    "extra": list,
+    "baseforms": dict,
+}
+
+
+def _check_content(content: Any, source: str) -> None:
+    if not isinstance(content, dict) or set(content) != set(_FIELDS):
+        got = sorted(content) if isinstance(content, dict) else type(content).__name__
+        raise ArtefactError(
+            f"{source}: expected the fields {sorted(_FIELDS)}, got {got}. Save the model again."
+        )
+    if content["format"] != FORMAT:
+        raise ArtefactError(f"{source}: format {content['format']!r}, this version of Heedful reads {FORMAT}")
+    for name, kind in _FIELDS.items():
+        if type(content[name]) is not kind:
+            raise ArtefactError(
+                f"{source}: {name}: expected {kind.__name__}, got {type(content[name]).__name__}"
+            )
+    words = [*content["trainable"], *content["extra"], *content["baseforms"].values()]
+    if not all(isinstance(word, str) for word in words):
+        raise ArtefactError(f"{source}: every word must be a string. Save the model again.")
+
+
+def _bucket(word: str, buckets: int) -> int:
+    digest = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little") % buckets
