@@ -1,0 +1,117 @@
+"""Optimisers of a network: dense weights, and word vectors by the rows of the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from heedful.modules.dense import regularised_parameters
+from heedful.modules.embedding import WordEmbedding
+from heedful.training.adadelta import Adadelta
+from heedful.training.settings import OptimizerSettings
+
+
+class Optimizers:
+    """Several optimisers that step as one, each with its own parameters.
+
+    Args:
+        members: the optimisers.
+    """
+
+    def __init__(self, members: list[torch.optim.Optimizer]) -> None:
+        self.members = members
+        self._rates = [[group["lr"] for group in member.param_groups] for member in members]
+
+    def step(self) -> None:
+        """Update every parameter that has a gradient."""
+        for member in self.members:
+            member.step()
+
+    def zero_grad(self) -> None:
+        """Drop all gradients."""
+        for member in self.members:
+            member.zero_grad(set_to_none=True)
+
+    def scale_lr(self, factor: float) -> None:
+        """Set every learning rate to ``factor`` times its initial value."""
+        for member, rates in zip(self.members, self._rates, strict=True):
+            for group, rate in zip(member.param_groups, rates, strict=True):
+                group["lr"] = rate * factor
+
+    def state_of(self, parameter: nn.Parameter) -> dict[str, Any]:
+        """Return the state of one parameter, to read or to fill; empty before its first step."""
+        for member in self.members:
+            if any(parameter is owned for group in member.param_groups for owned in group["params"]):
+                return member.state[parameter]
+        raise KeyError("no optimiser owns this parameter")
+
+
+def sparse_parameters(network: nn.Module) -> list[nn.Parameter]:
+    """List the trained tables whose gradients name rows: word embeddings and sparse `torch.nn.Embedding`."""
+    return [
+        weight
+        for part in network.modules()
+        if isinstance(part, WordEmbedding) or (isinstance(part, nn.Embedding) and part.sparse)
+        if isinstance(weight := part.weight, nn.Parameter)
+    ]
+
+
+def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimizers:
+    """Make the optimiser of a network's trainable parameters.
+
+    L2 is coupled: ``weight_decay * W`` joins the gradient of exactly the regularised matrices, as TensorFlow's
+    ``l2_loss`` (half the squared norm) does. Tables with sparse gradients are updated by row. Adadelta and Adagrad
+    then equal TensorFlow's; Adam does not: `torch.optim.SparseAdam` leaves the averages of absent rows alone, where
+    TensorFlow's Adam decays them and moves every row on every step.
+
+    Args:
+        network: what is trained.
+        settings: name, learning rate and constants.
+
+    Returns:
+        One object to step.
+    """
+    regularised = {id(parameter) for parameter in regularised_parameters(network)}
+    tables = {id(parameter) for parameter in sparse_parameters(network)}
+    trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    dense = [parameter for parameter in trainable if id(parameter) not in tables]
+    groups = [
+        {"params": [p for p in dense if id(p) in regularised], "weight_decay": settings.weight_decay},
+        {"params": [p for p in dense if id(p) not in regularised], "weight_decay": 0.0},
+    ]
+    sparse = [parameter for parameter in trainable if id(parameter) in tables]
+    return Optimizers(_BUILDERS[settings.name]([g for g in groups if g["params"]], sparse, settings))
+
+
+def _adadelta(
+    groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
+) -> list[torch.optim.Optimizer]:
+    groups = groups + ([{"params": tables, "weight_decay": 0.0}] if tables else [])
+    return [Adadelta(groups, lr=settings.lr, rho=settings.rho, eps=settings.eps)]
+
+
+def _adam(
+    groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
+) -> list[torch.optim.Optimizer]:
+    members: list[torch.optim.Optimizer] = []
+    if groups:
+        members.append(torch.optim.Adam(groups, lr=settings.lr, eps=settings.eps))
+    if tables:
+        members.append(torch.optim.SparseAdam(tables, lr=settings.lr, eps=settings.eps))
+    return members
+
+
+def _adagrad(
+    groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
+) -> list[torch.optim.Optimizer]:
+    groups = groups + ([{"params": tables, "weight_decay": 0.0}] if tables else [])
+    return [torch.optim.Adagrad(groups, lr=settings.lr, eps=settings.eps, initial_accumulator_value=0.1)]
+
+
+_Builder = Callable[
+    [list[dict[str, Any]], list[nn.Parameter], OptimizerSettings], list[torch.optim.Optimizer]
+]
+_BUILDERS: dict[str, _Builder] = {"adadelta": _adadelta, "adam": _adam, "adagrad": _adagrad}

@@ -1,0 +1,134 @@
+"""Devices, precision and processes, through Lightning Fabric.
+
+Fabric places the network, opens autocast and joins the processes that torchrun started. Its data-parallel wrapper is
+not used: that wrapper averages per process, where our loss is a mean over the examples of the whole batch; it needs
+every parameter's gradient in every process; and NCCL cannot reduce sparse gradients. So the gradients are summed
+here: the dense ones in one bucket, together with the loss and the request to stop; the sparse ones as rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+import torch
+from torch import Tensor, nn
+
+from heedful.errors import UsageError
+from heedful.training.settings import TrainSettings
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+
+def start_fabric(settings: TrainSettings) -> Fabric:
+    """Start Fabric on the device and processes at hand.
+
+    Args:
+        settings: device, precision and shards.
+
+    Returns:
+        Fabric, launched: one process, or those that torchrun started.
+
+    Raises:
+        UsageError: if CUDA is asked for and absent, or the shards cannot be dealt evenly to the processes.
+    """
+    from lightning_fabric import Fabric
+
+    processes, local = 1, 1
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        processes, local = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
+    if settings.shards % processes:
+        raise UsageError(
+            f"shards must be a multiple of the number of processes, {processes}; got {settings.shards}. "
+            f"Set shards={processes}."
+        )
+    available = torch.cuda.is_available()
+    if settings.device == "cuda" and not available:
+        raise UsageError("device 'cuda' was asked for, but torch finds no CUDA device; use device 'cpu'")
+    fabric = Fabric(
+        accelerator="cuda" if available and settings.device != "cpu" else "cpu",
+        strategy="ddp" if processes > 1 else "auto",
+        devices=local,
+        num_nodes=processes // local,
+        precision=settings.precision,
+    )
+    fabric.launch()
+    return fabric
+
+
+def share_weights(fabric: Fabric, parameters: Sequence[nn.Parameter]) -> None:
+    """Give every process the first one's weights.
+
+    Args:
+        fabric: the processes.
+        parameters: the weights, overwritten in place.
+    """
+    if fabric.world_size == 1:
+        return
+    with torch.no_grad():
+        for parameter in parameters:
+            values = parameter if fabric.is_global_zero else torch.zeros_like(parameter)
+            parameter.copy_(cast(Tensor, fabric.all_reduce(values.clone(), reduce_op="sum")))
+
+
+def sum_gradients(
+    fabric: Fabric, dense: Sequence[nn.Parameter], sparse: Sequence[nn.Parameter], extras: Tensor
+) -> Tensor:
+    """Sum the gradients of all processes in place; a parameter that none of them used keeps no gradient.
+
+    Args:
+        fabric: the processes.
+        dense: parameters with dense gradients.
+        sparse: parameters with sparse gradients.
+        extras: further numbers to sum, [N] float32.
+
+    Returns:
+        The extras, summed over the processes.
+    """
+    if fabric.world_size > 1:
+        extras = _sum_dense(fabric, dense, extras)
+        for parameter in sparse:
+            _sum_rows(fabric, parameter)
+    for parameter in sparse:
+        if parameter.grad is not None:
+            parameter.grad = parameter.grad.coalesce()
+    return extras
+
+
+def _sum_dense(fabric: Fabric, parameters: Sequence[nn.Parameter], extras: Tensor) -> Tensor:
+    used = extras.new_tensor([parameter.grad is not None for parameter in parameters])
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+    bucket = torch.cat([extras, used, *(gradient.flatten() for gradient in gradients)])
+    bucket = cast(Tensor, fabric.all_reduce(bucket, reduce_op="sum"))
+    sizes = [len(extras), len(used), *(gradient.numel() for gradient in gradients)]
+    extras, used, *summed = bucket.split(sizes)
+    for parameter, by_anyone, gradient in zip(parameters, used.tolist(), summed, strict=True):
+        parameter.grad = gradient.view_as(parameter) if by_anyone else None
+    return extras
+
+
+def _sum_rows(fabric: Fabric, parameter: nn.Parameter) -> None:
+    """Gather the rows of all processes; padded to one length, because a gather takes equal shapes only."""
+    if parameter.grad is None:
+        indices = torch.empty(0, dtype=torch.long, device=parameter.device)
+        values = parameter.new_empty(0, *parameter.shape[1:])
+    else:
+        gradient = parameter.grad.coalesce()
+        indices, values = gradient.indices()[0], gradient.values()
+    counts = _gather(fabric, torch.tensor([len(indices)], device=parameter.device)).flatten().tolist()
+    missing = max(counts) - len(indices)
+    all_indices = _gather(fabric, torch.cat([indices, indices.new_zeros(missing)]))
+    all_values = _gather(fabric, torch.cat([values, values.new_zeros(missing, *values.shape[1:])]))
+    if not max(counts):
+        parameter.grad = None
+        return
+    rows = torch.cat([part[:count] for part, count in zip(all_indices, counts, strict=True)])
+    vectors = torch.cat([part[:count] for part, count in zip(all_values, counts, strict=True)])
+    parameter.grad = torch.sparse_coo_tensor(rows[None], vectors, parameter.shape, check_invariants=False)
+
+
+def _gather(fabric: Fabric, tensor: Tensor) -> Tensor:
+    """Collect equally shaped tensors, [N, ...] of each process, as [processes, N, ...]."""
+    return cast(Tensor, fabric.all_gather(tensor))

@@ -1,0 +1,144 @@
+"""What a training run may be told, checked as a whole before anything starts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from heedful.errors import UsageError
+
+OptimizerName = Literal["adadelta", "adam", "adagrad"]
+Direction = Literal["max", "min"]
+Schedule = Literal["constant", "linear"]
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["32-true", "bf16-mixed"]
+
+
+@dataclass(frozen=True)
+class OptimizerSettings:
+    """How the weights are updated.
+
+    Attributes:
+        name: adadelta (the papers' choice), adam or adagrad (accumulators start at 0.1).
+        lr: learning rate.
+        weight_decay: factor of the L2 penalty ``0.5 * weight_decay * sum(W²)``, added to the gradient of exactly the
+            matrices of `heedful.modules.dense.regularised_parameters`.
+        rho: decay of Adadelta's averages.
+        eps: small constant inside the roots of Adadelta, outside that of Adam and Adagrad.
+    """
+
+    name: OptimizerName = "adadelta"
+    lr: float = 0.5
+    weight_decay: float = 0.0
+    rho: float = 0.95
+    eps: float = 1e-8
+
+    def __post_init__(self) -> None:
+        _refuse(
+            [
+                *_unknown("name", self.name, get_args(OptimizerName)),
+                *_outside("lr", self.lr, above=0.0),
+                *_outside("weight_decay", self.weight_decay, least=0.0),
+                *_outside("rho", self.rho, least=0.0, below=1.0),
+                *_outside("eps", self.eps, above=0.0),
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How a run goes.
+
+    Attributes:
+        optimizer: how the weights are updated.
+        seed: of dropout; the order of the batches is the data's own.
+        epochs: passes over the training data; 0 for no limit.
+        max_steps: optimiser steps; 0 for no limit. One of the two must limit.
+        evaluate_every: steps between evaluations; 0 evaluates after each epoch. The last step is always evaluated.
+        metric: the metric that selects the best weights.
+        direction: whether a larger or a smaller metric is better.
+        patience: evaluations without improvement before the run stops; 0 never stops early.
+        clip_norm: largest norm of the whole gradient; 0 leaves it alone.
+        schedule: constant, or linear: down to 0 at the last step.
+        warmup_steps: steps over which the learning rate rises linearly from 0, under either schedule.
+        shards: pieces each batch is cut into, each with its own dropout seed. A multiple of the number of processes;
+            one process with the same number of shards takes the same steps.
+        device: auto takes a CUDA device where there is one.
+        precision: of matrix products; weights and sums stay float32.
+        save_seconds: time between checkpoints; 0 for none by the clock.
+        save_steps: steps between checkpoints; 0 for none by count.
+        log_every: steps between two training-loss lines of the log.
+    """
+
+    optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
+    seed: int = 0
+    epochs: int = 10
+    max_steps: int = 0
+    evaluate_every: int = 0
+    metric: str = "accuracy"
+    direction: Direction = "max"
+    patience: int = 0
+    clip_norm: float = 0.0
+    schedule: Schedule = "constant"
+    warmup_steps: int = 0
+    shards: int = 1
+    device: Device = "auto"
+    precision: Precision = "32-true"
+    save_seconds: float = 60.0
+    save_steps: int = 0
+    log_every: int = 50
+
+    def __post_init__(self) -> None:
+        problems = [
+            *_unknown("direction", self.direction, get_args(Direction)),
+            *_unknown("schedule", self.schedule, get_args(Schedule)),
+            *_unknown("device", self.device, get_args(Device)),
+            *_unknown("precision", self.precision, get_args(Precision)),
+            *_outside("clip_norm", self.clip_norm, least=0.0),
+            *_outside("save_seconds", self.save_seconds, least=0.0),
+            *_outside("shards", self.shards, least=1),
+            *_outside("log_every", self.log_every, least=1),
+        ]
+        for name in (
+            "seed",
+            "epochs",
+            "max_steps",
+            "evaluate_every",
+            "patience",
+            "warmup_steps",
+            "save_steps",
+        ):
+            problems += _outside(name, getattr(self, name), least=0)
+        if not self.epochs and not self.max_steps:
+            problems.append("epochs and max_steps are both 0, so the run would never end: set one of them")
+        _refuse(problems)
+
+    def total_steps(self, steps_per_epoch: int) -> int:
+        """Return the number of optimiser steps of a run that is not stopped early."""
+        limits = [self.epochs * steps_per_epoch if self.epochs else 0, self.max_steps]
+        return min(limit for limit in limits if limit)
+
+
+def _unknown(name: str, value: str, valid: tuple[str, ...]) -> list[str]:
+    return [] if value in valid else [f"{name} must be one of {', '.join(valid)}; got {value!r}"]
+
+
+def _outside(
+    name: str,
+    value: float,
+    *,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+) -> list[str]:
+    if math.isfinite(value) and value >= least and above < value < below:
+        return []
+    bounds = [(f"at least {least}", least), (f"above {above}", above), (f"below {below}", below)]
+    wanted = " and ".join(text for text, bound in bounds if math.isfinite(bound))
+    return [f"{name} must be {wanted}; got {value}"]
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise UsageError("; ".join(problems))

@@ -1,0 +1,40 @@
+"""Being asked to stop: the step in hand is finished first."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+from typing import Any
+
+
+class StopRequest:
+    """While entered, SIGINT and SIGTERM set ``asked``; a second SIGINT acts as it would have without this.
+
+    Outside the main thread, where Python delivers no signals, it does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> StopRequest:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._previous[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number in tuple(self._previous):
+            self._restore(number)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.asked = True
+        if number == signal.SIGINT:
+            self._restore(number)
+
+    def _restore(self, number: int) -> None:
+        handler = self._previous.pop(number)
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -1,0 +1,200 @@
+"""The state of a run on disk: what exact resume needs, as safetensors and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from heedful.checkpoint import (
+    load_tensors,
+    read_json,
+    save_tensors,
+    verify_manifest,
+    write_json,
+    write_manifest,
+)
+from heedful.errors import ArtefactError, UsageError
+from heedful.files import recover_folder, replace_folder
+from heedful.training.early_stopping import Best
+from heedful.training.optim import Optimizers
+from heedful.training.settings import TrainSettings
+
+StopReason = Literal["epochs", "max_steps", "patience"]
+_TENSORS, _STATE = "state.safetensors", "state.json"
+_FILES = (_TENSORS, _STATE)
+_MAY_CHANGE = {"epochs", "max_steps", "patience", "device", "save_seconds", "save_steps", "log_every"}
+
+
+@dataclass
+class TrainState:
+    """Where a run stands, tensors aside.
+
+    Attributes:
+        step: optimiser steps taken.
+        epoch: passes completed.
+        position: batches done of the pass in progress.
+        steps_per_epoch: batches of the first pass; tells other training data apart.
+        seconds: time spent so far, over all resumptions.
+        loss_sum: sum of the examples' losses since the last line of the log.
+        loss_count: number of these examples.
+        best: the best evaluation so far.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    position: int = 0
+    steps_per_epoch: int = 0
+    seconds: float = 0.0
+    loss_sum: float = 0.0
+    loss_count: int = 0
+    best: Best = field(default_factory=Best)
+
+    def stop_reason(self, settings: TrainSettings) -> StopReason | None:
+        """Say why the run is over; None while it is not."""
+        if settings.patience and self.best.waited >= settings.patience:
+            return "patience"
+        if settings.epochs and self.epoch >= settings.epochs:
+            return "epochs"
+        if settings.max_steps and self.step >= settings.max_steps:
+            return "max_steps"
+        return None
+
+
+def trainable_weights(network: nn.Module) -> dict[str, nn.Parameter]:
+    """Return the parameters that training changes, by name; buffers are constants."""
+    return {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
+
+
+def copy_weights(network: nn.Module) -> dict[str, Tensor]:
+    """Return the trainable weights as copies on the CPU."""
+    return {name: parameter.detach().cpu().clone() for name, parameter in trainable_weights(network).items()}
+
+
+def restore_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Overwrite the trainable weights in place.
+
+    Args:
+        network: what is overwritten.
+        weights: as `copy_weights` made them.
+
+    Raises:
+        ArtefactError: if names or shapes differ.
+    """
+    parameters = trainable_weights(network)
+    here = {name: tuple(parameter.shape) for name, parameter in parameters.items()}
+    there = {name: tuple(weight.shape) for name, weight in weights.items()}
+    if here != there:
+        name = min(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
+        raise ArtefactError(
+            f"checkpoint of another network: weight {name!r} is {there.get(name)} there and {here.get(name)} here. "
+            "Resume with the settings and data the run began with."
+        )
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.copy_(weights[name])
+
+
+def save_state(
+    path: Path,
+    *,
+    state: TrainState,
+    network: nn.Module,
+    optimizers: Optimizers,
+    best_weights: Mapping[str, Tensor],
+    settings: TrainSettings,
+) -> None:
+    """Write a checkpoint in place of the old one, which stays until the new one is complete.
+
+    Args:
+        path: folder of the checkpoint.
+        state: where the run stands.
+        network: whose trainable weights are saved.
+        optimizers: their averages and counts.
+        best_weights: weights of the best evaluation; empty while there is none.
+        settings: of the run, to refuse a resume that would go another way.
+
+    Raises:
+        OutputError: if it cannot be written.
+    """
+    tensors = {f"best/{name}": weight for name, weight in best_weights.items()}
+    numbers: dict[str, dict[str, Any]] = {}
+    for name, parameter in trainable_weights(network).items():
+        tensors[f"weights/{name}"] = parameter
+        for key, value in optimizers.state_of(parameter).items():
+            if isinstance(value, Tensor):
+                tensors[f"optimizer/{name}/{key}"] = value
+            else:
+                numbers.setdefault(name, {})[key] = value
+    record = {"state": asdict(state), "optimizer": numbers, "settings": asdict(settings)}
+    with replace_folder(path) as folder:
+        save_tensors(folder / _TENSORS, tensors)
+        write_json(folder / _STATE, record)
+        write_manifest(folder, _FILES)
+
+
+def load_state(
+    path: Path, *, network: nn.Module, optimizers: Optimizers, settings: TrainSettings
+) -> tuple[TrainState, dict[str, Tensor]]:
+    """Read a checkpoint into a network and its optimisers.
+
+    Args:
+        path: folder of the checkpoint.
+        network: overwritten with the saved weights.
+        optimizers: their state is overwritten.
+        settings: of the run that goes on; only its length, device and bookkeeping may differ from the saved ones.
+
+    Returns:
+        Where the run stands, and the best weights so far.
+
+    Raises:
+        ArtefactError: if the checkpoint is altered or of another network.
+        UsageError: if the settings differ; names each.
+    """
+    verify_manifest(path, _FILES)
+    record = read_json(path / _STATE, dict)
+    _refuse_other_settings(record["settings"], asdict(settings))
+    tensors = load_tensors(path / _TENSORS)
+    restore_weights(network, _below("weights/", tensors))
+    for name, parameter in trainable_weights(network).items():
+        saved = _below(f"optimizer/{name}/", tensors)
+        averages = {key: _placed(value, parameter) for key, value in saved.items()}
+        optimizers.state_of(parameter).update(averages, **record["optimizer"].get(name, {}))
+    fields = record["state"]
+    return TrainState(**{**fields, "best": Best(**fields["best"])}), _below("best/", tensors)
+
+
+def checkpoint_exists(path: Path) -> bool:
+    """Say whether there is a checkpoint, undoing first what a killed writer left behind."""
+    if path.parent.is_dir():
+        recover_folder(path)
+    return path.is_dir()
+
+
+def _placed(value: Tensor, parameter: nn.Parameter) -> Tensor:
+    """Put an average beside its parameter; counts of steps stay on the CPU, where torch keeps them."""
+    return value.to(parameter.device) if value.shape == parameter.shape else value
+
+
+def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _refuse_other_settings(saved: dict[str, Any], given: dict[str, Any]) -> None:
+    decisive: Sequence[str] = sorted(given.keys() - _MAY_CHANGE)
+    if given["schedule"] != "constant":
+        decisive = sorted([*decisive, "epochs", "max_steps"])
+    different = [
+        f"{key}: {saved.get(key)!r} then, {given[key]!r} now"
+        for key in decisive
+        if saved.get(key) != given[key]
+    ]
+    if different:
+        raise UsageError(
+            f"cannot resume with other settings ({'; '.join(different)}). "
+            "Use the same ones, or begin in another folder."
+        )

@@ -1,0 +1,152 @@
+"""One step's gradient: the mean loss over a batch, worked through shard by shard."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from heedful.errors import DivergedError
+from heedful.structures import Batch, NetworkOutput
+from heedful.training.optim import sparse_parameters
+from heedful.training.parallel import sum_gradients
+from heedful.training.settings import TrainSettings
+from heedful.training.shards import cut, shard_seed
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
+Objective = Callable[[NetworkOutput, Tensor], Tensor]
+
+
+class TrainingData(Protocol):
+    """What the loop asks of the training data."""
+
+    def batches(self, epoch: int) -> Sequence[Sequence[int]]:
+        """Return the batches of one pass, each as rows; a pure function of the epoch."""
+        ...
+
+    def collate(self, rows: Sequence[int]) -> Batch:
+        """Return some rows as one batch with targets."""
+        ...
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What a step's gradient came to.
+
+    Attributes:
+        loss: mean over the examples of the whole batch, before the step.
+        gradient_norm: of the whole gradient, L2 penalty and clipping aside.
+        stop: whether any process was asked to stop.
+    """
+
+    loss: float
+    gradient_norm: float
+    stop: bool
+
+
+class GradientStep:
+    """Computes the gradient of a batch into ``.grad`` of the network's parameters.
+
+    Args:
+        fabric: device, precision and processes.
+        network: takes a `Batch`, returns a `NetworkOutput`.
+        data: makes batches of rows.
+        objective: loss of each example, [B], from the output and the targets.
+        settings: seed, shards and clipping.
+    """
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        network: nn.Module,
+        data: TrainingData,
+        objective: Objective,
+        settings: TrainSettings,
+    ) -> None:
+        self.fabric, self.network, self.data, self.objective = fabric, network, data, objective
+        self.settings = settings
+        self.sparse = sparse_parameters(network)
+        tables = {id(parameter) for parameter in self.sparse}
+        self.dense = [p for p in network.parameters() if p.requires_grad and id(p) not in tables]
+        self._seen: list[tuple[Batch, Tensor]] = []
+
+    def compute(self, rows: Sequence[int], step: int, *, stop: bool = False) -> StepResult:
+        """Fill the gradients for one batch.
+
+        Args:
+            rows: the whole batch, all processes' shares together.
+            step: steps already taken.
+            stop: whether this process was asked to stop.
+
+        Returns:
+            Loss and norm, the same in every process.
+
+        Raises:
+            DivergedError: if one of the two is not finite; names the step and the rows.
+        """
+        loss = self._backward(rows, step)
+        extras = torch.stack([loss, loss.new_tensor(float(stop))])
+        mean_loss, stops = sum_gradients(self.fabric, self.dense, self.sparse, extras).tolist()
+        norm = self._norm_and_clip()
+        if not (math.isfinite(mean_loss) and math.isfinite(norm)):
+            raise DivergedError(self._diagnosis(rows, step, mean_loss, norm))
+        return StepResult(mean_loss, norm, stops > 0)
+
+    def _backward(self, rows: Sequence[int], step: int) -> Tensor:
+        shards = self.settings.shards
+        share = shards // self.fabric.world_size
+        first = self.fabric.global_rank * share
+        total = torch.zeros((), device=self.fabric.device)
+        self._seen = []
+        pieces = cut(rows, shards)
+        for shard in range(first, first + share):
+            if not len(pieces[shard]):
+                continue
+            torch.manual_seed(shard_seed(self.settings.seed, step, shard))
+            batch = self.data.collate(pieces[shard]).to(self.fabric.device)
+            if batch.targets is None:
+                raise ValueError("a training batch needs targets")
+            with self.fabric.autocast():
+                losses = self.objective(self.network(batch), batch.targets)
+            if losses.shape != (len(pieces[shard]),):
+                raise ValueError(
+                    f"the objective must return one loss an example, [{len(pieces[shard])}]; got {list(losses.shape)}"
+                )
+            loss = losses.float().sum() / len(rows)
+            self.fabric.backward(loss)
+            total += loss.detach()
+            self._seen.append((batch, losses.detach()))
+        return total
+
+    def _gradients(self) -> list[Tensor]:
+        """List the numbers of all gradients: of a sparse one only its rows."""
+        gradients = [p.grad for p in (*self.dense, *self.sparse) if p.grad is not None]
+        return [gradient.values() if gradient.is_sparse else gradient for gradient in gradients]
+
+    def _norm_and_clip(self) -> float:
+        gradients = self._gradients()
+        norm = float(torch.nn.utils.get_total_norm(gradients))
+        limit = self.settings.clip_norm
+        if limit and norm > limit:
+            for gradient in gradients:
+                gradient.mul_(limit / norm)
+        return norm
+
+    def _diagnosis(self, rows: Sequence[int], step: int, loss: float, norm: float) -> str:
+        what = f"the loss is {loss}" if not math.isfinite(loss) else f"the gradient's norm is {norm}"
+        bad = [
+            row
+            for batch, losses in self._seen
+            for row, fine in zip(batch.rows, losses.isfinite().tolist(), strict=False)
+            if not fine
+        ]
+        named = bad or [row for batch, _ in self._seen for row in batch.rows] or [int(row) for row in rows]
+        shown = ", ".join(map(str, named[:10])) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
+        which = "whose own loss is not finite" if bad else "of this batch"
+        return f"step {step + 1}: {what}; rows {which}: {shown}"
