@@ -12,7 +12,7 @@ from heedful.explain.explanation import Explanation, SentenceView
 from heedful.explain.legends import CAVEAT
 from heedful.explain.reading import running_text
 from heedful.explain.style import style_sheet
-from heedful.explain.summary import Link, focus, strongest_alignments, strongest_links
+from heedful.explain.summary import LONG, Link, focus, strongest_alignments, strongest_links
 from heedful.explain.svg import LEVELS, Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
 from heedful.files import write_text
 
@@ -22,6 +22,7 @@ _LINKS_NOTE = (
     "“playing”. Ordered by how far the weight stands above an even spread over the visible words, times the share of "
     "the first word in the sentence vector."
 )
+_ALIGNED_NOTE = "Between the sentences: the largest weights with which their words are compared."
 
 
 def write_html(explanation: Explanation, path: Path | str) -> Path:
@@ -93,14 +94,16 @@ def _top(explanation: Explanation) -> str:
 def _probabilities(explanation: Explanation) -> str:
     if not explanation.labels:
         return ""
+    answers = list(zip(explanation.labels, explanation.probabilities, strict=True))
+    if explanation.score is None:
+        answers.sort(key=lambda answer: -answer[1])
     rows = "".join(
         f"<tr{' class=best' if label == explanation.predicted else ''}><td>{_safe(label)}</td>"
         f'<td class="bar">{_bar(p)}</td><td class="r">{p:.2f}</td></tr>'
-        for label, p in sorted(
-            zip(explanation.labels, explanation.probabilities, strict=True), key=lambda pair: -pair[1]
-        )
+        for label, p in answers
     )
-    return f"<table><tr><th>answer</th><th></th><th>probability</th></tr>{rows}</table>"
+    kind = "answer" if explanation.score is None else "grade"
+    return f"<table><tr><th>{kind}</th><th></th><th>probability</th></tr>{rows}</table>"
 
 
 def _deletion(explanation: Explanation) -> str:
@@ -141,7 +144,10 @@ def _reading(view: SentenceView) -> str:
         read = f"only its first {len(view.words)} words were read"
         warning = f'<p class="warn">The text is longer than the limit: {read}.</p>'
     body = running_text(view) or '<span class="muted">(no words)</span>'
-    return f'<p class="eyebrow">{_safe(view.name)}</p><p class="read" lang="" dir="auto">{body}</p>{warning}'
+    size = "read long" if len(view.words) > LONG else "read"
+    return (
+        f'<p class="eyebrow">{_safe(view.name)}</p><p class="{size}" lang="" dir="auto">{body}</p>{warning}'
+    )
 
 
 def _reading_key(explanation: Explanation) -> str:
@@ -165,9 +171,14 @@ def _links(explanation: Explanation) -> str:
     if not tables:
         return ""
     return (
-        f'<section><h2>Strongest links</h2><p class="note">{_LINKS_NOTE}</p>'
+        f'<section><h2>Strongest links</h2><p class="note">{_links_note(explanation)}</p>'
         f'<div class="pair" style="margin-top:14px">{"".join(tables)}</div></section>'
     )
+
+
+def _links_note(explanation: Explanation) -> str:
+    within = any(view.maps for view in explanation.sides)
+    return " ".join(([_ALIGNED_NOTE] if explanation.alignments else []) + ([_LINKS_NOTE] if within else []))
 
 
 def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str:
@@ -203,7 +214,8 @@ def _alignments(explanation: Explanation) -> str:
 
 def _side(explanation: Explanation, whole: SentenceView) -> str:
     view, kept = focus(whole)
-    figures = _maps(explanation, view) + _bars(explanation, view)
+    empty = "sees no word" if len(kept) == len(whole.words) else "sees none of these words"
+    figures = _maps(explanation, view, empty) + _bars(explanation, view)
     if not figures or not view.words:
         return ""
     short = ""
@@ -219,7 +231,7 @@ def _side(explanation: Explanation, whole: SentenceView) -> str:
     )
 
 
-def _maps(explanation: Explanation, view: SentenceView) -> list[str]:
+def _maps(explanation: Explanation, view: SentenceView, empty: str) -> list[str]:
     geometry = Geometry.of(view.words, view.words)
     figures = []
     for name, weights in view.maps.items():
@@ -228,7 +240,9 @@ def _maps(explanation: Explanation, view: SentenceView) -> list[str]:
             return f"{view.words[i]} ← {view.words[j]}: {weights[i, j]:.3f}"
 
         label = f"{name} attention, {view.name}"
-        drawn = heat_map(view.words, view.words, weights, geometry, tip, outlined=view.chosen, name=label)
+        drawn = heat_map(
+            view.words, view.words, weights, geometry, tip, outlined=view.chosen, empty=empty, name=label
+        )
         figures.append(_figure(f"Attention, {name}", explanation.notes.get(f"map {name}", ""), drawn))
     if view.tree_distance is not None:
         drawn = distance_map(view.words, view.tree_distance, geometry, f"tree distance, {view.name}")

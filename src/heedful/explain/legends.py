@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 _MAPS = {
     "forward": (
@@ -27,26 +31,46 @@ _WEIGHTS = (
 )
 _TREE = "Steps between two words in the dependency tree; a dot where there is no path."
 _CHOSEN = "Outlined: word pairs against the reading direction that the mask selector opened."
-_ALIGNMENT = "Each row is a word of the first sentence, each column a word of the second it is compared with."
+_ALIGNMENT = "Rows are words of the first sentence, columns words of the second; {sums}."
 
 CAVEAT = (
     "These pictures show where the network looked and how much it took from there. They do not prove why it decided; "
-    "the deletion test measures how far the decision rests on the words with the largest weights."
+    "a deletion test measures how far the decision rests on the words with the largest weights."
 )
 
 
-def map_note(name: str) -> str:
-    """Return what an attention map of this name shows."""
-    direction, _, number = name.partition(
-        " "
-    )  # two blocks of one direction are called "forward 1", "forward 2"
-    return _MAPS.get(direction, _OTHER_MAP) if not number or number.isdigit() else _OTHER_MAP
+def map_note(name: str, chosen: bool = False) -> str:
+    """Return what an attention map shows.
+
+    Args:
+        name: its name; two blocks of one direction are called "forward 1" and "forward 2".
+        chosen: whether a mask selector opened pairs against the direction.
+
+    Returns:
+        One to three plain sentences.
+    """
+    direction, _, number = name.partition(" ")
+    if chosen or (number and not number.isdigit()):
+        return _OTHER_MAP
+    return _MAPS.get(direction, _OTHER_MAP)
+
+
+def alignment_note(weights: NDArray[Any]) -> str:
+    """Return what an alignment [n1, n2] shows: which sentence looks at which follows from what sums to 1."""
+    directions = (
+        "each column looks at the rows and sums to 1",
+        "each row looks at the columns and sums to 1",
+    )
+    for axis, sums in enumerate(directions):
+        if weights.size and np.allclose(weights.sum(axis=axis), 1, atol=0.02):
+            return _ALIGNMENT.format(sums=sums)
+    return _ALIGNMENT.format(sums="a cell says how strongly they are compared")
 
 
 def default_notes(
     maps: Iterable[str],
     gates: Iterable[str],
-    alignments: Iterable[str],
+    alignments: Mapping[str, NDArray[Any]],
     *,
     weights: bool,
     tree: bool,
@@ -57,7 +81,7 @@ def default_notes(
     Args:
         maps: names of the attention maps.
         gates: names of the gates.
-        alignments: names of the alignments.
+        alignments: the alignments by name, each [n1, n2].
         weights: whether there are source2token weights.
         tree: whether there are tree distances.
         chosen: whether a mask selector chose pairs.
@@ -65,8 +89,8 @@ def default_notes(
     Returns:
         Note by "map NAME", "gate NAME", "alignment NAME", "weights", "tree_distance" and "chosen".
     """
-    notes = {f"map {name}": map_note(name) for name in maps}
+    notes = {f"map {name}": map_note(name, chosen) for name in maps}
     notes |= {f"gate {name}": _GATE.format(name=name) for name in gates}
-    notes |= {f"alignment {name}": _ALIGNMENT for name in alignments}
+    notes |= {f"alignment {name}": alignment_note(values) for name, values in alignments.items()}
     plain = {"weights": (weights, _WEIGHTS), "tree_distance": (tree, _TREE), "chosen": (chosen, _CHOSEN)}
     return notes | {key: note for key, (present, note) in plain.items() if present}

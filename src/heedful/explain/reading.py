@@ -7,6 +7,7 @@ from html import escape
 
 from heedful.explain.characters import visible
 from heedful.explain.explanation import SentenceView
+from heedful.explain.summary import LONG
 from heedful.explain.svg import LEVELS
 
 
@@ -52,8 +53,8 @@ def _word(view: SentenceView, i: int, text: str, numbered: bool) -> str:
 
 
 def _numbered(view: SentenceView) -> set[int]:
-    """Choose the words whose weight is written below them: the heaviest quarter, at least three."""
-    if view.weights is None:
+    """Choose the words whose weight is written below them: the heaviest quarter of a sentence, at least three."""
+    if view.weights is None or len(view.words) > LONG:
         return set()
     count = max(3, len(view.words) // 4)
     heaviest = (-view.weights).argsort(kind="stable")[:count].tolist()

@@ -27,6 +27,8 @@ figure{margin:0;max-width:100%;break-inside:avoid}
 figcaption{margin-bottom:6px}
 svg{display:block;max-width:100%;height:auto;overflow:visible}
 .read{font-size:20px;line-height:2.15;margin:0 0 14px;overflow-wrap:anywhere}
+.read.long{font-size:16px;line-height:1.9}
+.warn+.note{margin-top:10px}
 .read .w{position:relative;border-radius:4px;padding:3px 1.5px;white-space:pre-wrap}
 .read .w[data-w]::after{content:attr(data-w);position:absolute;left:50%;top:100%;margin-top:1px;
 transform:translateX(-50%);font-size:10.5px;line-height:1;color:var(--soft);white-space:nowrap}

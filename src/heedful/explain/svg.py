@@ -40,8 +40,8 @@ class Geometry:
     def of(cls, rows: Sequence[str], columns: Sequence[str]) -> Geometry:
         """Choose sizes for this many words of this length."""
         n = max(len(rows), len(columns), 1)
-        steps = ((6, 40), (9, 35), (12, 30), (16, 25), (22, 20), (30, 16), (42, 13))
-        cell = float(next((size for most, size in steps if n <= most), 11))
+        steps = ((6, 40.0), (9, 35.0), (12, 30.0), (16, 25.0), (22, 20.0), (30, 16.0), (42, 12.5))
+        cell = next((size for most, size in steps if n <= most), 11.0)
         font = min(13.0, max(8.5, cell * 0.8))
         label = _width(rows, font) + 10
         header = _width(columns, font) * math.sin(math.radians(_ANGLE)) + font + 8
@@ -61,6 +61,7 @@ def heat_map(
     tip: Callable[[int, int], str],
     *,
     outlined: Array | None = None,
+    empty: str = "sees no word",
     name: str = "",
 ) -> Panel:
     """Draw weights in 0..1 as a grid; an exact zero leaves its cell empty.
@@ -72,6 +73,7 @@ def heat_map(
         geometry: sizes.
         tip: the text that shows when the pointer rests on cell (i, j); escaped here.
         outlined: [rows, columns] bool, cells to outline; or None.
+        empty: what to write into a row without weights.
         name: what a screen reader announces.
 
     Returns:
@@ -82,7 +84,7 @@ def heat_map(
     numbers = max(len(rows), len(columns)) <= _NUMBERS_UP_TO
     for i in range(len(rows)):
         if len(columns) and not (values[i] > 0).any():
-            parts.append(_empty_row(i, len(columns), g))
+            parts.append(_empty_row(i, len(columns), empty, g))
         for j in range(len(columns)):
             if values[i, j] > 0:
                 parts.append(_cell(i, j, float(values[i, j]), g, tip(i, j), numbers))
@@ -196,11 +198,11 @@ def _outline(i: int, j: int, g: Geometry) -> str:
     return f'<rect class="chosen" x="{x:g}" y="{y:g}" width="{g.cell - 3:g}" height="{g.cell - 3:g}"/>'
 
 
-def _empty_row(i: int, columns: int, g: Geometry) -> str:
+def _empty_row(i: int, columns: int, said: str, g: Geometry) -> str:
     if columns * g.cell < 90:
         return ""
     x, y = g.label + columns * g.cell / 2, g.header + (i + 0.5) * g.cell + g.font * 0.33
-    return f'<text class="none" x="{x:g}" y="{y:g}" font-size="{min(11.0, g.font):.3g}">sees no word</text>'
+    return f'<text class="none" x="{x:g}" y="{y:g}" font-size="{min(11.0, g.font):.3g}">{escape(said)}</text>'
 
 
 def _row_labels(words: Sequence[str], g: Geometry) -> str:

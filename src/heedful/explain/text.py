@@ -1,0 +1,155 @@
+"""The explanation as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from heedful.explain.characters import pad, shorten, visible
+from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.summary import Link, focus, strongest_alignments, strongest_links
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_BOLD, _BLUE, _DIM, _PLAIN = "\x1b[1m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
+_LABEL = 14
+
+
+def render_text(explanation: Explanation, width: int = 80, colour: bool = False, links: int = 6) -> str:
+    """Render an explanation for a terminal: prediction, deletion test, strongest links, each word's figures.
+
+    Args:
+        explanation: what to show.
+        width: columns of the terminal, at least 40.
+        colour: use ANSI colours; leave it off where the output is not a terminal.
+        links: how many links to list a side.
+
+    Returns:
+        Lines without a final newline. Controls in the text are shown, never passed on to the terminal.
+    """
+    pen = _Pen(colour)
+    width = max(width, 40)
+    lines = [pen.bold(_prediction(explanation)), *_deletion(explanation)]
+    for view in explanation.sides:
+        lines += ["", *_sentence(view, width, pen)]
+    lines += _links(explanation, links, pen)
+    for view in explanation.sides:
+        lines += _words(view, width, pen)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+class _Pen:
+    """Puts ANSI codes around text, or leaves it alone."""
+
+    def __init__(self, colour: bool) -> None:
+        self._colour = colour
+
+    def bold(self, text: str) -> str:
+        return self._in(_BOLD, text)
+
+    def blue(self, text: str) -> str:
+        return self._in(_BLUE, text)
+
+    def dim(self, text: str) -> str:
+        return self._in(_DIM, text)
+
+    def _in(self, code: str, text: str) -> str:
+        return f"{code}{text}{_PLAIN}" if self._colour and text else text
+
+
+def _prediction(explanation: Explanation) -> str:
+    if explanation.score is not None:
+        span = explanation.score_range
+        return f"score {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
+    answers = sorted(zip(explanation.labels, explanation.probabilities, strict=True), key=lambda a: -a[1])
+    first, *rest = [f"{visible(label)} {p:.2f}" for label, p in answers]
+    return first + (f"   ({', '.join(rest)})" if rest else "")
+
+
+def _deletion(explanation: Explanation) -> list[str]:
+    score = explanation.faithfulness
+    if score is None:
+        return []
+    removed = ", ".join(shorten(visible(word), 20) for word in score.removed)
+    return [
+        f"faithfulness  without {removed}: {score.before:.2f} -> {score.after_top:.2f} "
+        f"({score.k} random: {score.after_random:.2f})"
+    ]
+
+
+def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
+    lines = [pen.dim(pad(view.name, _LABEL)) + shorten(visible(view.text), width - _LABEL)]
+    unknown = [visible(word) for word, flag in zip(view.words, view.unknown, strict=True) if flag]
+    if unknown:
+        lines.append(
+            pad("", _LABEL) + shorten(f"not in the vocabulary: {', '.join(unknown)}", width - _LABEL)
+        )
+    if view.truncated:
+        lines.append(pad("", _LABEL) + f"cut: only the first {len(view.words)} words were read")
+    return lines
+
+
+def _links(explanation: Explanation, count: int, pen: _Pen) -> list[str]:
+    groups: list[tuple[str, Sequence[Link], str]] = [
+        (f"strongest links in the {view.name}", strongest_links(view, count), "<-")
+        for view in explanation.sides
+    ]
+    between = strongest_alignments(explanation, count)
+    groups.append(
+        (f"strongest links between {' and '.join(view.name for view in explanation.sides)}", between, "<->")
+    )
+    lines = []
+    for title, links, arrow in groups:
+        if links:
+            lines += ["", pen.bold(title), *_link_lines(links, arrow, pen)]
+    return lines
+
+
+def _link_lines(links: Iterable[Link], arrow: str, pen: _Pen) -> list[str]:
+    shown = [(f"{_short(link.word)} {arrow} {_short(link.seen)}", link) for link in links]
+    return [
+        f"  {pad(words, 34)} {link.weight:.2f} {pen.blue(_bar(link.weight, 10))} {pen.dim(link.map)}"
+        for words, link in shown
+    ]
+
+
+def _words(whole: SentenceView, width: int, pen: _Pen) -> list[str]:
+    view, kept = focus(whole)
+    weights = None if whole.weights is None else whole.weights[list(kept)]
+    if not view.words or (weights is None and not view.gates):
+        return []
+    # 2 before the word, 16 for it, 18 for the weight, 17 a gate; gates that do not fit are left to the page.
+    room = max(0, (width - 18 - (18 if weights is not None else 0)) // 17)
+    gates = dict(list(view.gates.items())[:room])
+    head = pad("", 18) + (pad("weight", 18) if weights is not None else "")
+    head += "".join(pad(shorten(f"gate {name}", 16), 17) for name in gates)
+    title = f"words of the {view.name}"
+    if len(kept) < len(whole.words):
+        title += f": the {len(kept)} of {len(whole.words)} that matter most"
+    lines = ["", pen.bold(title), pen.dim(head)]
+    largest = 1.0 if weights is None else max(float(weights.max()), 1e-9)
+    for i, word in enumerate(view.words):
+        line = "  " + pad(visible(word), 15) + " "
+        if weights is not None:
+            line += f"{100 * weights[i]:5.1f} % " + pen.blue(pad(_bar(float(weights[i]) / largest, 8), 10))
+        line += "".join(
+            f"{gate[i]:.2f} {pen.blue(pad(_bar(float(gate[i]), 10), 12))}" for gate in gates.values()
+        )
+        lines.append(line)
+    return [*lines, *_gate_note(gates, len(view.gates))]
+
+
+def _gate_note(shown: Mapping[str, object], count: int) -> list[str]:
+    if not count:
+        return []
+    left = f" {count - len(shown)} more in the page." if count > len(shown) else ""
+    return [f"  gate 1: keeps the word's own meaning; 0: takes its context.{left}"]
+
+
+def _bar(share: float, width: int) -> str:
+    """Draw a bar in eighths of a cell, padded to ``width`` cells."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    full, part = divmod(eighths, 8)
+    return ("█" * full + (_EIGHTHS[part] if part else "")).ljust(width)
+
+
+def _short(word: str) -> str:
+    return shorten(visible(word), 15)
