@@ -12,7 +12,7 @@ from heedful.data.readers.opening import find_file, numbered_lines
 from heedful.data.readers.sst import Node, SstOptions, add_tree
 from heedful.errors import DataError
 
-_TOKEN = re.compile(r"[()]|[^\s()]+")
+_TOKEN = re.compile(r"[()]|[^ ()]+")  # a word may hold a no-break space, as in "8 1/2"
 _LEVELS = frozenset("01234")
 
 

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heedful.data.readers.opening import find_file, numbered_lines
+from heedful.errors import DataError, UsageError
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".xz": lzma.compress,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+}
+TEXT = "ein Reh\nzwei Rehe äsen\n".encode()
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("asked", ["with suffix", "without suffix"])
+def test_compressed_file_reads_like_the_plain_one(tmp_path: Path, suffix: str, asked: str) -> None:
+    file = tmp_path / f"a.txt{suffix}"
+    file.write_bytes(COMPRESS[suffix](TEXT))
+    path = file if asked == "with suffix" else tmp_path / "a.txt"
+    assert find_file(path) == file
+    assert list(numbered_lines(path)) == [(1, "ein Reh"), (2, "zwei Rehe äsen")]
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_truncated_file_names_itself_and_the_row(tmp_path: Path, suffix: str) -> None:
+    lines = "".join(f"row {i} {i * 7919 % 10007}\n" for i in range(60_000)).encode()
+    packed = COMPRESS[suffix](lines)
+    file = tmp_path / f"a.txt{suffix}"
+    file.write_bytes(packed[: len(packed) // 2])
+    with pytest.raises(DataError, match=rf"a\.txt\{suffix}: row \d+: .*cut short or damaged") as caught:
+        list(numbered_lines(file))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_file_that_is_not_compressed_at_all(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a.txt{suffix}"
+    file.write_bytes(b"plain text after all\n")
+    with pytest.raises(DataError, match=r"row 1: .*cut short or damaged"):
+        list(numbered_lines(file))
+
+
+def test_wrong_encoding_names_row_and_byte(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"fine\ncaf\xe9\n")
+    with pytest.raises(DataError, match=r"a\.txt: row 2: byte 0xe9 \(column 4\) is not utf-8; .*latin-1"):
+        list(numbered_lines(file))
+    assert list(numbered_lines(file, "latin-1"))[1] == (2, "café")
+
+
+def test_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"\xef\xbb\xbfone\r\ntwo\x85\xe2\x80\xa8half".replace(b"\x85", b"\xc2\x85"))
+    assert list(numbered_lines(file)) == [(1, "one"), (2, "two\x85\u2028half")]
+
+
+def test_utf16_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("one\n", encoding="utf-16")
+    with pytest.raises(DataError, match="UTF-16; save it as UTF-8"):
+        list(numbered_lines(file))
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"")
+    (tmp_path / "b.txt.xz").write_bytes(lzma.compress(b""))
+    for name in ("a.txt", "b.txt"):
+        with pytest.raises(DataError, match="the file is empty"):
+            list(numbered_lines(tmp_path / name))
+
+
+def test_missing_file_gives_the_nearest_name(tmp_path: Path) -> None:
+    (tmp_path / "train.tsv").write_text("x\n")
+    with pytest.raises(DataError, match=r"no such file; did you mean 'train\.tsv'"):
+        find_file(tmp_path / "trian.tsv")
+    with pytest.raises(DataError, match="no such folder"):
+        find_file(tmp_path / "nowhere" / "train.tsv")
+    with pytest.raises(DataError, match="is a folder"):
+        find_file(tmp_path)
+
+
+def test_unknown_encoding(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="encoding 'utf-9' is not known"):
+        list(numbered_lines(tmp_path / "a.txt", "utf-9"))

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+
+from heedful.data.readers.requests import read_requests
+from heedful.data.readers.table import read_table
+from heedful.errors import DataError, MissingExtraError, UsageError
+
+RECORDS = [
+    {"id": 1, "review": "Quick, quiet\nand cheap", "stars": "good"},
+    {"id": 2, "review": 'It says "no"', "stars": "bad"},
+]
+
+
+def write(folder: Path, form: str) -> Path:
+    file = folder / f"reviews.{form}"
+    match form:
+        case "csv":
+            file.write_text('id,review,stars\n1,"Quick, quiet\nand cheap",good\n2,"It says ""no""",bad\n')
+        case "tsv":
+            file.write_text(
+                'id\treview\tstars\n1\t"Quick, quiet\nand cheap"\tgood\n2\t"It says ""no"""\tbad\n'
+            )
+        case "jsonl":
+            file.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+        case "parquet":
+            pyarrow = pytest.importorskip("pyarrow")
+            pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(RECORDS), file)
+    return file
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_four_formats_say_the_same(tmp_path: Path, form: str) -> None:
+    corpus = read_table(write(tmp_path, form), text="review", label="stars")
+    assert [example.texts[0] for example in corpus.examples] == [record["review"] for record in RECORDS]
+    assert [example.target for example in corpus.examples] == ["good", "bad"]
+    rows = {"csv": [2, 4], "tsv": [2, 4], "jsonl": [1, 2], "parquet": [1, 2]}
+    assert [example.row for example in corpus.examples] == rows[form]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "parquet"])
+def test_missing_column_lists_those_there(tmp_path: Path, form: str) -> None:
+    with pytest.raises(
+        DataError, match="no column 'reviews'; columns: id, review, stars; did you mean 'review'"
+    ):
+        read_table(write(tmp_path, form), text="reviews", label="stars")
+
+
+def test_compressed_tables(tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"text\nhello\n"))
+    (tmp_path / "b.jsonl.xz").write_bytes(lzma.compress(b'{"text": "hello"}\n'))
+    for name in ("a.csv", "a.csv.gz", "b.jsonl"):
+        assert read_table(tmp_path / name, text="text").examples[0].texts == ("hello",)
+
+
+def test_pairs_scores_and_groups(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,points,from\nx,y,2.5,web\nx,z,-1,\n")
+    corpus = read_table(tmp_path / "a.csv", premise="a", hypothesis="b", score="points", group="from")
+    assert [example.texts for example in corpus.examples] == [("x", "y"), ("x", "z")]
+    assert [example.target for example in corpus.examples] == [2.5, -1.0]
+    assert [example.group for example in corpus.examples] == ["web", ""]
+
+
+@pytest.mark.parametrize("score", ["two", "nan", "inf"])
+def test_bad_score(tmp_path: Path, score: str) -> None:
+    (tmp_path / "a.csv").write_text(f"t,s\nx,1\ny,{score}\n")
+    with pytest.raises(DataError, match="row 3, field 's': expected a number, got"):
+        read_table(tmp_path / "a.csv", text="t", score="s")
+
+
+@pytest.mark.parametrize("value", ["null", "NaN"])
+def test_missing_text(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"t": "x", "y": "1"}\n' + f'{{"t": {value}, "y": "1"}}\n')
+    with pytest.raises(DataError, match=r"a\.jsonl: row 2, field 't': value is missing; on_missing='empty'"):
+        read_table(file, text="t", label="y")
+    assert read_table(file, text="t", label="y", on_missing="skip").skipped == {"no text": 1}
+    kept = read_table(file, text="t", label="y", on_missing="empty", keep_empty=True)
+    assert [example.texts[0] for example in kept.examples] == ["x", ""]
+    assert read_table(file, text="t", label="y", on_missing="empty").skipped == {"no text": 1}
+
+
+def test_empty_cell_is_a_row_without_text(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,y\nx,1\n,1\n")
+    assert read_table(tmp_path / "a.csv", text="t", label="y").skipped == {"no text": 1}
+    assert len(read_table(tmp_path / "a.csv", text="t", label="y", keep_empty=True).examples) == 2
+
+
+def test_missing_label(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,y\nx,1\nz,\n")
+    with pytest.raises(DataError, match="row 3, field 'y': value is missing"):
+        read_table(tmp_path / "a.csv", text="t", label="y")
+    assert read_table(tmp_path / "a.csv", text="t", label="y", on_missing="skip").skipped == {"no label": 1}
+
+
+def test_labels_become_text_once(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"t": "x", "y": 1}\n{"t": "z", "y": 0}\n')
+    assert [example.target for example in read_table(tmp_path / "a.jsonl", text="t", label="y").examples] == [
+        "1",
+        "0",
+    ]
+
+
+def test_mixed_label_types_are_told_with_counts(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"t": "x", "y": 1}\n{"t": "x", "y": "1"}\n{"t": "x", "y": "0"}\n')
+    message = (
+        r"a\.jsonl: field 'y': labels of mixed types: 1 int \(first in row 1\), 2 str \(first in row 2\)"
+    )
+    with pytest.raises(DataError, match=message):
+        read_table(tmp_path / "a.jsonl", text="t", label="y")
+
+
+def test_unknown_label(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,y\nx,god\n")
+    with pytest.raises(DataError, match="row 2, field 'y': unknown label 'god'; did you mean 'good'"):
+        read_table(tmp_path / "a.csv", text="t", label="y", labels=("good", "bad"))
+
+
+def test_text_that_is_a_number_or_a_label_that_is_a_list(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"t": 5, "y": [1]}\n')
+    with pytest.raises(DataError, match="row 1, field 't': expected text, got int 5"):
+        read_table(tmp_path / "a.jsonl", text="t")
+    (tmp_path / "b.jsonl").write_text('{"t": "x", "y": [1]}\n')
+    with pytest.raises(DataError, match="row 1, field 'y': expected a label, got a list"):
+        read_table(tmp_path / "b.jsonl", text="t", label="y")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("t,y\nx\n", "row 2: 1 fields, but the header names 2"),
+        ("t,y\nx,1,2\n", "row 2: 3 fields, but the header names 2"),
+        ('t,y\nx,1\n"open,1\nz,0\n', "row 3: .*close the quotation marks"),
+        ('t,y\n"a" b,1\n', "row 2: .*close the quotation marks"),
+        ("t,t\nx,1\n", "row 1: the header names a column twice"),
+        ("t,y\n", "no usable row"),
+        ("", "the file is empty"),
+    ],
+)
+def test_broken_csv(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "a.csv").write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_table(tmp_path / "a.csv", text="t", label="y")
+
+
+def test_unquoted_tsv(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text('t\ty\n"Hm" he said\t1\n\n')
+    with pytest.raises(DataError, match=r"row 2: .*does not quote"):
+        read_table(tmp_path / "a.tsv", text="t", label="y")
+    corpus = read_table(tmp_path / "a.tsv", text="t", label="y", quotes=False)
+    assert [example.texts[0] for example in corpus.examples] == ['"Hm" he said']
+
+
+def test_very_long_field(tmp_path: Path) -> None:
+    text = "word " * 100_000
+    (tmp_path / "a.csv").write_text(f"t\n{text}\n")
+    assert read_table(tmp_path / "a.csv", text="t").examples[0].texts == (text,)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"premise": "a"},
+        {"text": "a", "premise": "b", "hypothesis": "c"},
+        {"text": "a", "label": "b", "score": "c"},
+        {"text": "a", "on_missing": "drop"},
+    ],
+)
+def test_contradicting_arguments(tmp_path: Path, arguments: dict[str, str]) -> None:
+    (tmp_path / "a.csv").write_text("a,b,c\nx,y,1\n")
+    with pytest.raises(UsageError):
+        read_table(tmp_path / "a.csv", **arguments)  # type: ignore[arg-type]
+
+
+def test_unknown_format(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_text("x")
+    with pytest.raises(UsageError, match="cannot tell the format"):
+        read_table(tmp_path / "a.xlsx", text="t")
+
+
+def test_damaged_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    file = write(tmp_path, "parquet")
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"reviews\.parquet: row 1: not a readable Parquet file"):
+        read_table(file, text="review")
+
+
+def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'heedful\[parquet\]'"):
+        read_table(tmp_path / "a.parquet", text="t")
+
+
+def test_requests_give_one_example_each() -> None:
+    corpus = read_requests(["one", "", "  ", {"text": "four"}])
+    assert [example.texts[0] for example in corpus.examples] == ["one", "", "  ", "four"]
+    assert [example.row for example in corpus.examples] == [1, 2, 3, 4]
+    assert read_requests([]).examples == []
+
+
+def test_requests_of_pairs() -> None:
+    corpus = read_requests([("a", "b"), ["a", ""], {"premise": "c", "hypothesis": "d"}], pair=True)
+    assert [example.texts for example in corpus.examples] == [("a", "b"), ("a", ""), ("c", "d")]
+    for wrong in ("ab", ("a",), ("a", "b", "c"), 7):
+        with pytest.raises(DataError, match="request 1: expected a pair"):
+            read_requests([wrong], pair=True)  # type: ignore[list-item]
+
+
+def test_requests_that_miss_something() -> None:
+    with pytest.raises(DataError, match="request 2, field 'text': value is missing"):
+        read_requests(["one", None])
+    with pytest.raises(DataError, match="request 1, field 'hypothesis': value is missing"):
+        read_requests([("a", None)], pair=True)
+    with pytest.raises(DataError, match="request 1: no column 'text'; columns: txt; did you mean 'txt'"):
+        read_requests([{"txt": "x"}])
+    with pytest.raises(DataError, match="request 1, field 'text': expected text, got int 3"):
+        read_requests([3])  # type: ignore[list-item]
+    assert [example.texts[0] for example in read_requests(["one", None], on_missing="empty").examples] == [
+        "one",
+        "",
+    ]
