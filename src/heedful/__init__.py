@@ -1,3 +1,46 @@
-"""Heedful: small, fast, explainable text models built on structure-guided self-attention."""
+"""Heedful: small, fast, explainable text models built on structure-guided self-attention.
+
+Importing the package is light: torch and the rest are imported when a name below is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from heedful.estimators import PairClassifier, PairScorer, TextClassifier, from_pretrained
+    from heedful.predictor import Answer, Predictor
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "PairClassifier",
+    "PairScorer",
+    "Predictor",
+    "TextClassifier",
+    "__version__",
+    "from_pretrained",
+]
+
+_HOMES = {
+    "Answer": "heedful.predictor",
+    "PairClassifier": "heedful.estimators",
+    "PairScorer": "heedful.estimators",
+    "Predictor": "heedful.predictor",
+    "TextClassifier": "heedful.estimators",
+    "from_pretrained": "heedful.estimators",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'heedful' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """List the public names without importing them."""
+    return sorted(__all__)

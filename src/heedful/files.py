@@ -137,3 +137,21 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def remove_folder(path: Path) -> None:
+    """Delete a run folder if it is there.
+
+    Args:
+        path: the folder.
+
+    Raises:
+        OutputError: if it is not a folder that Heedful wrote, or cannot be deleted.
+    """
+    if not path.exists():
+        return
+    marks = ("config.json", "config.toml", "metrics.jsonl", "manifest.json")
+    if not path.is_dir() or (any(path.iterdir()) and not any((path / mark).exists() for mark in marks)):
+        raise OutputError(f"{path}: exists and is not a run of Heedful's; choose another --out")
+    with told_plainly(path):
+        shutil.rmtree(path)

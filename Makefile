@@ -1,0 +1,38 @@
+# Each verb sets up its own virtual environment when that is missing.
+VENV ?= .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+# Folder of the real data sets; tests that need it are skipped, and counted, without it.
+export HEEDFUL_DATA ?= $(wildcard ../shared/data)
+
+.PHONY: demo test lint bench format clean
+
+demo: $(VENV)/.ready ## train on the generated corpus, predict, explain
+	$(BIN)/heedful demo
+
+test: $(VENV)/.ready ## run the tests
+	$(BIN)/pytest
+
+lint: $(VENV)/.ready ## style, types, import order, docstrings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pydoclint -q src/heedful
+
+bench: $(VENV)/.ready ## time heedful against its peers
+	$(BIN)/heedful bench
+
+format: $(VENV)/.ready
+	$(BIN)/ruff check --fix-only -q .
+	$(BIN)/ruff format -q .
+
+# torch first and pinned: without the pin pip would choose a build with gigabytes of CUDA libraries.
+$(VENV)/.ready: pyproject.toml constraints.txt setup.py $(wildcard src/heedful/csrc/*)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt torch
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info

@@ -1,0 +1,68 @@
+"""``heedful data list | check | get``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heedful.cli.options import PATH, data_option, json_option, print_json
+from heedful.errors import ExitCode
+
+
+@click.group()
+def command() -> None:
+    """List, check and get data sets."""
+
+
+@command.command("list")
+@data_option
+@json_option
+def list_(data: Path | None, as_json: bool) -> None:
+    """List the known data sets, and which of them are in the folder."""
+    from dataclasses import asdict
+
+    from heedful.data import catalogue
+
+    rows = catalogue.available(catalogue.data_folder(data))
+    if as_json:
+        print_json([{**asdict(row), "path": str(row.path)} for row in rows])
+        return
+    for row in rows:
+        state = "here" if row.present else "missing"
+        expected = f"{row.expected:,}" if row.expected else "?"
+        click.echo(f"{row.name:<15} {row.split:<22} {row.kind:<6} {expected:>8} examples  {state:<8} {row.path}")
+
+
+@command.command("check")
+@click.argument("recipe")
+@data_option
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting.")
+@json_option
+def check(recipe: str, data: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
+    """Look a recipe's data over before training: counts, lengths, duplicates, overlap of the parts, give-away words.
+
+    Exits with 1 when it finds an error.
+    """
+    from heedful.config import load_config
+    from heedful.pipeline.check import check_parts
+
+    report = check_parts(load_config(recipe, overrides), data)
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        click.echo(report.render())
+    return ExitCode.OK if report.ok else ExitCode.GATE_FAILED
+
+
+@command.command("get")
+@click.argument("name")
+@data_option
+@click.option("--from", "from_file", type=PATH, help="Take a local copy instead of downloading.")
+@click.option("--accept-checksum", "accept", multiple=True, help="SHA-256 to accept where none is known.")
+def get(name: str, data: Path | None, from_file: Path | None, accept: tuple[str, ...]) -> None:
+    """Download the data set NAME into the folder, checking its SHA-256."""
+    from heedful.data import catalogue, fetch
+
+    for path in fetch.get(name, catalogue.data_folder(data), from_file=from_file, accept=accept):
+        click.echo(str(path))

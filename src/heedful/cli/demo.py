@@ -1,0 +1,44 @@
+"""``heedful demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heedful.cli.options import PATH, json_option, print_json, quiet_option
+
+
+@click.command()
+@click.option("--out", type=PATH, default=Path("demo-run"), show_default=True, help="Run folder; replaced.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting: train.epochs=3.")
+@json_option
+@quiet_option
+def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+    """Train on the corpus Heedful generates, predict, and draw an explanation; no data needed."""
+    from heedful.demo import run_demo
+    from heedful.training.progress import choose_reporter
+
+    def say(line: str) -> None:
+        if not quiet:
+            click.echo(line, err=True)
+
+    result = run_demo(out, overrides, choose_reporter(quiet=quiet), say)
+    if as_json:
+        print_json(result.run.summary())
+        return
+    assert result.run.test is not None  # the generated corpus always has a test part
+    click.echo(f"\nTest accuracy by phenomenon, {result.run.parameters:,} parameters, {result.run.seconds:.0f} s:")
+    click.echo(result.run.test.render())
+    click.echo("\nPredictions:")
+    for (premise, hypothesis), label, probability in result.answers:
+        click.echo(f"  {label:<13} {probability:.2f}  {premise}  =>  {hypothesis}")
+    click.echo(f"\nExplanation page: {result.page}")
+    click.echo(
+        "\nNext:\n"
+        f'  heedful predict {out}/model --premise "..." --hypothesis "..."\n'
+        f'  heedful explain {out}/model --premise "..." --hypothesis "..." --html why.html --figure why.png\n'
+        "  heedful recipes                 the packaged recipes; heedful recipes NAME prints one to copy\n"
+        "  heedful data list --data DIR    data sets Heedful reads\n"
+        "  heedful train disan-trec --data DIR --out runs/trec"
+    )

@@ -1,0 +1,22 @@
+"""``heedful info``."""
+
+from __future__ import annotations
+
+import click
+
+from heedful.cli.options import json_option, print_json
+
+
+@click.command()
+@json_option
+def command(as_json: bool) -> None:
+    """Print versions, threads and which implementations this machine offers, to paste into a report."""
+    from heedful.info import describe
+
+    facts = describe()
+    if as_json:
+        print_json(facts)
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        click.echo(f"{name:<{width}}  {value}")

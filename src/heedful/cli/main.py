@@ -1,0 +1,106 @@
+"""The group of commands and the one place where an error becomes a line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+import heedful
+from heedful.errors import ExitCode, HeedfulError
+
+COMMANDS = {
+    "demo": "Train on the corpus Heedful generates, predict, and draw an explanation.",
+    "train": "Train a model from a recipe or a settings file.",
+    "evaluate": "Measure a model on a file or data set with gold.",
+    "predict": "Answer texts or pairs of texts.",
+    "encode": "Turn texts into vectors.",
+    "explain": "Show what a model looked at, as text, HTML page or figure.",
+    "data": "List, check and get data sets.",
+    "study": "Run a recipe over seeds or folds and report mean and spread.",
+    "bench": "Time heedful against its peers.",
+    "recipes": "List the packaged recipes, or print one.",
+    "info": "Print versions and what this machine offers.",
+}
+"""Name to one line of help; the command itself is ``heedful.cli.<name>:command``."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that help is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order a newcomer needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"heedful.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(heedful.__version__, message="heedful %(version)s")
+def group() -> None:
+    """Small, fast, explainable text models built on structure-guided self-attention.
+
+    Results go to standard output, progress and messages to standard error. Exit codes: 0 success; 1 a gate such as
+    --fail-under failed; 2 wrong usage or settings; 3 bad data; 4 training diverged; 5 a saved model is missing or
+    altered; 6 something could not be written; 70 internal error; 130 interrupted (state saved).
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with a documented code.
+
+    Args:
+        arguments: what was typed after ``heedful``; None reads the process's own.
+    """
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: what was typed after ``heedful``; None reads the process's own.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        result = group.main(arguments, prog_name="heedful", standalone_mode=False)
+        return int(result) if isinstance(result, int) else ExitCode.OK
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.exceptions.Abort:
+        return _say("interrupted", ExitCode.INTERRUPTED)
+    except click.ClickException as error:
+        error.show(file=sys.stderr)
+        return ExitCode.USAGE
+    except KeyboardInterrupt:
+        return _say("interrupted", ExitCode.INTERRUPTED)
+    except HeedfulError as error:
+        return _say(str(error), error.exit_code)
+    except BrokenPipeError:
+        # The reader of our output has gone; there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except Exception as error:
+        if os.environ.get("HEEDFUL_DEBUG"):
+            raise
+        kind = type(error).__name__
+        return _say(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
+
+
+def _say(message: str, code: ExitCode) -> int:
+    click.echo(f"heedful: {message}", err=True)
+    return code

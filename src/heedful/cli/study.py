@@ -1,0 +1,56 @@
+"""``heedful study``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heedful.cli.options import PATH, data_option, json_option, print_json, quiet_option
+
+
+@click.command()
+@click.argument("recipe")
+@click.option("--out", type=PATH, required=True, help="Folder of the results; a finished run is not repeated.")
+@data_option
+@click.option("--seeds", help="Seeds to run, separated by commas: 1,2,3.")
+@click.option("--folds", type=click.IntRange(min=2), default=None, help="Folds of cross-validation instead of seeds.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting.")
+@json_option
+@quiet_option
+def command(
+    recipe: str,
+    out: Path,
+    data: Path | None,
+    seeds: str | None,
+    folds: int | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run RECIPE over seeds or folds and report mean and spread on the test part.
+
+    Example: heedful study disan-trec --seeds 1,2,3,4,5 --data DIR --out runs/trec-study
+    """
+    from heedful.errors import UsageError
+    from heedful.studies import run_study
+    from heedful.training.progress import choose_reporter
+
+    try:
+        numbers = [int(part) for part in seeds.split(",")] if seeds else []
+    except ValueError:
+        raise UsageError(f"--seeds {seeds!r}: write whole numbers separated by commas: 1,2,3") from None
+    study = run_study(
+        recipe,
+        out,
+        data,
+        seeds=numbers,
+        folds=folds or 0,
+        overrides=overrides,
+        reporter=choose_reporter(quiet=quiet),
+        say=lambda line: None if quiet else click.echo(line, err=True),
+    )
+    if as_json:
+        print_json({"runs": study.runs, "mean": study.spread(), "protocol": study.protocol})
+    else:
+        click.echo(study.render())

@@ -1,0 +1,15 @@
+"""Run settings: dataclasses, TOML recipes, and one report of every mistake."""
+
+from heedful.config.load import load_config, override, recipe_names, to_toml
+from heedful.config.settings import BatchConfig, DataConfig, RunConfig, TextConfig
+
+__all__ = [
+    "BatchConfig",
+    "DataConfig",
+    "RunConfig",
+    "TextConfig",
+    "load_config",
+    "override",
+    "recipe_names",
+    "to_toml",
+]

@@ -1,0 +1,199 @@
+"""TOML recipes to settings; every mistake is reported at once."""
+
+from __future__ import annotations
+
+import tomllib
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, is_dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from heedful.config.settings import RunConfig
+from heedful.errors import UsageError, nearest
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the packaged recipes, sorted."""
+    folder = resources.files("heedful") / "recipes"
+    return sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml"))
+
+
+def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
+    """Read settings from a packaged recipe or a TOML file.
+
+    Args:
+        recipe: name of a packaged recipe, or path of a TOML file.
+        overrides: ``table.key=value`` strings, the value in TOML or a bare string; applied last.
+
+    Returns:
+        The settings, defaults filled in.
+
+    Raises:
+        UsageError: if the recipe does not exist, is not TOML, or holds any mistake; all mistakes are listed.
+    """
+    table, source = _read(recipe)
+    problems: list[str] = []
+    for text in overrides:
+        _apply(table, text, problems)
+    return _checked(table, problems, source)
+
+
+def override(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
+    """Return a copy of the settings with some values changed.
+
+    Args:
+        config: the settings to start from.
+        values: dotted name to value, for example ``{"train.epochs": 3}``.
+
+    Returns:
+        The changed settings.
+
+    Raises:
+        UsageError: listing every mistake.
+    """
+    table, problems = asdict(config), list[str]()
+    for name, value in values.items():
+        _set(table, name, value, problems)
+    return _checked(table, problems, "settings")
+
+
+def to_toml(config: RunConfig) -> str:
+    """Write settings as TOML that `load_config` reads back equal.
+
+    Args:
+        config: the settings.
+
+    Returns:
+        The text.
+    """
+    import tomli_w
+
+    return tomli_w.dumps(_plain(asdict(config)))
+
+
+def _plain(value: Any) -> Any:
+    """Tuples become lists, and None is left out: TOML has neither."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _checked(table: dict[str, Any], problems: list[str], source: str) -> RunConfig:
+    config: RunConfig = _build(RunConfig, table, "", problems)
+    if problems:
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        raise UsageError(f"{source}: {len(problems)} mistake(s) in the settings:\n{lines}")
+    return config
+
+
+def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
+    path = Path(recipe)
+    if path.suffix == ".toml" or path.exists():
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such settings file")
+        text, source = path.read_text(encoding="utf-8"), str(path)
+    else:
+        names = recipe_names()
+        if str(recipe) not in names:
+            raise UsageError(
+                f"recipe {str(recipe)!r} is neither a packaged recipe nor a TOML file: {nearest(str(recipe), names)}"
+            )
+        text = (resources.files("heedful") / "recipes" / f"{recipe}.toml").read_text(encoding="utf-8")
+        source = f"recipe {recipe}"
+    try:
+        return tomllib.loads(text), source
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{source}: not TOML: {error}") from error
+
+
+def _apply(table: dict[str, Any], text: str, problems: list[str]) -> None:
+    """Set one ``a.b.c=value`` in nested dictionaries."""
+    name, sign, raw = text.partition("=")
+    if not sign or not name.strip():
+        problems.append(f"--set {text!r}: write table.key=value, for example train.epochs=3")
+        return
+    try:
+        value = tomllib.loads(f"x = {raw}")["x"]
+    except tomllib.TOMLDecodeError:
+        value = raw.strip()
+    _set(table, name.strip(), value, problems)
+
+
+def _set(table: dict[str, Any], name: str, value: Any, problems: list[str]) -> None:
+    """Set a dotted name in nested dictionaries."""
+    *path, last = name.split(".")
+    for part in path:
+        inner = table.setdefault(part, {})
+        if not isinstance(inner, dict):
+            problems.append(f"{name}: {part} is a value, not a table")
+            return
+        table = inner
+    table[last] = value
+
+
+def _build(kind: type[Any], table: Mapping[str, Any], path: str, problems: list[str]) -> Any:
+    """Make a dataclass from a table, collecting mistakes; a wrong value falls back to the default."""
+    hints = get_type_hints(kind)
+    known = {f.name: hints[f.name] for f in fields(kind)}
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        where = f"{path}{key}"
+        if key not in known:
+            problems.append(f"{where}: unknown setting; {nearest(key, list(known))}")
+        elif is_dataclass(known[key]):
+            if isinstance(value, Mapping):
+                values[key] = _build(known[key], value, f"{where}.", problems)
+            else:
+                problems.append(f"{where}: must be a table; got {value!r}")
+        else:
+            fitted, problem = _fit(value, known[key])
+            if problem:
+                problems.append(f"{where}: {problem}; got {value!r}")
+            else:
+                values[key] = fitted
+    try:
+        return kind(**values)
+    except UsageError as error:
+        problems.append(f"{path.rstrip('.') or 'settings'}: {error}")
+        return kind()
+
+
+def _fit(value: Any, hint: Any) -> tuple[Any, str]:
+    """Return the value as the hint wants it, or what was expected."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        for option in inner:
+            fitted, problem = _fit(value, option)
+            if not problem:
+                return fitted, ""
+        return None, "must be one of: " + ", ".join(_spell(option) for option in inner)
+    if origin is Literal:
+        if value in inner:
+            return value, ""
+        hint_text = nearest(str(value), [str(x) for x in inner])
+        return None, f"must be one of {', '.join(map(repr, inner))} ({hint_text})"
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value), ""
+    if hint in (int, str, bool):
+        good = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+        return value, "" if good else f"must be {_spell(hint)}"
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            return None, "must be a list"
+        items = [_fit(item, inner[0]) for item in value]
+        wrong = next((problem for _, problem in items if problem), "")
+        return tuple(item for item, _ in items), f"each item {wrong}" if wrong else ""
+    if origin is dict:
+        return (dict(value), "") if isinstance(value, Mapping) else (None, "must be a table")
+    if hint is type(None):
+        return None, "" if value is None else "must be left out"
+    return value, ""
+
+
+def _spell(hint: Any) -> str:
+    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+    return names.get(hint, "nothing" if hint is type(None) else str(hint))

@@ -1,0 +1,120 @@
+"""The settings of a run, one frozen dataclass a table of the TOML file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from heedful.models import ModelConfig
+from heedful.training.settings import TrainSettings
+
+Protocol = Literal["honest", "paper"]
+"""``honest``: a dev part selects, test data is read once. ``paper``: what the published tables did where they differ,
+the best of all evaluations on the test data itself."""
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Where examples come from and how they are split.
+
+    Attributes:
+        set: name of a known data set (``heedful data list``) or "scenes", the corpus Heedful generates; empty when
+            files are named instead.
+        train: file of training examples (csv, tsv, jsonl, parquet, also compressed), relative to ``--data``.
+        dev: file that selects; empty cuts ``dev_fraction`` from the training examples.
+        test: file that is read once, at the end; may be empty.
+        text: column of the text, for a text task.
+        premise: column of the first text, for pairs.
+        hypothesis: column of the second text, for pairs.
+        label: column of the class.
+        score: column of the score, for relatedness.
+        options: options of the data set's reader, for example ``phrases = true`` for SST.
+        dev_fraction: share of the training examples that becomes the dev part where the data has none.
+        protocol: "honest" or "paper".
+        folds: number of folds of cross-validation, for data without a split.
+        fold: which fold is held out, from 1.
+        max_tokens: longest sentence, in tokens.
+        truncate: what happens to a longer one: "error", or "head" to keep its beginning (counted and reported).
+    """
+
+    set: str = ""
+    train: str = ""
+    dev: str = ""
+    test: str = ""
+    text: str = ""
+    premise: str = ""
+    hypothesis: str = ""
+    label: str = ""
+    score: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    dev_fraction: float = 0.1
+    protocol: Protocol = "honest"
+    folds: int = 10
+    fold: int = 1
+    max_tokens: int = 400
+    truncate: Literal["error", "head"] = "error"
+
+
+@dataclass(frozen=True)
+class TextConfig:
+    """How text becomes word ids and word vectors.
+
+    Attributes:
+        tokenizer: "treebank" for raw text, "whitespace" for tokenised files; see `heedful.text.tokenize`.
+        lowercase: whether words are lower-cased.
+        min_count: a training word rarer than this is unknown.
+        vectors: file of pretrained word vectors, relative to ``--data``; empty for none.
+        baseforms: file of ``form<TAB>base`` lines: a word without a vector takes its base form's.
+        extra_words: keep the vectors of words that the training data lacks, frozen.
+        random: how other rows start: "uniform" in [-0.05, 0.05], or "normal" with deviation 1.
+        unit_norm: scale pretrained vectors to length 1.
+        oov: what an unknown word is: "unknown" (the zero vector, still visible) or "hash" (one of 100 frozen rows).
+    """
+
+    tokenizer: str = "treebank"
+    lowercase: bool = True
+    min_count: int = 1
+    vectors: str = ""
+    baseforms: str = ""
+    extra_words: bool = True
+    random: Literal["uniform", "normal"] = "uniform"
+    unit_norm: bool = False
+    oov: Literal["unknown", "hash"] = "unknown"
+
+
+@dataclass(frozen=True)
+class BatchConfig:
+    """How examples are grouped into batches.
+
+    Attributes:
+        size: most examples a batch.
+        tokens: most tokens a batch, padding counted; 0 for no limit.
+        bucketing: put sentences of similar length together; off, batches are cut from a plain shuffle.
+        eval_size: most examples a batch when evaluating and predicting.
+    """
+
+    size: int = 32
+    tokens: int = 0
+    bucketing: bool = True
+    eval_size: int = 128
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that defines a run. The one seed is ``train.seed``: split, initial weights, batches, dropout.
+
+    Attributes:
+        name: what the run is called in reports.
+        data: the ``[data]`` table.
+        text: the ``[text]`` table.
+        batches: the ``[batches]`` table.
+        model: the ``[model]`` table.
+        train: the ``[train]`` table.
+    """
+
+    name: str = ""
+    data: DataConfig = field(default_factory=DataConfig)
+    text: TextConfig = field(default_factory=TextConfig)
+    batches: BatchConfig = field(default_factory=BatchConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    train: TrainSettings = field(default_factory=TrainSettings)

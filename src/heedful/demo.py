@@ -1,0 +1,66 @@
+"""``heedful demo``: the whole product on a corpus that needs no data, in a few minutes on a laptop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heedful.config import load_config
+from heedful.explain import Explanation
+from heedful.files import remove_folder
+from heedful.pipeline import RunResult, prepare, train
+from heedful.training.progress import Reporter
+
+PAIRS: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """What the demo made.
+
+    Attributes:
+        run: the trained model and its figures.
+        answers: each pair of the demo and what the model says.
+        explanation: of the first pair.
+        page: the explanation page.
+    """
+
+    run: RunResult
+    answers: list[tuple[tuple[str, str], str, float]]
+    explanation: Explanation
+    page: Path
+
+
+def run_demo(
+    folder: Path,
+    overrides: Sequence[str] = (),
+    reporter: Reporter | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> DemoResult:
+    """Generate the corpus, train DiSAN on it, answer a few pairs and explain one.
+
+    Args:
+        folder: run folder; an earlier demo there is replaced.
+        overrides: ``key=value`` settings.
+        reporter: shows progress.
+        say: told what happens next.
+
+    Returns:
+        The model, its answers and the page.
+    """
+    config = load_config("disan-scenes", overrides)
+    remove_folder(folder)
+    say("Generating sentence pairs about small scenes ...")
+    prepared = prepare(config, None)
+    sizes = ", ".join(f"{len(data):,} {name}" for name, data in prepared.datasets.items())
+    say(f"{sizes} pairs; {prepared.vocabulary.trainable_rows - 2} words. Training DiSAN ...")
+    run = train(config, prepared, folder=folder, reporter=reporter)
+    answers = run.predictor.answer(PAIRS)
+    rows = [
+        (pair, answer.label or "", max(answer.probabilities.values()))
+        for pair, answer in zip(PAIRS, answers, strict=True)
+    ]
+    explanation = run.predictor.explain(PAIRS[0])
+    page = explanation.to_html(folder / "explanation.html")
+    return DemoResult(run, rows, explanation, page)

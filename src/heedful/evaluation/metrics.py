@@ -1,0 +1,76 @@
+"""The metrics, counted by scikit-learn and SciPy, each with its direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named number and which way is better.
+
+    Attributes:
+        name: its key in a report.
+        better: "higher" or "lower".
+    """
+
+    name: str
+    better: Literal["higher", "lower"]
+
+
+METRICS: dict[str, Metric] = {
+    name: Metric(name, better)
+    for name, better in (
+        ("accuracy", "higher"),
+        ("macro_f1", "higher"),
+        ("pearson", "higher"),
+        ("spearman", "higher"),
+        ("mse", "lower"),
+        ("loss", "lower"),
+    )
+}
+
+
+def classification_metrics(gold: NDArray[np.int64], predicted: NDArray[np.int64]) -> dict[str, float]:
+    """Count accuracy and macro-averaged F1.
+
+    Args:
+        gold: class numbers, [N], N >= 1.
+        predicted: class numbers, [N].
+
+    Returns:
+        "accuracy" and "macro_f1", over the classes that occur in either.
+    """
+    from sklearn.metrics import f1_score
+
+    return {
+        "accuracy": float(np.mean(gold == predicted)),
+        "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
+    }
+
+
+def relatedness_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+    """Compute Pearson's and Spearman's correlation and the mean squared error.
+
+    A correlation with a constant is undefined; it is reported as 0, the value of a useless prediction.
+
+    Args:
+        gold: scores, [N].
+        predicted: scores, [N].
+
+    Returns:
+        "pearson", "spearman" and "mse".
+    """
+    from scipy import stats
+
+    gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
+    constant = len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(predicted) == 0
+    return {
+        "pearson": 0.0 if constant else float(stats.pearsonr(gold, predicted)[0]),
+        "spearman": 0.0 if constant else float(stats.spearmanr(gold, predicted)[0]),
+        "mse": float(np.mean((gold - predicted) ** 2)),
+    }

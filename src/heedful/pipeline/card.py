@@ -1,0 +1,85 @@
+"""The model card that training writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heedful.config import RunConfig, to_toml
+from heedful.pipeline.prepare import Prepared
+
+_QUESTIONS = {
+    "text": "the class of a text",
+    "pair": "how a hypothesis relates to a premise",
+    "score": "how related two sentences are",
+}
+
+
+def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]) -> str:
+    """Write the card.
+
+    Args:
+        config: the settings of the run.
+        prepared: the data it was trained on.
+        summary: the figures of the run.
+
+    Returns:
+        Markdown.
+    """
+    name = config.name or f"{config.model.encoder} on {config.data.set or config.data.train}"
+    train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
+    lines = [
+        f"# {name}",
+        "",
+        f"A Heedful model ({config.model.encoder}, {summary['parameters']:,} parameters without word vectors). "
+        f"It answers {_QUESTIONS[prepared.kind]}" + (f": {labels}." if labels else "."),
+        "",
+        "## Use",
+        "",
+        "```python",
+        "import heedful",
+        "",
+        'model = heedful.from_pretrained("PATH OF THIS FOLDER")',
+        f"model.predict([{_request(prepared.kind)}])",
+        "```",
+        "",
+        "## Figures",
+        "",
+        f"Protocol: {prepared.protocol}.",
+        "",
+        "| part | examples | " + " | ".join(summary["dev"]["metrics"]) + " |",
+        "| --- | --- |" + " --- |" * len(summary["dev"]["metrics"]),
+    ]
+    for part in ("dev", "test"):
+        if summary[part] is not None:
+            values = " | ".join(f"{value:.4f}" for value in summary[part]["metrics"].values())
+            lines.append(f"| {part} | {summary[part]['count']:,} | {values} |")
+    lines += [
+        "",
+        f"Seed {config.train.seed}; best at step {summary['best_step']:,} of {summary['steps']:,}; training took "
+        f"{summary['train_seconds']:.0f} s.",
+        "",
+        "## Data",
+        "",
+        f"{len(train):,} training examples; {prepared.vocabulary.trainable_rows - 2:,} words seen in training, "
+        f"{prepared.vocabulary.frozen_rows:,} further words with a frozen vector.",
+        *[f"- {note}" for note in prepared.notes],
+        *[f"- `{file}` SHA-256 `{digest}`" for file, digest in prepared.fingerprint.items()],
+        "",
+        "## Limits",
+        "",
+        "The model knows the words and the kind of sentence of its training data. An unknown word is the zero vector; a "
+        "text without words gets the zero vector and the answer that follows from it; both are flagged in every answer.",
+        "",
+        "## Settings",
+        "",
+        "```toml",
+        to_toml(config).rstrip(),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _request(kind: str) -> str:
+    return '"a text"' if kind == "text" else '("a first sentence", "a second sentence")'

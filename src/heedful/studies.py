@@ -1,0 +1,118 @@
+"""A recipe run over seeds or folds: mean, spread and cost, resumable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heedful.config import load_config
+from heedful.errors import UsageError
+from heedful.files import write_text
+from heedful.pipeline import prepare, train
+from heedful.training.progress import Reporter
+
+
+@dataclass(frozen=True)
+class Study:
+    """The figures of repeated runs.
+
+    Attributes:
+        runs: one summary a run, with the settings that were varied under "varied".
+        protocol: one sentence that says how the parts came about.
+    """
+
+    runs: list[dict[str, Any]]
+    protocol: str
+
+    def spread(self, part: str = "test") -> dict[str, tuple[float, float]]:
+        """Return metric name to (mean, standard deviation with n - 1) over the runs."""
+        names = self.runs[0][part]["metrics"]
+        values = {name: [run[part]["metrics"][name] for run in self.runs] for name in names}
+        return {
+            name: (float(np.mean(v)), float(np.std(v, ddof=1)) if len(v) > 1 else 0.0) for name, v in values.items()
+        }
+
+    def render(self) -> str:
+        """Return the figures as lines for a terminal."""
+        lines = []
+        for run in self.runs:
+            values = "  ".join(f"{name} {value:.4f}" for name, value in run["test"]["metrics"].items())
+            lines.append(f"{run['varied']:<14} {values}  dev best at step {run['best_step']:,}, {run['seconds']:.0f} s")
+        mean = "  ".join(f"{name} {m:.4f} ± {s:.4f}" for name, (m, s) in self.spread().items())
+        seconds = sum(run["seconds"] for run in self.runs)
+        lines.append(f"mean of {len(self.runs):<6} {mean}  ({seconds / 60:.1f} minutes in all)")
+        lines.append(f"protocol: {self.protocol}")
+        return "\n".join(lines)
+
+
+def run_study(
+    recipe: str,
+    folder: Path,
+    data: Path | None,
+    *,
+    seeds: Sequence[int] = (),
+    folds: int = 0,
+    overrides: Sequence[str] = (),
+    reporter: Reporter | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Study:
+    """Run a recipe once a seed, or once a fold; a run that is already in the folder is not repeated.
+
+    Args:
+        recipe: packaged recipe or TOML file.
+        folder: where one JSON file a run and the summary are kept.
+        data: the folder of data sets.
+        seeds: seeds to run; empty for folds.
+        folds: number of folds of cross-validation; 0 for seeds.
+        overrides: ``key=value`` settings.
+        reporter: shows progress.
+        say: told what happens next.
+
+    Returns:
+        All runs.
+
+    Raises:
+        UsageError: unless exactly one of seeds and folds is given, or the data has no test part.
+    """
+    if bool(seeds) == bool(folds):
+        raise UsageError("give either --seeds or --folds")
+    varied = [f"train.seed={seed}" for seed in seeds] or [f"data.fold={k}" for k in range(1, folds + 1)]
+    extra = [f"data.folds={folds}"] if folds else []
+    runs, protocol = [], ""
+    for setting in varied:
+        config = load_config(recipe, [*overrides, *extra, setting])
+        file = folder / f"{setting}.json"
+        if file.exists():
+            saved = json.loads(file.read_text(encoding="utf-8"))
+            if saved["settings"] != _settings(config):
+                raise UsageError(f"{file}: made with other settings; use another --out or delete it")
+            say(f"{setting}: already done")
+        else:
+            say(f"{setting} ...")
+            saved = _run(config, setting, data, reporter)
+            write_text(file, json.dumps(saved, indent=1) + "\n")
+        runs.append(saved["summary"])
+        protocol = saved["protocol"]
+    return Study(runs, protocol)
+
+
+def _run(config: Any, setting: str, data: Path | None, reporter: Reporter | None) -> dict[str, Any]:
+    prepared = prepare(config, data)
+    if "test" not in prepared.datasets:
+        raise UsageError("a study needs a test part: name data.test or a data set that has one")
+    result = train(config, prepared, reporter=reporter)
+    summary = {"varied": setting, **result.summary()}
+    if config.data.protocol == "paper":
+        summary["test"] = summary["dev"]  # the best of all evaluations on the test part
+    return {"summary": summary, "protocol": prepared.protocol, "settings": _settings(config)}
+
+
+def _settings(config: Any) -> Any:
+    from dataclasses import asdict
+
+    return json.loads(json.dumps(asdict(config)))
