@@ -1,0 +1,166 @@
+"""Encoded data and word vectors kept on disk, so that a second start is immediate.
+
+Everything in the cache can be made again: what is damaged is rebuilt, and a cache that cannot be written is done without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import heedful
+from heedful.data.encode import EncodedDataset, EncodeReport
+from heedful.data.ragged import Ragged
+from heedful.data.stored import Arrays, read_stored, write_stored
+from heedful.errors import ArtefactError, OutputError
+from heedful.files import sha256
+from heedful.text.vectors import WordVectors, read_vectors
+from heedful.text.vocabulary import Vocabulary
+
+FORMAT = 1
+"""Part of every key; raise it when tokenizers or this layout change."""
+
+_LOG = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedData:
+    """What the cache keeps of a data set.
+
+    Attributes:
+        vocabulary: words to rows.
+        datasets: encoded parts by name, such as "train" and "dev".
+        notes: what readers left out, as lines for a person.
+    """
+
+    vocabulary: Vocabulary
+    datasets: dict[str, EncodedDataset]
+    notes: tuple[str, ...] = ()
+
+
+def cache_folder(folder: Path | None = None) -> Path:
+    """Return the cache folder: the argument, else the environment's HEEDFUL_CACHE, else ``~/.cache/heedful``."""
+    return folder or Path(os.environ.get("HEEDFUL_CACHE") or Path.home() / ".cache" / "heedful")
+
+
+def cache_key(files: Sequence[Path], settings: Mapping[str, Any]) -> str:
+    """Return a name for the result of reading and encoding these files with these settings.
+
+    Args:
+        files: every file that the result depends on; their content counts, not their names.
+        settings: everything else it depends on (reader, tokenizer, vocabulary, limits), as JSON values.
+
+    Returns:
+        64 hexadecimal digits.
+    """
+    content = {
+        "format": FORMAT,
+        "version": heedful.__version__,
+        "files": [sha256(file) for file in files],
+        "settings": dict(settings),
+    }
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def load_or_prepare(key: str, build: Callable[[], PreparedData], folder: Path | None = None) -> PreparedData:
+    """Return what the cache holds under a key, or build and keep it.
+
+    Args:
+        key: see `cache_key`.
+        build: makes the data when the cache has none, or a damaged one (which is logged).
+        folder: see `cache_folder`.
+
+    Returns:
+        The data, the same whether read or built.
+    """
+    return _load_or_build(cache_folder(folder) / "encoded" / key, build, _pack, _unpack)
+
+
+def load_or_read_vectors(path: Path, folder: Path | None = None, *, lowercase: bool = False) -> WordVectors:
+    """Return all the vectors of a file, from the cache if they have been read before.
+
+    Args:
+        path: a file that exists; see `read_vectors`.
+        folder: see `cache_folder`.
+        lowercase: see `read_vectors`.
+
+    Returns:
+        The vectors.
+
+    Raises:
+        DataError: see `read_vectors`.
+    """
+    return _load_or_build(
+        cache_folder(folder) / "vectors" / cache_key([path], {"lowercase": lowercase}),
+        lambda: read_vectors(path, lowercase=lowercase),
+        lambda vectors: ({"words.json": json.dumps(vectors.words)}, {"matrix": vectors.matrix}),
+        lambda texts, arrays: WordVectors(tuple(json.loads(texts["words.json"])), arrays["matrix"]),
+    )
+
+
+def _load_or_build(
+    path: Path,
+    build: Callable[[], _T],
+    pack: Callable[[_T], tuple[dict[str, str], Arrays]],
+    unpack: Callable[[dict[str, str], Arrays], _T],
+) -> _T:
+    if path.exists():
+        try:
+            return unpack(*read_stored(path))
+        except (ArtefactError, KeyError, ValueError, TypeError) as error:
+            _LOG.warning("cache: %s; made again", error)
+    built = build()
+    try:
+        write_stored(path, *pack(built))
+    except OutputError as error:
+        _LOG.warning("cache: not kept: %s", error)
+    return built
+
+
+def _pack(data: PreparedData) -> tuple[dict[str, str], Arrays]:
+    facts = {}
+    arrays: Arrays = {}
+    for number, (name, dataset) in enumerate(data.datasets.items()):
+        facts[name] = {
+            "sides": len(dataset.sides),
+            "group_names": dataset.group_names,
+            "labels": dataset.labels,
+            "report": asdict(dataset.report),
+        }
+        arrays |= {f"{number}-rows": dataset.rows, f"{number}-groups": dataset.groups}
+        if dataset.targets is not None:
+            arrays[f"{number}-targets"] = dataset.targets
+        for side, ragged in enumerate(dataset.sides):
+            arrays |= {f"{number}-values-{side}": ragged.values, f"{number}-offsets-{side}": ragged.offsets}
+    texts = {
+        "vocabulary.json": data.vocabulary.to_json(),
+        "datasets.json": json.dumps({"datasets": facts, "notes": data.notes}),
+    }
+    return texts, arrays
+
+
+def _unpack(texts: dict[str, str], arrays: Arrays) -> PreparedData:
+    facts = json.loads(texts["datasets.json"])
+    datasets = {
+        name: EncodedDataset(
+            sides=tuple(
+                Ragged(arrays[f"{number}-values-{side}"], arrays[f"{number}-offsets-{side}"])
+                for side in range(fact["sides"])
+            ),
+            targets=arrays.get(f"{number}-targets"),
+            rows=arrays[f"{number}-rows"],
+            groups=arrays[f"{number}-groups"],
+            group_names=tuple(fact["group_names"]),
+            labels=tuple(fact["labels"]),
+            report=EncodeReport(**fact["report"]),
+        )
+        for number, (name, fact) in enumerate(facts["datasets"].items())
+    }
+    return PreparedData(Vocabulary.from_json(texts["vocabulary.json"]), datasets, tuple(facts["notes"]))

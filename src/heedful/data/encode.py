@@ -1,0 +1,228 @@
+"""From examples to numbers: word ids, and class numbers or scores."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.examples import Example
+from heedful.data.ragged import Ragged
+from heedful.data.targets import Kind, targets_of
+from heedful.data.tokens import TokenisedCorpus, field_name, place, tokenise_corpus
+from heedful.errors import DataError, UsageError, nearest
+from heedful.text.vocabulary import Vocabulary
+
+Truncate = Literal["error", "head", "drop"]
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EncodeReport:
+    """What encoding did to the data, in counts.
+
+    Attributes:
+        examples: examples kept.
+        without_gold: examples left out because their gold is missing.
+        dropped_long: examples left out because a text is longer than `max_tokens`.
+        truncated: texts cut to `max_tokens`.
+        tokens_cut: tokens lost by that.
+        empty: texts kept that have no words.
+        tokens: tokens kept.
+        unknown: of these, tokens without a row of their own or of their base form.
+    """
+
+    examples: int
+    without_gold: int = 0
+    dropped_long: int = 0
+    truncated: int = 0
+    tokens_cut: int = 0
+    empty: int = 0
+    tokens: int = 0
+    unknown: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedDataset:
+    """Examples as numbers.
+
+    Attributes:
+        sides: word ids, one record for each column of texts.
+        targets: class numbers [N] int64 or scores [N] float32; None where no gold was asked for.
+        rows: row of each example in its file, [N] int64, from 1.
+        groups: number of each example's group in `group_names`, [N] int32.
+        group_names: the distinct groups.
+        labels: the class names in the order of their numbers; empty for scores and without gold.
+        report: what encoding left out and cut, of the whole that this may be a part of.
+    """
+
+    sides: tuple[Ragged, ...]
+    targets: NDArray[np.int64] | NDArray[np.float32] | None
+    rows: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    group_names: tuple[str, ...]
+    labels: tuple[str, ...]
+    report: EncodeReport
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the number of tokens of each text, [N, sides] int64."""
+        return np.stack([side.lengths() for side in self.sides], axis=1)
+
+    def select(self, indices: NDArray[np.int64]) -> EncodedDataset:
+        """Return the examples at these positions (not file rows), in this order."""
+        return replace(
+            self,
+            sides=tuple(side.take(indices) for side in self.sides),
+            targets=None if self.targets is None else self.targets[indices],
+            rows=self.rows[indices],
+            groups=self.groups[indices],
+        )
+
+
+def encode(
+    corpus: TokenisedCorpus,
+    vocabulary: Vocabulary,
+    *,
+    kind: Kind = "class",
+    labels: Sequence[str] = (),
+    max_tokens: int | None = None,
+    truncate: Truncate = "error",
+) -> EncodedDataset:
+    """Turn a tokenised corpus into word ids and targets.
+
+    Args:
+        corpus: the words and the gold.
+        vocabulary: gives each word its row.
+        kind: what the targets are: `class` (strings), `score` (numbers) or `none` (not used, nothing left out).
+        labels: for `class`, all class names in the order of their numbers.
+        max_tokens: longest text allowed, each column by itself; None for no limit.
+        truncate: what happens to a longer one: `error`; `head` keeps its first tokens; `drop` leaves the example out
+            (the published SNLI code, with the 97 % quantile of training lengths as the limit). The last two are
+            counted in the report and logged as a warning.
+
+    Returns:
+        The examples in their order, without those that have no gold (`class` and `score`), counted in the report.
+
+    Raises:
+        DataError: naming the row: an unknown label, gold of the wrong type, a text that is too long.
+        UsageError: if a setting is wrong.
+    """
+    _check_settings(kind, labels, max_tokens, truncate)
+    targets, has_gold = targets_of(corpus, kind, tuple(labels))
+    fits: NDArray[np.bool_] = np.ones(len(corpus), bool)
+    truncated = tokens_cut = 0
+    sides = corpus.sides
+    if max_tokens is not None and sides:
+        over = corpus.lengths() - max_tokens
+        if truncate == "error":
+            _refuse_long(corpus, over, has_gold, max_tokens)
+        elif truncate == "drop":
+            fits = over.max(axis=1) <= 0
+        else:
+            kept_over = over[has_gold]
+            truncated, tokens_cut = int((kept_over > 0).sum()), int(kept_over.clip(min=0).sum())
+            sides = tuple(side.head(max_tokens) for side in sides)
+    kept = np.flatnonzero(has_gold & fits)
+    if len(kept) < len(corpus):
+        sides = tuple(side.take(kept) for side in sides)
+    known = np.fromiter(map(vocabulary.knows, corpus.words), bool, len(corpus.words))
+    report = EncodeReport(
+        examples=len(kept),
+        without_gold=int((~has_gold).sum()),
+        dropped_long=int((has_gold & ~fits).sum()),
+        truncated=truncated,
+        tokens_cut=tokens_cut,
+        empty=sum(int((side.lengths() == 0).sum()) for side in sides),
+        tokens=sum(len(side.values) for side in sides),
+        unknown=sum(int((~known[side.values]).sum()) for side in sides),
+    )
+    _warn(corpus, report, max_tokens)
+    row_of = vocabulary.ids(corpus.words)
+    return EncodedDataset(
+        sides=tuple(Ragged(row_of[side.values], side.offsets) for side in sides),
+        targets=None if targets is None else targets[kept],
+        rows=corpus.rows[kept],
+        groups=corpus.groups[kept],
+        group_names=corpus.group_names,
+        labels=tuple(labels) if kind == "class" else (),
+        report=report,
+    )
+
+
+def encode_texts(
+    texts: Sequence[str] | Sequence[Sequence[str]],
+    vocabulary: Vocabulary,
+    tokenizer_name: str = "treebank",
+    *,
+    max_tokens: int | None = None,
+    truncate: Truncate = "error",
+) -> EncodedDataset:
+    """Encode strings, or pairs of strings, that have no gold.
+
+    Args:
+        texts: strings, or pairs of strings.
+        vocabulary: gives each word its row.
+        tokenizer_name: a key of `TOKENIZERS`.
+        max_tokens: see `encode`.
+        truncate: see `encode`; use `error` or `head` to get as many examples as texts.
+
+    Returns:
+        One example a text, in order.
+
+    Raises:
+        DataError: naming the row: a text is None or no string, or too long.
+        UsageError: if a setting is wrong.
+    """
+    examples = [Example(tuple(text) if isinstance(text, (tuple, list)) else (text,)) for text in texts]  # type: ignore[arg-type]
+    corpus = tokenise_corpus(examples, tokenizer_name)
+    return encode(corpus, vocabulary, kind="none", max_tokens=max_tokens, truncate=truncate)
+
+
+def _check_settings(kind: str, labels: Sequence[str], max_tokens: int | None, truncate: str) -> None:
+    for name, value, valid in (
+        ("kind", kind, ("class", "score", "none")),
+        ("truncate", truncate, ("error", "head", "drop")),
+    ):
+        if value not in valid:
+            raise UsageError(f"{name}: unknown value {value!r}; {nearest(value, valid)}")
+    if max_tokens is not None and max_tokens < 1:
+        raise UsageError(f"max_tokens: expected at least 1 or None, got {max_tokens}")
+    if kind == "class" and (not labels or len(set(labels)) < len(labels)):
+        raise UsageError(f"labels: expected the distinct class names in order, got {list(labels)}")
+
+
+def _refuse_long(
+    corpus: TokenisedCorpus, over: NDArray[np.int64], has_gold: NDArray[np.bool_], max_tokens: int
+) -> None:
+    positions, columns = np.nonzero((over > 0) & has_gold[:, None])
+    if len(positions):
+        position, column = int(positions[0]), int(columns[0])
+        more = f" ({len(positions)} texts are too long)" if len(positions) > 1 else ""
+        raise DataError(
+            f"{place(corpus.source, int(corpus.rows[position]))}, {field_name(column, len(corpus.sides))}: "
+            f"{over[position, column] + max_tokens} tokens, at most max_tokens = {max_tokens} allowed{more}. Raise "
+            "max_tokens, or choose truncate = 'head' (cut) or 'drop' (leave out)."
+        )
+
+
+def _warn(corpus: TokenisedCorpus, report: EncodeReport, max_tokens: int | None) -> None:
+    source = corpus.source or "data"
+    if report.truncated:
+        _LOG.warning(
+            "%s: %d texts cut to %d tokens (%d tokens lost)",
+            source,
+            report.truncated,
+            max_tokens,
+            report.tokens_cut,
+        )
+    if report.dropped_long:
+        _LOG.warning(
+            "%s: %d examples longer than %d tokens left out", source, report.dropped_long, max_tokens
+        )

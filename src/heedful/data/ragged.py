@@ -1,0 +1,44 @@
+"""Rows of different lengths in one flat array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Integers in rows of different lengths: row i is ``values[offsets[i]:offsets[i + 1]]``.
+
+    Attributes:
+        values: all rows end to end, [T] int32.
+        offsets: where each row starts, and the end of the last, [N + 1] int64.
+    """
+
+    values: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the length of each row, [N] int64."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: NDArray[np.int64]) -> Ragged:
+        """Return chosen rows in the order asked for."""
+        return self._pieces(self.offsets[rows], self.lengths()[rows])
+
+    def head(self, longest: int) -> Ragged:
+        """Return the first `longest` values of each row."""
+        return self._pieces(self.offsets[:-1], np.minimum(self.lengths(), longest))
+
+    def _pieces(self, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Ragged:
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        index = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        return Ragged(self.values[index], offsets)
