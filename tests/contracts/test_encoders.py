@@ -1,0 +1,313 @@
+"""What every encoder keeps to. A new entry of ENCODERS joins by itself; an encoder class without an entry fails."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import heedful.encoders
+from heedful.encoders import ContextEncoder
+from heedful.models import ENCODERS
+from heedful.structures import ContextStates, Sentences
+
+WIDTH = 24
+LENGTHS = (5, 1, 0, 7)
+PADDED = 9
+TOLERANCE = 2e-6
+
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "disan": [
+        {"masks": ("forward",)},
+        {"masks": ("not_self", "not_self"), "activation": "relu"},
+        {"masks": ("forward & window(2)", "backward | window(1)", "everything"), "scale": 1.0},
+    ],
+}
+"""Settings to try beside the defaults, by name of the encoder."""
+
+WITHOUT_CONTEXT: dict[str, str] = {}
+"""Encoders in which no word reads another, with the reason."""
+
+WITHOUT_EFFECT: dict[str, dict[str, str]] = {}
+"""Parameters that cannot change the states, by name of the encoder: parameter name to reason."""
+
+MEMBERS = [(name, options) for name in ENCODERS for options in ({}, *VARIANTS.get(name, []))]
+member = pytest.mark.parametrize(("name", "options"), MEMBERS, ids=[f"{n}-{o}" for n, o in MEMBERS])
+
+
+def build(name: str, options: dict[str, Any], seed: int = 0) -> ContextEncoder:
+    torch.manual_seed(seed)
+    settings, make = ENCODERS[name]
+    return make(WIDTH, settings(**options)).eval()
+
+
+def heap_distance(one: int, two: int) -> int:
+    """Steps between two tokens when the head of token t is token (t - 1) // 2."""
+    steps = 0
+    while one != two:
+        one, two = min(one, two), (max(one, two) - 1) // 2
+        steps += 1
+    return steps
+
+
+def columns(lengths: tuple[int, ...], width: int) -> Sentences:
+    valid = torch.arange(width) < torch.tensor(lengths)[:, None]
+    tree = torch.tensor([[heap_distance(i, j) for j in range(width)] for i in range(width)])
+    pairs = valid[:, :, None] & valid[:, None, :]
+    return Sentences(valid.long() * 2, valid, torch.where(pairs, tree, -1).to(torch.int16))
+
+
+def batch(seed: int = 1) -> tuple[Tensor, Sentences]:
+    """Word vectors, zero at padding, of four sentences: one has one word, one has none."""
+    torch.manual_seed(seed)
+    sentences = columns(LENGTHS, PADDED)
+    x = torch.randn(len(LENGTHS), PADDED, WIDTH)
+    return x.masked_fill(~sentences.valid[..., None], 0), sentences
+
+
+def gradients(encoder: ContextEncoder, x: Tensor, sentences: Sentences) -> tuple[Tensor, dict[str, Tensor]]:
+    """Of a random linear function of the states: for the word vectors, and for every parameter."""
+    encoder.zero_grad()
+    x = x.clone().requires_grad_()
+    states = encoder(x, sentences).states
+    generator = torch.Generator().manual_seed(5)
+    (states * torch.randn(states.shape, generator=generator).to(states.dtype)).sum().backward()
+    assert x.grad is not None
+    return x.grad, {
+        name: torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        for name, parameter in encoder.named_parameters()
+    }
+
+
+def test_no_encoder_escapes() -> None:
+    for module in pkgutil.walk_packages(heedful.encoders.__path__, "heedful.encoders."):
+        importlib.import_module(module.name)
+    found, waiting = set(), [ContextEncoder]
+    while waiting:
+        for subclass in waiting.pop().__subclasses__():
+            waiting.append(subclass)
+            if subclass.__module__.startswith("heedful.") and not inspect.isabstract(subclass):
+                found.add(subclass)
+    assert found == {type(build(name, options)) for name, options in MEMBERS}
+    assert len(MEMBERS) >= 4
+    assert {*VARIANTS, *WITHOUT_CONTEXT, *WITHOUT_EFFECT} <= set(ENCODERS)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_settings_are_frozen_and_complete(name: str) -> None:
+    settings, _ = ENCODERS[name]
+    assert settings() == settings()
+    assert hash(settings()) == hash(settings())
+    field = dataclasses.fields(settings)[0]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(settings(), field.name, field.default)
+
+
+@member
+def test_states_have_the_declared_width_and_are_zero_at_padding(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    x, sentences = batch()
+    states = encoder(x, sentences).states
+    assert encoder.width_in == WIDTH
+    assert states.shape == (len(LENGTHS), PADDED, encoder.width_out)
+    assert not states[~sentences.valid].any()
+    assert states[sentences.valid].isfinite().all()
+    assert states[sentences.valid].any(dim=-1).all()
+
+
+@member
+def test_padding_and_neighbours_change_nothing(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    x, sentences = batch()
+    together = encoder(x, sentences).states
+    for row, length in enumerate(LENGTHS):
+        width = max(length, 1)
+        alone = encoder(x[row : row + 1, :width], columns((length,), width)).states[0]
+        torch.testing.assert_close(alone[:length], together[row, :length], atol=TOLERANCE, rtol=0)
+        assert not alone[length:].any()
+
+
+@member
+def test_the_order_of_a_batch_changes_nothing(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    x, sentences = batch()
+    order = [2, 0, 3, 1]
+    turned = encoder(x[order], columns(tuple(LENGTHS[i] for i in order), PADDED)).states
+    assert (turned - encoder(x, sentences).states[order]).abs().max() <= TOLERANCE
+
+
+@member
+def test_padding_may_hold_anything_and_gets_no_gradient(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    x, sentences = batch()
+    dirty = x.masked_fill(~sentences.valid[..., None], torch.nan)
+    assert torch.equal(encoder(dirty, sentences).states, encoder(x, sentences).states)
+    clean_x, clean = gradients(encoder, x, sentences)
+    dirty_x, found = gradients(encoder, dirty, sentences)
+    assert torch.equal(dirty_x, clean_x)
+    assert not dirty_x[~sentences.valid].any()
+    for parameter, gradient in clean.items():
+        assert torch.equal(found[parameter], gradient), parameter
+
+
+@member
+def test_a_one_word_sentence_has_finite_states_and_gradients(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    x = batch()[0][:1, :1]
+    states = encoder(x, columns((1,), 1)).states
+    assert states.isfinite().all()
+    assert states.any()
+    on_x, on_parameters = gradients(encoder, x, columns((1,), 1))
+    assert on_x.any()
+    assert all(gradient.isfinite().all() for gradient in (on_x, *on_parameters.values()))
+
+
+@member
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_sentence_without_words_is_zero_with_zero_gradients(
+    name: str, options: dict[str, Any], width: int
+) -> None:
+    encoder = build(name, options)
+    x, sentences = torch.randn(2, width, WIDTH), columns((0, 0), width)
+    assert not encoder(x, sentences).states.any()
+    on_x, on_parameters = gradients(encoder, x, sentences)
+    assert not on_x.any()
+    assert not any(gradient.any() for gradient in on_parameters.values())
+
+
+@member
+def test_every_parameter_gets_a_gradient(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options).double()
+    x, sentences = batch()
+    _, found = gradients(encoder, x.double(), sentences)
+    idle = WITHOUT_EFFECT.get(name, {})
+    assert set(idle) <= set(found)
+    assert len(found) >= 1
+    for parameter, gradient in found.items():
+        largest = gradient.abs().max()
+        assert largest <= 1e-12 if parameter in idle else largest > 1e-6, parameter
+
+
+@member
+def test_changing_a_visible_word_changes_the_words_that_see_it(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    length = 5
+    x, sentences = batch()[0][:1, :length], columns((length,), length)
+    before = encoder(x, sentences, need_weights=True)
+    seen = torch.zeros(length, length, dtype=torch.bool)
+    for weights in before.maps.values():
+        seen |= weights.reshape(length, length, -1).amax(dim=-1) > 0
+    elsewhere = ~torch.eye(length, dtype=torch.bool)
+    changed = torch.zeros_like(seen)
+    for key in range(length):
+        other = x.clone()
+        other[0, key] += torch.randn(WIDTH)
+        changed[:, key] = (encoder(other, sentences).states - before.states)[0].abs().amax(dim=-1) > 1e-5
+    if name in WITHOUT_CONTEXT:
+        assert not changed[elsewhere].any()
+    elif before.maps:
+        assert (seen & elsewhere).sum() >= length - 1
+        assert changed[seen & elsewhere].all()
+    else:
+        assert (changed & elsewhere).any(dim=0).all()
+
+
+def directed() -> Iterator[tuple[str, str]]:
+    """Encoders that take a list of masks: in one direction no path leads back, however deep they are."""
+    for name, (settings, _) in ENCODERS.items():
+        if "masks" in {field.name for field in dataclasses.fields(settings)}:
+            yield from ((name, "forward"), (name, "backward"))
+
+
+@pytest.mark.parametrize(("name", "direction"), list(directed()))
+def test_no_gradient_passes_a_masked_key(name: str, direction: str) -> None:
+    settings, _ = ENCODERS[name]
+    encoder = build(name, {"masks": (direction,) * len(settings().masks)})
+    length = 5
+    jacobian = torch.autograd.functional.jacobian(
+        lambda x: encoder(x, columns((length,), length)).states, batch()[0][:1, :length]
+    )
+    reach = jacobian[0].abs().amax(dim=(1, 2, 4))
+    position = torch.arange(length)
+    earlier = position[None, :] < position[:, None]
+    hidden = earlier.T if direction == "forward" else earlier
+    assert (reach[hidden] == 0).all()
+    assert (reach[~hidden] > 0).all()
+
+
+def test_directions_are_tested() -> None:
+    assert len(list(directed())) >= 2
+
+
+@member
+def test_asking_for_weights_changes_nothing_and_they_add_up(name: str, options: dict[str, Any]) -> None:
+    encoder = build(name, options)
+    x, sentences = batch()
+    plain, told = encoder(x, sentences), encoder(x, sentences, need_weights=True)
+    assert (plain.states - told.states).abs().max() <= TOLERANCE
+    assert not plain.maps
+    assert not plain.gates
+    check_maps(told, sentences)
+    for gate in told.gates.values():
+        assert gate.shape[:2] == sentences.valid.shape
+        assert ((gate[sentences.valid] >= 0) & (gate[sentences.valid] <= 1)).all()
+
+
+def check_maps(told: ContextStates, sentences: Sentences) -> None:
+    for name, weights in told.maps.items():
+        assert weights.shape[:3] == (len(LENGTHS), PADDED, PADDED), name
+        assert (weights >= 0).all(), name
+        assert not weights[~sentences.valid].any(), name
+        assert not weights.transpose(1, 2)[~sentences.valid].any(), name
+        total = weights.sum(dim=2)
+        assert (((total - 1).abs() <= TOLERANCE) | (total == 0)).all(), name
+
+
+@member
+def test_saved_weights_give_the_same_states(name: str, options: dict[str, Any]) -> None:
+    first, second = build(name, options, seed=0), build(name, options, seed=1)
+    x, sentences = batch()
+    assert not torch.equal(first(x, sentences).states, second(x, sentences).states)
+    second.load_state_dict(first.state_dict())
+    assert torch.equal(first(x, sentences).states, second(x, sentences).states)
+
+
+@member
+def test_a_seed_repeats_everything_and_evaluation_draws_nothing(name: str, options: dict[str, Any]) -> None:
+    x, sentences = batch()
+    runs = []
+    for _ in range(2):
+        encoder = build(name, options, seed=7).train()
+        runs.append(encoder(x, sentences).states)
+    assert torch.equal(*runs)
+    if getattr(ENCODERS[name][0](**options), "dropout", 0):
+        assert not torch.equal(encoder(x, sentences).states, runs[0])
+    encoder = encoder.eval()
+    state = torch.get_rng_state()
+    assert torch.equal(encoder(x, sentences).states, encoder(x, sentences).states)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@member
+@pytest.mark.parametrize("how", ["weights", "autocast"])
+def test_bfloat16_is_as_good_as_its_arithmetic_allows(
+    name: str, options: dict[str, Any], how: str, hold_bfloat16: Callable[..., None]
+) -> None:
+    encoder = build(name, options).bfloat16()
+    x, sentences = batch()
+    x = x.bfloat16()
+    if how == "weights":
+        got = encoder(x, sentences).states
+        assert got.dtype == torch.bfloat16
+    else:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            got = encoder.float()(x.float(), sentences).states
+    assert not got[~sentences.valid].any()
+    hold_bfloat16(got, lambda dtype: encoder.to(dtype)(x.to(dtype), sentences).states)

@@ -1,0 +1,88 @@
+"""What every mask keeps to. A new name or class joins by itself; one without a sample fails."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+import torch
+
+import heedful.masks
+from heedful.masks import Mask, dense_keep, parse_mask
+from heedful.masks.spec import MASK_NAMES
+from heedful.structures import Sentences
+
+SAMPLES = [name.replace("(N)", "(2)") for name in MASK_NAMES]
+COMBINED = [f"{one} {sign} {two}" for one in SAMPLES for two in SAMPLES for sign in "&|"]
+LENGTHS = (4, 1, 0, 5)
+
+
+def batch(lengths: tuple[int, ...], width: int) -> Sentences:
+    """Sentences whose tree is a chain, padded to ``width``."""
+    valid = torch.arange(width) < torch.tensor(lengths)[:, None]
+    position = torch.arange(width)
+    distance = (position[:, None] - position[None, :]).abs()
+    pairs = valid[:, :, None] & valid[:, None, :]
+    return Sentences(valid.long(), valid, torch.where(pairs, distance, -1).to(torch.int16))
+
+
+def keep(mask: Mask, sentences: Sentences) -> torch.Tensor:
+    return dense_keep(mask.visible(sentences), sentences.valid)
+
+
+def mask_classes() -> set[type[Mask]]:
+    for module in pkgutil.walk_packages(heedful.masks.__path__, "heedful.masks."):
+        importlib.import_module(module.name)
+    found, waiting = set(), [Mask]
+    while waiting:
+        for subclass in waiting.pop().__subclasses__():
+            waiting.append(subclass)
+            if subclass.__module__.startswith("heedful.") and not inspect.isabstract(subclass):
+                found.add(subclass)
+    return found
+
+
+def parts(mask: Mask) -> set[type]:
+    inner = [value for value in vars(mask).values() if isinstance(value, Mask)]
+    return {type(mask)}.union(*(parts(value) for value in inner))
+
+
+def test_no_mask_escapes() -> None:
+    covered = set().union(*(parts(parse_mask(text)) for text in COMBINED))
+    assert mask_classes() <= covered
+    assert len(SAMPLES) >= 5
+    assert len(COMBINED) >= 50
+
+
+@pytest.mark.parametrize("text", SAMPLES + COMBINED)
+def test_text_reads_back(text: str) -> None:
+    assert parse_mask(str(parse_mask(text))) == parse_mask(text)
+
+
+@pytest.mark.parametrize("text", SAMPLES + COMBINED)
+def test_padding_is_never_kept_and_changes_nothing(text: str) -> None:
+    mask = parse_mask(text)
+    together = keep(mask, batch(LENGTHS, max(LENGTHS) + 2))
+    for row, length in enumerate(LENGTHS):
+        alone = keep(mask, batch((length,), max(length, 1)))[0]
+        assert torch.equal(together[row, :length, :length], alone[:length, :length])
+        assert not together[row, length:].any()
+        assert not together[row, :, length:].any()
+
+
+@pytest.mark.parametrize("sign", "&|")
+@pytest.mark.parametrize("one", SAMPLES)
+@pytest.mark.parametrize("two", SAMPLES)
+def test_signs_are_and_and_or(one: str, two: str, sign: str) -> None:
+    sentences = batch(LENGTHS, 6)
+    first, second = keep(parse_mask(one), sentences), keep(parse_mask(two), sentences)
+    expected = first & second if sign == "&" else first | second
+    assert torch.equal(keep(parse_mask(f"{one} {sign} {two}"), sentences), expected)
+
+
+@pytest.mark.parametrize("text", SAMPLES)
+def test_equal_values_are_equal_and_hash_alike(text: str) -> None:
+    assert parse_mask(text) == parse_mask(text)
+    assert len({parse_mask(text), parse_mask(text)}) == 1

@@ -1,0 +1,203 @@
+"""What every pooling keeps to. A new final class joins by itself, or fails for want of a way to build it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from typing import get_args
+
+import pytest
+import torch
+from torch import Tensor
+
+import heedful.pooling
+from heedful.models import ModelConfig, build_network
+from heedful.models.build import PoolingName
+from heedful.pooling import MaxPooling, Pooling
+
+WIDTH = 12
+LENGTHS = (5, 1, 0, 7)
+PADDED = 9
+TOLERANCE = 2e-6
+
+WITHOUT_EFFECT = {
+    "SourceToToken": {"score.bias": "the same amount for every token, which the softmax over tokens removes"},
+}
+"""Parameters that cannot change the vector, by class: parameter name to reason."""
+
+
+def pooling_classes() -> list[type[Pooling]]:
+    for module in pkgutil.walk_packages(heedful.pooling.__path__, "heedful.pooling."):
+        importlib.import_module(module.name)
+    found, waiting = set(), [Pooling]
+    while waiting:
+        for subclass in waiting.pop().__subclasses__():
+            waiting.append(subclass)
+            if subclass.__module__.startswith("heedful.") and not inspect.isabstract(subclass):
+                found.add(subclass)
+    return sorted(found, key=lambda c: c.__name__)
+
+
+CLASSES = pooling_classes()
+member = pytest.mark.parametrize("kind", CLASSES, ids=[c.__name__ for c in CLASSES])
+
+
+def build(kind: type[Pooling], seed: int = 0) -> Pooling:
+    torch.manual_seed(seed)
+    return kind(WIDTH).eval()  # type: ignore[call-arg]
+
+
+def valid_of(lengths: tuple[int, ...], width: int) -> Tensor:
+    return torch.arange(width) < torch.tensor(lengths)[:, None]
+
+
+def batch() -> tuple[Tensor, Tensor]:
+    torch.manual_seed(1)
+    valid = valid_of(LENGTHS, PADDED)
+    return torch.randn(len(LENGTHS), PADDED, WIDTH).masked_fill(~valid[..., None], 0), valid
+
+
+def gradients(pooling: Pooling, states: Tensor, valid: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    pooling.zero_grad()
+    states = states.clone().requires_grad_()
+    vector = pooling(states, valid).vector
+    generator = torch.Generator().manual_seed(5)
+    (vector * torch.randn(vector.shape, generator=generator).to(vector.dtype)).sum().backward()
+    assert states.grad is not None
+    return states.grad, {n: p.grad for n, p in pooling.named_parameters() if p.grad is not None}
+
+
+def test_no_pooling_escapes() -> None:
+    assert len(CLASSES) >= 3
+    by_name = {
+        type(
+            build_network(
+                ModelConfig(width=4, hidden=2, pooling=name), torch.zeros(2, 4)
+            ).sentence_encoder.pooling
+        )
+        for name in get_args(PoolingName)
+    }
+    assert by_name == set(CLASSES)
+
+
+@member
+def test_declared_width_and_exact_zero_without_words(kind: type[Pooling]) -> None:
+    pooling = build(kind)
+    states, valid = batch()
+    vector = pooling(states, valid).vector
+    assert pooling.width_in == WIDTH
+    assert vector.shape == (len(LENGTHS), pooling.width_out)
+    assert vector.isfinite().all()
+    assert [bool(row.any()) for row in vector] == [length > 0 for length in LENGTHS]
+
+
+@member
+def test_padding_neighbours_and_order_change_nothing(kind: type[Pooling]) -> None:
+    pooling = build(kind)
+    states, valid = batch()
+    together = pooling(states, valid).vector
+    for row, length in enumerate(LENGTHS):
+        width = max(length, 1)
+        alone = pooling(states[row : row + 1, :width], valid_of((length,), width)).vector[0]
+        torch.testing.assert_close(alone, together[row], atol=TOLERANCE, rtol=0)
+    order = [3, 1, 0, 2]
+    turned = pooling(states[order], valid[order]).vector
+    torch.testing.assert_close(turned, together[order], atol=TOLERANCE, rtol=0)
+
+
+@member
+def test_padding_may_hold_anything_and_gets_no_gradient(kind: type[Pooling]) -> None:
+    pooling = build(kind)
+    states, valid = batch()
+    dirty = states.masked_fill(~valid[..., None], torch.nan)
+    assert torch.equal(pooling(dirty, valid).vector, pooling(states, valid).vector)
+    clean_states, clean = gradients(pooling, states, valid)
+    dirty_states, found = gradients(pooling, dirty, valid)
+    assert torch.equal(dirty_states, clean_states)
+    assert not dirty_states[~valid].any()
+    for name, gradient in clean.items():
+        assert torch.equal(found[name], gradient), name
+
+
+@member
+def test_the_vector_of_one_word_is_that_word(kind: type[Pooling]) -> None:
+    pooling = build(kind)
+    states = torch.randn(1, 1, WIDTH)
+    torch.testing.assert_close(pooling(states, valid_of((1,), 1)).vector, states[:, 0], atol=0, rtol=1e-6)
+
+
+@member
+@pytest.mark.parametrize("width", [1, 4])
+def test_a_batch_without_words_is_zero_with_zero_gradients(kind: type[Pooling], width: int) -> None:
+    pooling = build(kind)
+    states, valid = torch.randn(2, width, WIDTH), valid_of((0, 0), width)
+    told = pooling(states, valid, need_weights=True)
+    assert not told.vector.any()
+    assert told.weights is not None
+    assert not told.weights.any()
+    on_states, on_parameters = gradients(pooling, states, valid)
+    assert not on_states.any()
+    assert not any(gradient.any() for gradient in on_parameters.values())
+
+
+@member
+def test_every_parameter_and_every_word_counts(kind: type[Pooling]) -> None:
+    pooling = build(kind).double()
+    states, valid = batch()
+    _, found = gradients(pooling, states.double(), valid)
+    idle = WITHOUT_EFFECT.get(kind.__name__, {})
+    assert {n for n, _ in pooling.named_parameters()} == set(found)
+    assert set(idle) <= set(found)
+    for name, gradient in found.items():
+        largest = gradient.abs().max()
+        assert largest <= 1e-12 if name in idle else largest > 1e-6, name
+    for row, column in valid.nonzero().tolist():
+        other = states.double()
+        other[row, column] += 10
+        assert not torch.equal(pooling(other, valid).vector[row], pooling(states.double(), valid).vector[row])
+
+
+@member
+def test_weights_change_nothing_add_up_and_give_the_vector(kind: type[Pooling]) -> None:
+    pooling = build(kind).double()
+    states, valid = batch()
+    states = states.double()
+    plain, told = pooling(states, valid), pooling(states, valid, need_weights=True)
+    assert plain.weights is None
+    assert torch.equal(plain.vector, told.vector)
+    assert told.weights is not None
+    assert told.weights.shape == states.shape
+    assert not told.weights[~valid].any()
+    total = told.weights.sum(dim=1)
+    assert (((total - 1).abs() <= 1e-12) | (total == 0)).all()
+    torch.testing.assert_close((told.weights * states).sum(dim=1), told.vector, atol=1e-12, rtol=0)
+
+
+@member
+def test_saved_weights_give_the_same_vector(kind: type[Pooling]) -> None:
+    first, second = build(kind, seed=0), build(kind, seed=1)
+    second.load_state_dict(first.state_dict())
+    states, valid = batch()
+    assert torch.equal(first(states, valid).vector, second(states, valid).vector)
+
+
+@member
+@pytest.mark.parametrize("how", ["weights", "autocast"])
+def test_bfloat16_is_as_good_as_its_arithmetic_allows(
+    kind: type[Pooling], how: str, hold_bfloat16: Callable[..., None]
+) -> None:
+    pooling = build(kind).bfloat16()
+    states, valid = batch()
+    states = states.bfloat16()
+    if kind is MaxPooling:  # it computes nothing, so there is nothing to round
+        assert torch.equal(pooling(states, valid).vector.float(), pooling(states.float(), valid).vector)
+        return
+    if how == "weights":
+        got = pooling(states, valid).vector
+        assert got.dtype == torch.bfloat16
+    else:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            got = pooling.float()(states.float(), valid).vector
+    hold_bfloat16(got, lambda dtype: pooling.to(dtype)(states.to(dtype), valid).vector)
