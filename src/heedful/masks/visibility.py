@@ -46,7 +46,17 @@ class Band:
             keep, [L, L] bool, rows are queries.
         """
         position = torch.arange(length, device=device)
-        offset = position[None, :] - position[:, None]
+        return self.sees(position[None, :] - position[:, None])
+
+    def sees(self, offset: Tensor) -> Tensor:
+        """Apply the rule to offsets j - i.
+
+        Args:
+            offset: whole numbers, any shape.
+
+        Returns:
+            Whether the key is visible, same shape, bool.
+        """
         keep = torch.ones_like(offset, dtype=torch.bool)
         if self.low is not None:
             keep &= offset >= self.low
@@ -59,6 +69,26 @@ class Band:
 
 Visible = Band | Tensor
 """A band, or keep as a tensor [L, L] or [B, L, L] of booleans."""
+
+
+def check_visible(visible: Visible, valid: Tensor) -> None:
+    """Refuse a dense visibility of the wrong type or shape.
+
+    Args:
+        visible: a band, or booleans [L, L] or [B, L, L].
+        valid: True at a real token, [B, L] bool.
+
+    Raises:
+        UsageError: if it is neither.
+    """
+    batch, length = valid.shape
+    if isinstance(visible, Band):
+        return
+    if visible.dtype != torch.bool or visible.shape not in ((length, length), (batch, length, length)):
+        raise UsageError(
+            f"visible must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got "
+            f"{visible.dtype} {list(visible.shape)}. Build one with heedful.masks."
+        )
 
 
 def dense_keep(visible: Visible, valid: Tensor) -> Tensor:
@@ -74,14 +104,6 @@ def dense_keep(visible: Visible, valid: Tensor) -> Tensor:
     Raises:
         UsageError: if a dense visible has the wrong type or shape.
     """
-    batch, length = valid.shape
-    if isinstance(visible, Band):
-        keep = visible.keep(length, valid.device)
-    else:
-        keep = visible
-        if keep.dtype != torch.bool or keep.shape not in ((length, length), (batch, length, length)):
-            raise UsageError(
-                f"visible must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got "
-                f"{keep.dtype} {list(keep.shape)}. Build one with heedful.masks."
-            )
+    check_visible(visible, valid)
+    keep = visible.keep(valid.shape[1], valid.device) if isinstance(visible, Band) else visible
     return keep & valid[:, :, None] & valid[:, None, :]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable
 
 from torch import Tensor
 
-from heedful.errors import UsageError, nearest
-from heedful.masks.visibility import Visible
+from heedful.errors import UsageError
+from heedful.masks.visibility import Visible, check_visible
+from heedful.ops.additive.chunked import additive_chunked
+from heedful.ops.additive.fused import additive_fused
 from heedful.ops.additive.reference import additive_reference
+from heedful.ops.choice import choose_additive
 from heedful.ops.types import AttentionResult, Impl
+
+Implementation = Callable[[Tensor, Tensor, Tensor, Tensor, Visible, float], AttentionResult]
 
 
 def additive_attention(
@@ -47,14 +52,27 @@ def additive_attention(
     Raises:
         UsageError: if shapes or dtypes disagree, or impl is unknown or cannot serve the request.
     """
-    _check(query, key, value, valid, scale)
-    if impl not in get_args(Impl):
-        raise UsageError(f"impl={impl!r} is unknown; {nearest(str(impl), get_args(Impl))}")
-    result = additive_reference(query, key, value, valid, visible, scale)
+    _check(query, key, value, valid, visible, scale)
+    choice = choose_additive(query, scale=scale, need_weights=need_weights, impl=impl)
+    result = _implementation(choice.impl, query.device.type)(query, key, value, valid, visible, scale)
     return result if need_weights else AttentionResult(result.output)
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor, valid: Tensor, scale: float) -> None:
+def _implementation(impl: Impl, device: str) -> Implementation:
+    if impl == "fused" and device == "cuda":
+        # Triton exists only where there is a GPU to use it.
+        from heedful.ops.additive.triton_kernel import additive_triton
+
+        return additive_triton
+    implementations: dict[str, Implementation] = {
+        "reference": additive_reference,
+        "chunked": additive_chunked,
+        "fused": additive_fused,
+    }
+    return implementations[impl]
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, valid: Tensor, visible: Visible, scale: float) -> None:
     if query.dim() != 3:
         raise UsageError(f"query must be [B, L, D]; got {list(query.shape)}")
     for name, tensor in (("key", key), ("value", value)):
@@ -69,5 +87,6 @@ def _check(query: Tensor, key: Tensor, value: Tensor, valid: Tensor, scale: floa
             f"valid must be booleans [B, L] = {list(query.shape[:2])}, True at a real token; got {valid.dtype} "
             f"{list(valid.shape)}"
         )
+    check_visible(visible, valid)
     if not scale > 0:
         raise UsageError(f"scale must be positive; got {scale}")

@@ -1,0 +1,154 @@
+// Feature-wise additive attention: entry points, and the choice of instruction set at run time.
+
+#include <atomic>
+#include <cstring>
+#include <initializer_list>
+
+#if defined(__x86_64__) || defined(__i386__)
+#define HEEDFUL_X86 1
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#include "pool.h"
+#include "workspace.h"
+
+namespace heedful {
+
+// The kernel bodies are compiled three times, each time for other vectors.
+#if HEEDFUL_X86
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512dq,avx512vl,fma")
+#endif
+namespace avx512 {
+#include "lanes_avx512.h"
+#include "pack.inc"
+#include "pairwise.inc"
+#include "tasks.inc"
+}  // namespace avx512
+#if defined(__clang__)
+#pragma clang attribute pop
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+namespace avx2 {
+#include "lanes_avx2.h"
+#include "pack.inc"
+#include "pairwise.inc"
+#include "tasks.inc"
+}  // namespace avx2
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+namespace portable {
+#include "lanes_portable.h"
+#include "pack.inc"
+#include "pairwise.inc"
+#include "tasks.inc"
+}  // namespace portable
+
+namespace {
+
+struct Kernels {
+  const char* name;
+  bool (*supported)();
+  void (*forward)(const Problem&, float*, float*, std::int64_t, Workspace&);
+  void (*backward)(const Problem&, const Saved&, const Gradients&, std::int64_t, Workspace&);
+};
+
+// Best first.
+const Kernels CANDIDATES[] = {
+#if HEEDFUL_X86
+    {"avx512", [] { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"); },
+     avx512::forward_task, avx512::backward_task},
+    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }, avx2::forward_task,
+     avx2::backward_task},
+#endif
+    {"portable", [] { return true; }, portable::forward_task, portable::backward_task},
+};
+
+const Kernels* best() {
+  for (const Kernels& kernels : CANDIDATES)
+    if (kernels.supported()) return &kernels;
+  return nullptr;
+}
+
+const Kernels*& chosen() {
+  static const Kernels* kernels = best();
+  return kernels;
+}
+
+Workspace& workspace() {
+  static thread_local Workspace space;
+  return space;
+}
+
+// Runs body over every task; false where memory ran out.
+template <class Body>
+bool run_tasks(const Problem& p, const Body& body) {
+  struct Context {
+    const Body* body;
+    std::atomic<bool> failed{false};
+  } context{&body};
+  const std::int64_t tasks = p.batch * ((p.width + FEATURES - 1) / FEATURES);
+  // Waking a thread costs more than a small problem.
+  const bool small = p.batch * p.length * p.length * p.width < (std::int64_t{1} << 18);
+  parallel_for(
+      tasks, small ? 1 : p.threads,
+      [](void* data, std::int64_t task) {
+        Context& shared = *static_cast<Context*>(data);
+        try {
+          (*shared.body)(task, workspace());
+        } catch (const std::bad_alloc&) {
+          shared.failed = true;
+        }
+      },
+      &context);
+  return !context.failed;
+}
+
+}  // namespace
+}  // namespace heedful
+
+using namespace heedful;
+
+// Each of these returns 0, or 1 where memory ran out.
+HEEDFUL_EXPORT int heedful_additive_forward(const Problem* problem, float* output, float* denominator) {
+  const Kernels& kernels = *chosen();
+  return !run_tasks(*problem, [&](std::int64_t task, Workspace& space) {
+    kernels.forward(*problem, output, denominator, task, space);
+  });
+}
+
+HEEDFUL_EXPORT int heedful_additive_backward(const Problem* problem, const float* output, const float* denominator,
+                                             const float* grad_output, float* grad_query, float* grad_key,
+                                             float* grad_value) {
+  const Kernels& kernels = *chosen();
+  const Saved saved{output, denominator, grad_output};
+  const Gradients gradients{grad_query, grad_key, grad_value};
+  return !run_tasks(*problem, [&](std::int64_t task, Workspace& space) {
+    kernels.backward(*problem, saved, gradients, task, space);
+  });
+}
+
+HEEDFUL_EXPORT const char* heedful_instruction_set() { return chosen()->name; }
+
+// Uses the named instruction set from now on; returns 1 where this processor lacks it. For tests and measurements.
+HEEDFUL_EXPORT int heedful_use_instruction_set(const char* name) {
+  for (const Kernels& kernels : CANDIDATES)
+    if (std::strcmp(kernels.name, name) == 0 && kernels.supported()) {
+      chosen() = &kernels;
+      return 0;
+    }
+  return 1;
+}

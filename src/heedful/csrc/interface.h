@@ -1,0 +1,29 @@
+// The plain C interface between Python (ctypes) and the kernels: no Python, no torch.
+#pragma once
+
+#include <cstdint>
+
+#if defined(_WIN32)
+#define HEEDFUL_EXPORT extern "C" __declspec(dllexport)
+#else
+#define HEEDFUL_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
+
+// One call of feature-wise additive attention; arrays are contiguous, [batch, length, width].
+// Mirrored by `Problem` in heedful/ops/native.py.
+struct Problem {
+  const float* query;
+  const float* key;
+  const float* value;
+  const std::uint8_t* valid;  // [batch, length], 1 at a real token; other positions are never read
+  const std::uint8_t* keep;   // null: visibility is the band below; else [length, length] a sentence
+  std::int64_t keep_stride;   // between sentences of keep; 0 where all share one
+  std::int64_t batch;
+  std::int64_t length;
+  std::int64_t width;
+  std::int64_t low;   // key j is visible to query i iff low <= j - i <= high
+  std::int64_t high;
+  std::int32_t diagonal;  // and (diagonal or j != i)
+  std::int32_t threads;
+  float scale;  // c, the bound of the scores
+};

@@ -1,0 +1,97 @@
+"""Finds and loads the compiled kernels; without them every operation still runs in plain torch."""
+
+from __future__ import annotations
+
+import ctypes
+from importlib.util import find_spec
+
+from heedful.errors import UsageError
+
+MODULE = "heedful._kernels"
+INSTRUCTION_SETS = ("avx512", "avx2", "portable")
+
+
+class Problem(ctypes.Structure):
+    """One call of feature-wise additive attention; mirrors `Problem` in csrc/interface.h."""
+
+    _fields_ = (
+        ("query", ctypes.c_void_p),
+        ("key", ctypes.c_void_p),
+        ("value", ctypes.c_void_p),
+        ("valid", ctypes.c_void_p),
+        ("keep", ctypes.c_void_p),
+        ("keep_stride", ctypes.c_int64),
+        ("batch", ctypes.c_int64),
+        ("length", ctypes.c_int64),
+        ("width", ctypes.c_int64),
+        ("low", ctypes.c_int64),
+        ("high", ctypes.c_int64),
+        ("diagonal", ctypes.c_int32),
+        ("threads", ctypes.c_int32),
+        ("scale", ctypes.c_float),
+    )
+
+
+def _load() -> tuple[ctypes.CDLL | None, str]:
+    spec = find_spec(MODULE)
+    if spec is None or spec.origin is None:
+        return None, "heedful was installed without a C++ compiler, so its kernels were not built"
+    try:
+        library = ctypes.CDLL(spec.origin)
+        for name in ("heedful_additive_forward", "heedful_additive_backward"):
+            getattr(library, name).restype = ctypes.c_int
+        library.heedful_instruction_set.restype = ctypes.c_char_p
+    except (OSError, AttributeError) as error:
+        return None, f"{spec.origin} cannot be loaded: {error}"
+    return library, ""
+
+
+LIBRARY, MISSING = _load()
+"""The loaded library or None, and why there is none."""
+
+
+def status() -> dict[str, str | bool]:
+    """Describe the compiled kernels.
+
+    Returns:
+        "compiled"; the "instruction_set" in use; the "reason" where nothing was compiled.
+    """
+    if LIBRARY is None:
+        return {"compiled": False, "instruction_set": "", "reason": MISSING}
+    name = LIBRARY.heedful_instruction_set().decode()
+    return {"compiled": True, "instruction_set": name, "reason": ""}
+
+
+def use_instruction_set(name: str) -> None:
+    """Use one instruction set from now on, in the whole process; for tests and measurements.
+
+    Args:
+        name: "avx512", "avx2" or "portable".
+
+    Raises:
+        UsageError: if the kernels are not compiled, or this processor lacks the instructions.
+    """
+    if LIBRARY is None:
+        raise UsageError(f"instruction set {name!r} cannot be used: {MISSING}")
+    if LIBRARY.heedful_use_instruction_set(name.encode()):
+        raise UsageError(
+            f"this processor has no instruction set {name!r}; known: {', '.join(INSTRUCTION_SETS)}"
+        )
+
+
+def call(function: str, problem: Problem, *arrays: int) -> None:
+    """Call a kernel.
+
+    Args:
+        function: its C name.
+        problem: shapes, inputs and visibility.
+        arrays: addresses of the further arrays, in the order of the C signature.
+
+    Raises:
+        UsageError: if there are no compiled kernels.
+        MemoryError: if the kernel could not have its working memory.
+    """
+    if LIBRARY is None:
+        raise UsageError(f"the compiled kernels are missing: {MISSING}")
+    if getattr(LIBRARY, function)(ctypes.byref(problem), *map(ctypes.c_void_p, arrays)):
+        raise MemoryError(f"{function}: no working memory for length {problem.length}")
