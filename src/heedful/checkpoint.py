@@ -132,6 +132,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """
     try:
         save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path)
+        path.chmod(0o644)
     except SafetensorError as error:
         raise OutputError(
             f"{path}: cannot write: {error}. Choose another folder or free some space."

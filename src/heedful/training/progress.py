@@ -139,7 +139,9 @@ def summary(record: Mapping[str, Any]) -> str:
         Time, epoch, loss and metrics; "best" at the end where it is the best so far.
     """
     aside = {"kind", "step", "seconds", "epoch", "best"}
-    values = [f"{key} {value:.4f}" for key, value in record.items() if key not in aside and isinstance(value, float)]
+    values = [
+        f"{key} {value:.4f}" for key, value in record.items() if key not in aside and isinstance(value, float)
+    ]
     minutes, seconds = divmod(round(record["seconds"]), 60)
     best = ["best"] if record.get("best") else []
     return "  ".join([f"epoch {record['epoch']:.2f}", *values, f"{minutes}:{seconds:02d}", *best])

@@ -1,0 +1,170 @@
+"""What a run keeps while it goes: its state, the best weights, the log, and the checkpoint on disk."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from heedful.errors import UsageError
+from heedful.training.log import MetricsLog
+from heedful.training.optim import Optimizers
+from heedful.training.run_folder import RunFolder
+from heedful.training.settings import TrainSettings
+from heedful.training.state import (
+    TrainState,
+    checkpoint_exists,
+    copy_weights,
+    load_state,
+    restore_weights,
+    save_state,
+    trainable_weights,
+)
+
+
+class Keeper:
+    """Keeps a run.
+
+    Args:
+        network: what is trained.
+        optimizers: what trains it.
+        settings: of the run.
+        home: where it is kept; None keeps it in memory only.
+        writes: whether this process writes; of several processes one does.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        optimizers: Optimizers,
+        settings: TrainSettings,
+        home: RunFolder | None,
+        *,
+        writes: bool,
+    ) -> None:
+        self.network, self.optimizers, self.settings, self.home = network, optimizers, settings, home
+        self.writes = writes and home is not None
+        self.log = MetricsLog(home.metrics if home is not None and self.writes else None)
+        self.state = TrainState()
+        self.best_weights: dict[str, Tensor] = {}
+        self._started = self._saved_at = time.monotonic()
+
+    def begin(self, steps_per_epoch: int, *, resume: bool) -> None:
+        """Start at the beginning or, if asked to and there is one, at the last checkpoint.
+
+        Args:
+            steps_per_epoch: batches of the first pass over the data.
+            resume: whether to look for a checkpoint.
+
+        Raises:
+            UsageError: if the checkpoint is of a run with other settings or data.
+            ArtefactError: if the checkpoint was altered.
+        """
+        self.state = TrainState(steps_per_epoch=steps_per_epoch)
+        if not resume or self.home is None:
+            return
+        if checkpoint_exists(self.home.checkpoint):
+            self._load(self.home)
+            if self.state.steps_per_epoch != steps_per_epoch:
+                raise UsageError(
+                    f"cannot resume with other training data: {self.state.steps_per_epoch} batches an epoch then, "
+                    f"{steps_per_epoch} now. Use the same data, or begin in another folder."
+                )
+        self.log.restore(self.state.step)
+        self._started -= self.state.seconds
+
+    def record(self, kind: str, **values: Any) -> dict[str, Any]:
+        """Write one event with the mean training loss since the last one.
+
+        Args:
+            kind: train or evaluation.
+            **values: what else is known.
+
+        Returns:
+            The record.
+        """
+        state = self.state
+        state.seconds = time.monotonic() - self._started
+        record = {
+            "kind": kind,
+            "step": state.step,
+            "epoch": round(state.epoch + state.position / state.steps_per_epoch, 4),
+            "seconds": round(state.seconds, 3),
+            "train_loss": state.loss_sum / max(1, state.loss_count),
+            **values,
+        }
+        state.loss_sum, state.loss_count = 0.0, 0
+        self.log.write(record)
+        return record
+
+    def consider(self, metrics: dict[str, float]) -> bool:
+        """Keep a copy of the weights if an evaluation is the best so far; return whether it is.
+
+        Args:
+            metrics: what was measured.
+
+        Raises:
+            UsageError: if the selecting metric was not measured.
+        """
+        settings = self.settings
+        better = self.state.best.update(
+            metrics, self.state.step, metric=settings.metric, direction=settings.direction
+        )
+        if better:
+            self.best_weights = copy_weights(self.network)
+        return better
+
+    def save_due(self) -> bool:
+        """Say whether the settings ask for a checkpoint now."""
+        by_clock, by_count = self.settings.save_seconds, self.settings.save_steps
+        if by_clock and time.monotonic() - self._saved_at >= by_clock:
+            return True
+        return bool(by_count) and self.state.step % by_count == 0
+
+    def save(self) -> None:
+        """Write the checkpoint.
+
+        Raises:
+            OutputError: if it cannot be written; the old one stays.
+        """
+        if self.home is None or not self.writes:
+            return
+        self.state.seconds = time.monotonic() - self._started
+        save_state(
+            self.home.checkpoint,
+            state=self.state,
+            network=self.network,
+            optimizers=self.optimizers,
+            best_weights=self.best_weights,
+            settings=self.settings,
+        )
+        self._saved_at = time.monotonic()
+
+    def keep_last_good(self) -> str:
+        """After a step that could not be taken, save what precedes it and give the network its best weights.
+
+        Returns:
+            What was kept, as a sentence.
+        """
+        finite = all(
+            bool(torch.isfinite(weight).all()) for weight in trainable_weights(self.network).values()
+        )
+        kept = "No finite weights are left."
+        if finite:
+            self.save()
+            kept = f"The network keeps the weights of step {self.state.step}."
+        if self.best_weights:
+            restore_weights(self.network, self.best_weights)
+            kept = f"The network keeps the best weights, of step {self.state.best.step}."
+        elif not finite and self.home is not None and checkpoint_exists(self.home.checkpoint):
+            self._load(self.home)
+            kept = f"The network keeps the weights of the last checkpoint, step {self.state.step}."
+        where = f" {self.home.checkpoint} holds them." if self.home is not None else ""
+        return f"{kept}{where} Look at these rows, or lower the learning rate."
+
+    def _load(self, home: RunFolder) -> None:
+        self.state, self.best_weights = load_state(
+            home.checkpoint, network=self.network, optimizers=self.optimizers, settings=self.settings
+        )

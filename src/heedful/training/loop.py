@@ -1,0 +1,204 @@
+"""The one training loop: task-agnostic, resumable at every step, the same on one process or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from heedful.errors import DivergedError, Interrupted
+from heedful.training.keeper import Keeper
+from heedful.training.optim import build_optimizer
+from heedful.training.parallel import share_weights, start_fabric
+from heedful.training.progress import Reporter, Silent
+from heedful.training.run_folder import RunFolder
+from heedful.training.schedule import learning_rate_factor
+from heedful.training.settings import TrainSettings
+from heedful.training.signals import StopRequest
+from heedful.training.state import StopReason, restore_weights, trainable_weights
+from heedful.training.step import GradientStep, Objective, TrainingData
+
+Evaluate = Callable[[nn.Module], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """How a run went.
+
+    Attributes:
+        stopped: what ended it.
+        best_step: step of the best evaluation, whose weights the network now has; -1 without evaluations.
+        best_metrics: what was measured then.
+        steps: optimiser steps taken.
+        epochs: passes completed.
+        seconds: time over all resumptions.
+        history: one record an evaluation, as in ``metrics.jsonl``.
+    """
+
+    stopped: StopReason
+    best_step: int
+    best_metrics: dict[str, float]
+    steps: int
+    epochs: int
+    seconds: float
+    history: tuple[dict[str, Any], ...]
+
+
+def fit(
+    network: nn.Module,
+    data: TrainingData,
+    objective: Objective,
+    settings: TrainSettings,
+    *,
+    evaluate: Evaluate | None = None,
+    folder: Path | None = None,
+    resume: bool = False,
+    config: Mapping[str, Any] | None = None,
+    reporter: Reporter | None = None,
+) -> FitResult:
+    """Train a network in place; it ends in evaluation mode with the best weights (the last ones if none were best).
+
+    All randomness is a pure function of the seed, the step and the shard, so that a run that was killed and resumed,
+    or run again, ends with the same weights to the bit on the same machine. The caller's random state is not touched.
+
+    Args:
+        network: takes a `Batch`, returns a `NetworkOutput`.
+        data: batches of rows by epoch, and their collation.
+        objective: loss of each example, [B], from the output and the batch's targets.
+        settings: how the run goes.
+        evaluate: measures the network, which is in evaluation mode and records no gradients.
+        folder: where the run is kept (see `RunFolder`); None keeps nothing on disk.
+        resume: continue the folder's run, if it has one.
+        config: everything the caller was told, kept with the run.
+        reporter: hears of the progress; None reports nothing.
+
+    Returns:
+        How the run went.
+
+    Raises:
+        Interrupted: on SIGINT or SIGTERM, after the step in hand was finished and saved.
+        DivergedError: if a loss or gradient is not finite; the state before that step is saved.
+        OutputError: if the folder cannot be written; the last complete checkpoint stays.
+        UsageError: if the folder holds a run and ``resume`` is False, or the resumed run had other settings or data.
+        ArtefactError: if the checkpoint was altered.
+    """
+    fabric = start_fabric(settings)
+    network = fabric.to_device(network)
+    share_weights(fabric, list(trainable_weights(network).values()))
+    home = None if folder is None else RunFolder(folder)
+    if home is not None and fabric.is_global_zero:
+        home.begin(config, resume=resume)
+    fabric.barrier()
+    optimizers = build_optimizer(network, settings.optimizer)
+    keeper = Keeper(network, optimizers, settings, home, writes=fabric.is_global_zero)
+    keeper.begin(len(data.batches(0)), resume=resume)
+    visible = reporter if reporter is not None and fabric.is_global_zero else Silent()
+    step = GradientStep(fabric, network, data, objective, settings)
+    cuda = [fabric.device] if fabric.device.type == "cuda" else []
+    with StopRequest() as request, torch.random.fork_rng(devices=cuda):
+        return _Loop(step, keeper, evaluate, visible, request).run()
+
+
+class _Loop:
+    """Steps, evaluations and checkpoints in their order."""
+
+    def __init__(
+        self,
+        gradient_step: GradientStep,
+        keeper: Keeper,
+        evaluate: Evaluate | None,
+        reporter: Reporter,
+        request: StopRequest,
+    ) -> None:
+        self.gradient_step, self.keeper, self.evaluate = gradient_step, keeper, evaluate
+        self.reporter, self.request = reporter, request
+        self.fabric, self.network = gradient_step.fabric, gradient_step.network
+        self.settings, self.data = gradient_step.settings, gradient_step.data
+        self.total_steps = self.settings.total_steps(keeper.state.steps_per_epoch)
+
+    def run(self) -> FitResult:
+        """Train to the end."""
+        keeper = self.keeper
+        self.reporter.start(self.total_steps, keeper.state.step)
+        try:
+            while (reason := keeper.state.stop_reason(self.settings)) is None:
+                self._run_epoch()
+        except DivergedError as error:
+            raise DivergedError(f"{error}. {keeper.keep_last_good()}") from None
+        finally:
+            self.reporter.close()
+            self.network.eval()
+        if keeper.best_weights:
+            restore_weights(self.network, keeper.best_weights)
+        state = keeper.state
+        history = tuple(record for record in keeper.log.records if record["kind"] == "evaluation")
+        return FitResult(
+            reason, state.best.step, state.best.metrics, state.step, state.epoch, state.seconds, history
+        )
+
+    def _run_epoch(self) -> None:
+        """Run what is left of the epoch."""
+        keeper, state = self.keeper, self.keeper.state
+        batches = self.data.batches(state.epoch)
+        for rows in batches[state.position :]:
+            asked = self._step(rows, last=state.position + 1 == len(batches))
+            improved = self._evaluate_if_due()
+            asked = asked or (self.fabric.world_size == 1 and self.request.asked)
+            over = state.stop_reason(self.settings) is not None
+            if over or asked or improved or keeper.save_due():
+                keeper.save()
+            if asked:
+                raise Interrupted(self._farewell())
+            if over:
+                return
+
+    def _step(self, rows: Sequence[int], *, last: bool) -> bool:
+        """Take one optimiser step; return whether any process was asked to stop."""
+        keeper, state, settings = self.keeper, self.keeper.state, self.settings
+        self.network.train()
+        keeper.optimizers.zero_grad()
+        result = self.gradient_step.compute(rows, state.step, stop=self.request.asked)
+        factor = learning_rate_factor(
+            state.step,
+            schedule=settings.schedule,
+            warmup_steps=settings.warmup_steps,
+            total_steps=self.total_steps,
+        )
+        keeper.optimizers.scale_lr(factor)
+        keeper.optimizers.step()
+        state.step += 1
+        state.epoch, state.position = (state.epoch + 1, 0) if last else (state.epoch, state.position + 1)
+        state.loss_sum += result.loss * len(rows)
+        state.loss_count += len(rows)
+        self.reporter.step(state.step, result.loss)
+        if state.step % settings.log_every == 0 and not self._evaluation_due():
+            keeper.record("train", lr=settings.optimizer.lr * factor, gradient_norm=result.gradient_norm)
+        return result.stop
+
+    def _evaluation_due(self) -> bool:
+        state, every = self.keeper.state, self.settings.evaluate_every
+        on_schedule = state.step % every == 0 if every else state.position == 0
+        return self.evaluate is not None and (on_schedule or state.stop_reason(self.settings) is not None)
+
+    def _evaluate_if_due(self) -> bool:
+        """Measure on the first process; return whether it was the best so far."""
+        if self.evaluate is None or not self._evaluation_due():
+            return False
+        metrics: dict[str, float] = {}
+        if self.fabric.is_global_zero:
+            self.network.eval()
+            with torch.no_grad():
+                metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
+        metrics = self.fabric.broadcast(metrics)
+        best = self.keeper.consider(metrics)
+        self.reporter.evaluation(self.keeper.record("evaluation", **metrics, best=best))
+        return best
+
+    def _farewell(self) -> str:
+        step, home = self.keeper.state.step, self.keeper.home
+        kept = f"{home.root} holds everything; resume it to go on" if home else "nothing is kept on disk"
+        return f"asked to stop: training ended after step {step} of at most {self.total_steps}; {kept}"
