@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import hashlib
+import lzma
+from pathlib import Path
+
+import pytest
+
+from heedful.data.catalogue import available, data_folder, data_set, fingerprint, load, row_problem, splits
+from heedful.data.datasets import DATASETS, TREC_FINE_LABELS
+from heedful.errors import DataError, UsageError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "trec").mkdir()
+    (tmp_path / "trec" / "TREC_10.label.xz").write_bytes(
+        lzma.compress(b"NUM:dist How far ?\nLOC:city Where ?\n")
+    )
+    (tmp_path / "cr").mkdir()
+    (tmp_path / "cr" / "custrev.all").write_bytes(b"0 too heavy\n1 \n")
+    return tmp_path
+
+
+def test_names_and_splits() -> None:
+    assert {"snli", "multinli", "sick-r", "sick-e", "sst-5", "sst-2", "trec", "trec-fine"} < set(DATASETS)
+    assert {"cr", "mpqa", "subj", "med", "monli", "rte", "scitail"} < set(DATASETS)
+    assert splits("trec") == ("train", "test")
+    assert len(TREC_FINE_LABELS) == len(set(TREC_FINE_LABELS)) == 50
+    with pytest.raises(UsageError, match="data set 'treck' is not known; did you mean 'trec'"):
+        data_set("treck")
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_entry_is_complete(name: str) -> None:
+    entry = DATASETS[name]
+    assert all([entry.name == name, entry.parts, entry.licence, entry.homepage, entry.citation, entry.obtain])
+    assert (entry.kind == "score") == (entry.labels == ())
+    assert all(part.rows > 0 and not Path(part.file).is_absolute() for part in entry.parts.values())
+
+
+def test_load_finds_the_compressed_file(folder: Path) -> None:
+    corpus = load("trec", "test", folder)
+    assert [example.target for example in corpus.examples] == ["NUM", "LOC"]
+    assert [example.target for example in load("trec-fine", "test", folder).examples] == [
+        "NUM:dist",
+        "LOC:city",
+    ]
+
+
+def test_options_reach_the_reader(folder: Path) -> None:
+    assert load("cr", "all", folder).skipped == {"no text": 1}
+    assert len(load("cr", "all", folder, keep_empty=True).examples) == 2
+    with pytest.raises(
+        UsageError, match="option 'keepempty' of data set cr is unknown; did you mean 'keep_empty'"
+    ):
+        load("cr", "all", folder, keepempty=True)
+
+
+def test_absent_file_says_what_is_there_and_how_to_get_it(folder: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"the train split of trec is not there \(splits present: test\); to get it"
+    ):
+        load("trec", "train", folder)
+    with pytest.raises(UsageError, match="data set trec has no split 'dev'"):
+        load("trec", "dev", folder)
+
+
+def test_available_lists_every_split(folder: Path) -> None:
+    lines = available(folder)
+    assert len(lines) == sum(len(entry.parts) for entry in DATASETS.values())
+    present = [(line.name, line.split) for line in lines if line.present]
+    assert present == [("trec", "test"), ("trec-fine", "test"), ("cr", "all")]
+
+
+def test_fingerprint_does_not_depend_on_compression(folder: Path) -> None:
+    content = b"NUM:dist How far ?\nLOC:city Where ?\n"
+    expected = {"trec/TREC_10.label": hashlib.sha256(content).hexdigest()}
+    assert fingerprint("trec", folder) == expected
+    (folder / "trec" / "TREC_10.label.xz").unlink()
+    (folder / "trec" / "TREC_10.label").write_bytes(content)
+    assert fingerprint("trec", folder) == expected
+
+
+def test_fingerprint_of_a_damaged_file(folder: Path) -> None:
+    file = folder / "trec" / "TREC_10.label.xz"
+    file.write_bytes(file.read_bytes()[:-8])
+    with pytest.raises(DataError, match="cut short or damaged"):
+        fingerprint("trec", folder)
+
+
+def test_row_problem_counts_rows_without_text(folder: Path) -> None:
+    problem = row_problem("cr", "all", load("cr", "all", folder))
+    assert problem == "cr all: 2 rows, but the release has 3774"
+
+
+def test_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    with pytest.raises(UsageError, match="Give --data FOLDER or set HEEDFUL_DATA"):
+        data_folder()
+    monkeypatch.setenv("HEEDFUL_DATA", str(tmp_path / "absent"))
+    with pytest.raises(UsageError, match=r"HEEDFUL_DATA names .*absent, which is not a folder"):
+        data_folder()
+    assert data_folder(tmp_path) == tmp_path
+    monkeypatch.setenv("HEEDFUL_DATA", str(tmp_path))
+    assert data_folder() == tmp_path
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", DATASETS)
+def test_real_files_have_the_published_rows_and_labels(data_dir: Path, name: str) -> None:
+    entry = DATASETS[name]
+    here = [line.split for line in available(data_dir) if line.name == name and line.present]
+    assert here, f"no file of {name} in the folder"
+    found = set()
+    for split in here:
+        corpus = load(name, split, data_dir)
+        assert row_problem(name, split, corpus) is None
+        found |= {example.target for example in corpus.examples}
+    if entry.kind == "score":
+        assert all(isinstance(score, float) for score in found)
+    else:
+        assert found == set(entry.labels)
+    assert len(fingerprint(name, data_dir)) == len({entry.parts[split].file for split in here})

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heedful.data.examples import Example
+from heedful.data.folds import folds, shuffled, split_dev
+from heedful.errors import UsageError
+
+
+def examples(counts: dict[str, int]) -> list[Example]:
+    targets = [target for target, count in counts.items() for _ in range(count)]
+    return [Example((f"text {row}",), target, row=row) for row, target in enumerate(targets, start=1)]
+
+
+@given(st.integers(2, 400), st.integers(2, 12), st.integers(0, 1_000))
+def test_each_example_is_held_out_once(count: int, n: int, seed: int) -> None:
+    if count < n:
+        count = n
+    parts = folds(count, seed, n)
+    assert len(parts) == n
+    assert sorted(place for fold in parts for place in fold.test) == list(range(count))
+    for fold in parts:
+        assert sorted(fold.train + fold.test) == list(range(count))
+    assert [len(fold.test) for fold in parts] == [(i + 1) * count // n - i * count // n for i in range(n)]
+
+
+def test_the_seed_decides() -> None:
+    assert shuffled(50, 3) == shuffled(50, 3)
+    assert shuffled(50, 3) != shuffled(50, 4)
+    assert shuffled(6, 1) == [0, 3, 5, 4, 2, 1]
+
+
+def test_too_few_examples() -> None:
+    with pytest.raises(UsageError, match="cannot cut 5 examples into 10 folds"):
+        folds(5, 0)
+
+
+def test_stratified_dev_part_keeps_the_shares() -> None:
+    data = examples({"a": 600, "b": 300, "c": 100})
+    train, dev = split_dev(data, 0.1, seed=1)
+    assert Counter(example.target for example in dev) == {"a": 60, "b": 30, "c": 10}
+    assert len(train) == 900
+    assert [example.row for example in dev] == sorted(example.row for example in dev)
+    assert {example.row for example in train}.isdisjoint(example.row for example in dev)
+    assert split_dev(data, 0.1, seed=1) == (train, dev)
+    assert split_dev(data, 0.1, seed=2)[1] != dev
+
+
+def test_unstratified_dev_part_has_the_size() -> None:
+    data = examples({"a": 55, "b": 45})
+    assert len(split_dev(data, 0.2, seed=1, stratified=False)[1]) == 20
+    scored = [Example((str(row),), float(row), row=row) for row in range(40)]
+    assert len(split_dev(scored, 0.25, seed=1)[1]) == 10
+
+
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 0.001])
+def test_fraction_that_leaves_nothing(fraction: float) -> None:
+    with pytest.raises(UsageError, match="fraction"):
+        split_dev(examples({"a": 20}), fraction, seed=0)
