@@ -1,1 +1,28 @@
-"""."""
+"""What a network looked at, as a record in words and numbers, a page, a figure, terminal lines, and a test of faith.
+
+Computing (`from_output`), drawing (`html`, `figures`, `text`) and judging (`faithfulness`) are separate; the record
+(`explanation`) joins them. Nothing here imports torch, and matplotlib only where a figure is drawn.
+"""
+
+from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.faithfulness import DeletionScore, deletion_score
+from heedful.explain.figures import draw
+from heedful.explain.from_output import explanation_from
+from heedful.explain.html import render_html, write_html
+from heedful.explain.summary import Link, strongest_alignments, strongest_links
+from heedful.explain.text import render_text
+
+__all__ = [
+    "DeletionScore",
+    "Explanation",
+    "Link",
+    "SentenceView",
+    "deletion_score",
+    "draw",
+    "explanation_from",
+    "render_html",
+    "render_text",
+    "strongest_alignments",
+    "strongest_links",
+    "write_html",
+]

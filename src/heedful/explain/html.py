@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heedful import __version__
 from heedful.explain.characters import shorten, visible
-from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.legends import CAVEAT
 from heedful.explain.reading import running_text
 from heedful.explain.style import style_sheet
@@ -153,9 +153,9 @@ def _reading(view: SentenceView) -> str:
 def _reading_key(explanation: Explanation) -> str:
     hints = []
     if any(view.weights is not None and view.words for view in explanation.sides):
-        hints.append(
-            "The darker a word, the larger its share of the sentence vector; the largest are in percent."
-        )
+        hints.append("The darker a word, the larger its share of the sentence vector.")
+        if any(len(view.words) <= LONG for view in explanation.sides):
+            hints.append("Numbers: the largest shares, in percent.")
     if any(any(view.unknown) for view in explanation.sides):
         hints.append('<span class="unknown">Dotted</span>: not in the vocabulary.')
     return f'<p class="note">{" ".join(hints)}</p>' if hints else ""
@@ -214,8 +214,9 @@ def _alignments(explanation: Explanation) -> str:
 
 def _side(explanation: Explanation, whole: SentenceView) -> str:
     view, kept = focus(whole)
+    weights = None if whole.weights is None else whole.weights[list(kept)]
     empty = "sees no word" if len(kept) == len(whole.words) else "sees none of these words"
-    figures = _maps(explanation, view, empty) + _bars(explanation, view)
+    figures = _maps(explanation, view, empty) + _bars(explanation, view, weights)
     if not figures or not view.words:
         return ""
     short = ""
@@ -250,17 +251,17 @@ def _maps(explanation: Explanation, view: SentenceView, empty: str) -> list[str]
     return figures
 
 
-def _bars(explanation: Explanation, view: SentenceView) -> list[str]:
-    if not view.gates and view.weights is None:
+def _bars(explanation: Explanation, view: SentenceView, weights: Array | None) -> list[str]:
+    if not view.gates and weights is None:
         return []
     geometry = Geometry.of(view.words, view.words)
-    drawn = word_bars(view.words, view.gates, view.weights, geometry, f"gates and weights, {view.name}")
+    drawn = word_bars(view.words, view.gates, weights, geometry, f"gates and weights, {view.name}")
     notes = []
     if view.gates:
         notes.append(
             "Gates: the blue part is the word's own meaning, the orange part its context. Averaged over features."
         )
-    if view.weights is not None:
+    if weights is not None:
         notes.append(explanation.notes.get("weights", ""))
     return [_figure("Word by word", " ".join(notes), drawn)]
 

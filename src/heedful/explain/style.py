@@ -10,7 +10,7 @@ _RULES = """
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
 "Noto Sans","Helvetica Neue",Arial,sans-serif;-webkit-print-color-adjust:exact;print-color-adjust:exact}
-main{max-width:1240px;margin:0 auto;padding:36px 32px 48px}
+main{max-width:1300px;margin:0 auto;padding:36px 32px 48px}
 h1,h2,h3,p{margin:0}
 h1{font-size:30px;line-height:1.2;font-weight:650;letter-spacing:-.01em}
 h1 small{font-weight:400;color:var(--soft);font-size:20px;margin-left:.4em}
@@ -22,7 +22,7 @@ h3{font-size:14px;font-weight:600;margin-bottom:2px}
 section{border-top:1px solid var(--line);padding-top:22px;margin-top:28px}
 .top-grid{display:grid;grid-template-columns:minmax(300px,5fr) 7fr;gap:36px;margin-top:22px;align-items:start}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:26px 40px}
-.panels{display:flex;flex-wrap:wrap;gap:26px 34px;margin-top:16px;align-items:flex-end}
+.panels{display:flex;flex-wrap:wrap;gap:26px 30px;margin-top:16px;align-items:flex-end}
 figure{margin:0;max-width:100%;break-inside:avoid}
 figcaption{margin-bottom:6px}
 svg{display:block;max-width:100%;height:auto;overflow:visible}
