@@ -1,8 +1,8 @@
 """Time and peak memory of encoding a generated corpus of the size of SNLI.
 
-Run: ``python benchmarks/encode.py [--pairs 550000]``. The sentences are random words with the lengths of SNLI's (14 and 8
-on average) and a vocabulary of 40,000 words with Zipf frequencies, so they are plain text that must be tokenised.
-Generating them is not timed, but the memory they take is counted.
+Run: ``python benchmarks/encode.py [--pairs 550000]``. The sentences are random words, with about the lengths of
+SNLI's (14 and 8 tokens on average) and a vocabulary of 40,000 words with Zipf frequencies: plain text that must be
+tokenised. Generating them is not timed, but the memory they take is counted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Encoded data and word vectors kept on disk, so that a second start is immediate.
 
-Everything in the cache can be made again: what is damaged is rebuilt, and a cache that cannot be written is done without.
+Everything in the cache can be made again: what is damaged is rebuilt, and what cannot be written is done without.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
-from heedful.data.ragged import Ragged
+from heedful.data.ragged import Ragged, lengths_of
 from heedful.data.targets import Kind, targets_of
 from heedful.data.tokens import TokenisedCorpus, field_name, place, tokenise_corpus
 from heedful.errors import DataError, UsageError, nearest
@@ -73,7 +73,7 @@ class EncodedDataset:
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the number of tokens of each text, [N, sides] int64."""
-        return np.stack([side.lengths() for side in self.sides], axis=1)
+        return lengths_of(self.sides, len(self))
 
     def select(self, indices: NDArray[np.int64]) -> EncodedDataset:
         """Return the examples at these positions (not file rows), in this order."""

@@ -42,3 +42,9 @@ class Ragged:
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         index = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         return Ragged(self.values[index], offsets)
+
+
+def lengths_of(sides: tuple[Ragged, ...], count: int) -> NDArray[np.int64]:
+    """Return the row lengths of several columns of `count` rows each, [N, sides] int64."""
+    lengths = [side.lengths() for side in sides]
+    return np.stack(lengths, axis=1) if lengths else np.zeros((count, 0), np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
-from heedful.data.ragged import Ragged
+from heedful.data.ragged import Ragged, lengths_of
 from heedful.errors import DataError
 from heedful.text.tokenize import Tokenizer, tokenizer
 
@@ -50,7 +50,7 @@ class TokenisedCorpus:
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the number of words of each text, [N, sides] int64."""
-        return np.stack([side.lengths() for side in self.sides], axis=1)
+        return lengths_of(self.sides, len(self))
 
     def counts(self) -> Mapping[str, int]:
         """Return how often each surface form occurs, in order of appearance."""
