@@ -1,0 +1,58 @@
+"""Exceptions: what they are, their exit codes, their hints."""
+
+from __future__ import annotations
+
+import pytest
+
+from heedful import errors
+from heedful.errors import ExitCode, HeedfulError, MissingExtraError, nearest
+
+EXPECTED = {
+    "UsageError": (ValueError, 2),
+    "DataError": (ValueError, 3),
+    "DivergedError": (ArithmeticError, 4),
+    "ArtefactError": (HeedfulError, 5),
+    "OutputError": (OSError, 6),
+    "Interrupted": (HeedfulError, 130),
+    "MissingExtraError": (ImportError, 2),
+}
+
+
+def test_every_exception_is_listed_here() -> None:
+    found = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, HeedfulError) and value is not HeedfulError
+    }
+    assert found == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_each_is_caught_as_the_builtin_it_refines_and_has_its_exit_code(name: str) -> None:
+    kind = getattr(errors, name)
+    builtin, code = EXPECTED[name]
+    assert issubclass(kind, builtin)
+    assert kind.exit_code == code
+
+
+def test_messages_survive() -> None:
+    for name in EXPECTED:
+        if name != "MissingExtraError":
+            assert str(getattr(errors, name)("a.csv, row 3: no text")) == "a.csv, row 3: no text"
+
+
+def test_exit_codes_differ() -> None:
+    assert len({int(code) for code in ExitCode}) == len(ExitCode) >= 9
+    assert (ExitCode.OK, ExitCode.GATE_FAILED, HeedfulError.exit_code) == (0, 1, 70)
+
+
+def test_a_missing_extra_says_what_to_install() -> None:
+    error = MissingExtraError("pyarrow", "parquet", "Reading Parquet")
+    assert (
+        str(error) == "Reading Parquet needs pyarrow, which is not installed: pip install 'heedful[parquet]'"
+    )
+
+
+def test_the_nearest_name_or_else_all_of_them() -> None:
+    assert nearest("fowrard", ("forward", "backward")) == "did you mean 'forward'?"
+    assert nearest("zzz", ["forward", "backward"]) == "valid: backward, forward"
