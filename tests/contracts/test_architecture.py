@@ -1,0 +1,161 @@
+"""The import order, public names, lightness, optional packages, settings and docstrings of the whole package."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import heedful
+from heedful.models import ENCODERS, ModelConfig
+
+SOURCE = Path(heedful.__file__).parent
+ROOT = SOURCE.parents[1]
+FILES = sorted(SOURCE.rglob("*.py"))
+MODULES = ["heedful", *(module.name for module in pkgutil.walk_packages(heedful.__path__, "heedful."))]
+HEAVY = ("torch", "pandas", "matplotlib", "scipy", "sklearn", "pyarrow", "spacy", "transformers", "lightning")
+OPTIONAL = ("pandas", "matplotlib", "scipy", "sklearn", "pyarrow", "spacy", "stanza", "transformers")
+
+fresh = pytest.mark.skipif(
+    not (ROOT / "pyproject.toml").exists(), reason="needs a checkout, not an installed package"
+)
+
+
+def in_a_fresh_process(code: str) -> str:
+    """Run code in a new interpreter; give what it printed."""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=SOURCE.parent,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_the_package_is_whole() -> None:
+    assert len(FILES) >= 40
+    assert len(MODULES) >= 35
+
+
+@fresh
+def test_imports_go_one_way() -> None:
+    code = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    result = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {code}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=ROOT,
+    )
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr
+    assert "one-way layers KEPT" in result.stdout
+    assert ", 0 broken" in result.stdout
+
+
+@fresh
+def test_every_layer_is_on_the_picture() -> None:
+    picture = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    parts = {path.stem for path in SOURCE.glob("*.py")} | {
+        path.parent.name for path in SOURCE.glob("*/__init__.py")
+    }
+    parts -= {"__init__", "__main__"}
+    assert len(parts) >= 15
+    assert sorted(part for part in parts if f"`{part}`" not in picture) == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_public_names_exist_and_are_listed_once(name: str) -> None:
+    module = importlib.import_module(name)
+    public = getattr(module, "__all__", [])
+    assert len(set(public)) == len(public)
+    assert [each for each in public if not hasattr(module, each)] == []
+
+
+@pytest.mark.parametrize(
+    "part", ["masks", "modules", "encoders", "pooling", "heads", "objectives", "models", "ops"]
+)
+def test_a_package_of_the_maths_side_says_what_is_public(part: str) -> None:
+    package = importlib.import_module(f"heedful.{part}")
+    assert package.__all__ == sorted(
+        package.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name)
+    )
+
+
+def test_importing_heedful_loads_nothing_heavy() -> None:
+    code = f"import sys, heedful; print(*(name for name in {HEAVY!r} if name in sys.modules))"
+    assert in_a_fresh_process(code) == ""
+
+
+@pytest.mark.parametrize("module", ["heedful.text", "heedful.cli", "heedful.errors"])
+def test_these_load_no_torch(module: str) -> None:
+    code = f"import sys, {module}; print(*(name for name in {HEAVY!r} if name in sys.modules))"
+    assert in_a_fresh_process(code) == ""
+
+
+def test_every_module_imports_without_the_optional_packages() -> None:
+    code = (
+        f"import importlib, sys\nfor name in {OPTIONAL!r}: sys.modules[name] = None\n"
+        f"for name in {MODULES!r}: importlib.import_module(name)\nprint('done')"
+    )
+    assert in_a_fresh_process(code) == "done"
+
+
+def documented_fields(record: type) -> set[str]:
+    """Names under "Attributes:" in a docstring."""
+    lines = inspect.getdoc(record).partition("Attributes:")[2].splitlines()  # type: ignore[union-attr]
+    return {line.strip().partition(":")[0] for line in lines if line.startswith("    ") and line[4] != " "}
+
+
+SETTINGS = [ModelConfig, *(settings for settings, _ in ENCODERS.values())]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=[s.__name__ for s in SETTINGS])
+def test_settings_are_frozen_documented_and_have_defaults(settings: type) -> None:
+    fields = dataclasses.fields(settings)  # type: ignore[arg-type]
+    assert settings.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    assert documented_fields(settings) == {field.name for field in fields}
+    missing = dataclasses.MISSING
+    assert [f.name for f in fields if f.default is missing and f.default_factory is missing] == []
+
+
+def test_an_encoder_takes_its_width_and_its_settings() -> None:
+    for name, (settings, make) in ENCODERS.items():
+        parameters = list(inspect.signature(make).parameters.values())
+        assert [p.name for p in parameters] == ["width", "config"], name
+        assert settings.__name__ in str(parameters[1].annotation), name
+
+
+def public_definitions(tree: ast.Module) -> list[ast.AST]:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return [node for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_module_and_public_name_is_described(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in (tree, *public_definitions(tree)):
+        text = ast.get_docstring(node) or ""  # type: ignore[arg-type]
+        assert re.search("[A-Za-z]{4}", text), getattr(node, "name", "the module itself")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_pickle_and_no_long_file(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") < 400
+    tree = ast.parse(text)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert not imported & {"pickle", "dill", "joblib", "shelve"}
+    assert "allow_pickle=True" not in text
+    assert "torch.load(" not in text
