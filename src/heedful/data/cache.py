@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import heedful
 from heedful.data.encode import EncodedDataset, EncodeReport
 from heedful.data.ragged import Ragged
 from heedful.data.stored import Arrays, read_stored, write_stored
@@ -24,7 +23,7 @@ from heedful.text.vectors import WordVectors, read_vectors
 from heedful.text.vocabulary import Vocabulary
 
 FORMAT = 1
-"""Part of every key; raise it when tokenizers or this layout change."""
+"""Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -62,7 +61,6 @@ def cache_key(files: Sequence[Path], settings: Mapping[str, Any]) -> str:
     """
     content = {
         "format": FORMAT,
-        "version": heedful.__version__,
         "files": [sha256(file) for file in files],
         "settings": dict(settings),
     }
