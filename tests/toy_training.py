@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -83,10 +86,16 @@ def weights_hash(network: nn.Module) -> str:
 
 
 def train_toy(
-    folder: Path | None = None, *, resume: bool = False, pause: float = 0.0, **changes
+    folder: Path | None = None,
+    *,
+    resume: bool = False,
+    pause: float = 0.0,
+    size: int = 60,
+    batch: int = 8,
+    **changes,
 ) -> tuple[ToyNetwork, FitResult]:
     """Train the toy network; a pause before each batch leaves time to be killed in."""
-    network, data = ToyNetwork(), ToyData()
+    network, data = ToyNetwork(), ToyData(size, batch)
 
     def objective(output: NetworkOutput, targets: Tensor) -> Tensor:
         time.sleep(pause)
@@ -109,3 +118,10 @@ def train_to_file(folder: Path, answer: Path, changes: dict) -> None:
     torch.set_num_threads(1)
     network, _ = train_toy(folder, resume=True, **changes)
     answer.write_text(weights_hash(network), encoding="utf-8")
+
+
+if __name__ == "__main__":  # started by torchrun
+    run, answers, settings = sys.argv[1:]
+    changes = json.loads(settings)
+    optimizer = OptimizerSettings(**changes.pop("optimizer"))
+    train_to_file(Path(run), Path(answers) / os.environ["RANK"], {"optimizer": optimizer, **changes})

@@ -27,8 +27,10 @@ class Optimizers:
 
     def step(self) -> None:
         """Update every parameter that has a gradient."""
-        for member in self.members:
-            member.step()
+        # Said aloud, because torch warns where its own Adagrad leaves it open.
+        with torch.sparse.check_sparse_tensor_invariants(enable=False):
+            for member in self.members:
+                member.step()
 
     def zero_grad(self) -> None:
         """Drop all gradients."""

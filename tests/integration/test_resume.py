@@ -1,0 +1,115 @@
+"""A run that is killed or stopped at any moment and resumed ends with the weights of an unbroken one, to the bit."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import time
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import pytest
+import torch
+
+from heedful.training.settings import OptimizerSettings
+from toy_training import train_to_file, train_toy, weights_hash
+
+CHANGES = {
+    "epochs": 6,
+    "save_steps": 3,
+    "evaluate_every": 5,
+    "pause": 0.01,
+}  # 48 steps, at least half a second
+OPTIMIZERS = [
+    OptimizerSettings(weight_decay=1e-3),
+    OptimizerSettings("adam", lr=0.02, weight_decay=1e-3),
+    OptimizerSettings("adagrad", lr=0.1),
+]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Use one thread, as the children do: with several, sums may be rounded in another order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def context():
+    """A server process that has done the slow imports and forks children in milliseconds."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["lightning_fabric", "heedful.training.loop"])
+    return context
+
+
+def start(context, folder: Path, answer: Path, changes: dict) -> BaseProcess:
+    child = context.Process(target=train_to_file, args=(folder, answer, changes))
+    child.start()
+    return child
+
+
+def kill_until_done(context, folder: Path, answer: Path, changes: dict, draw: random.Random) -> list[int]:
+    """Kill -9 at random moments until one start lives to the end; return the step reached at each kill."""
+    reached: list[int] = []
+    while not answer.exists():
+        child = start(context, folder, answer, changes)
+        child.join(draw.uniform(0.05, 0.6) if len(reached) < 12 else None)
+        if child.is_alive():
+            child.kill()
+            child.join()
+            reached.append(lines_in(folder / "metrics.jsonl"))
+        else:
+            assert child.exitcode == 0
+    return reached
+
+
+def lines_in(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines()) if path.exists() else 0
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda optimizer: optimizer.name)
+def test_killed_at_random_moments(context, tmp_path: Path, optimizer: OptimizerSettings) -> None:
+    changes = {**CHANGES, "optimizer": optimizer}
+    network, _ = train_toy(tmp_path / "unbroken", **changes)
+    answer = tmp_path / "answer"
+    reached = kill_until_done(context, tmp_path / "broken", answer, changes, random.Random(optimizer.name))
+    assert len({step for step in reached if 0 < step < 48}) >= 3, f"too few kills in mid-run: {reached}"
+    assert answer.read_text(encoding="utf-8") == weights_hash(network)
+    assert log_without_times(tmp_path / "broken") == log_without_times(tmp_path / "unbroken")
+
+
+def log_without_times(folder: Path) -> list[dict]:
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) >= 48
+    return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in lines]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_the_run_goes_on(context, tmp_path: Path, number: signal.Signals) -> None:
+    changes = {**CHANGES, "save_steps": 0, "evaluate_every": 1000, "pause": 0.03}
+    network, _ = train_toy(**{**changes, "pause": 0.0})
+    folder, answer = tmp_path / "run", tmp_path / "answer"
+    child = start(context, folder, answer, changes)
+    wait_for_lines(folder / "metrics.jsonl", 5)
+    assert not (folder / "checkpoints" / "latest").exists()
+    os.kill(child.pid, number)
+    child.join(60)
+    assert child.exitcode == 1  # multiprocessing's status for the uncaught Interrupted
+    assert (folder / "checkpoints" / "latest").is_dir()
+    assert not answer.exists()
+    child = start(context, folder, answer, changes)
+    child.join(60)
+    assert child.exitcode == 0
+    assert answer.read_text(encoding="utf-8") == weights_hash(network)
+
+
+def wait_for_lines(path: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while lines_in(path) < count:
+        assert time.monotonic() < deadline, f"{path.name} never had {count} lines"
+        time.sleep(0.01)
