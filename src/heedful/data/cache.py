@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, TypeVar
 from heedful.data.encode import EncodedDataset, EncodeReport
 from heedful.data.ragged import Ragged
 from heedful.data.stored import Arrays, read_stored, write_stored
-from heedful.errors import ArtefactError, OutputError
+from heedful.errors import ArtefactError
 from heedful.files import sha256
 from heedful.text.vectors import WordVectors, read_vectors
 from heedful.text.vocabulary import Vocabulary
@@ -114,11 +115,17 @@ def _load_or_build(
             return unpack(*read_stored(path))
         except (ArtefactError, KeyError, ValueError, TypeError) as error:
             _LOG.warning("cache: %s; made again", error)
+            shutil.rmtree(path, ignore_errors=True)
     built = build()
+    # Several processes may build the same at once: each writes a folder of its own, and the first puts it in place.
+    own = path.with_name(f"{path.name}-{os.getpid()}")
     try:
-        write_stored(path, *pack(built))
-    except OutputError as error:
-        _LOG.warning("cache: not kept: %s", error)
+        write_stored(own, *pack(built))
+        own.rename(path)
+    except OSError as error:
+        shutil.rmtree(own, ignore_errors=True)
+        if not path.exists():
+            _LOG.warning("cache: not kept: %s", error)
     return built
 
 

@@ -101,6 +101,19 @@ def test_cache_that_cannot_be_written_is_done_without(
     assert "not kept" in caplog.text
 
 
+def test_a_quicker_process_wins_and_nothing_is_left_behind(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def overtaken() -> PreparedData:
+        load_or_prepare("k", prepare, tmp_path)
+        return prepare()
+
+    load_or_prepare("k", overtaken, tmp_path)
+    load_or_prepare("k", never, tmp_path)
+    assert [entry.name for entry in (tmp_path / "encoded").iterdir()] == ["k"]
+    assert caplog.text == ""
+
+
 def test_folder_is_the_argument_then_the_environment_then_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
