@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -53,3 +53,12 @@ def check_bfloat16(got: Tensor, compute: Callable[[torch.dtype], Tensor]) -> Non
 def hold_bfloat16() -> Callable[[Tensor, Callable[[torch.dtype], Tensor]], None]:
     """Give `check_bfloat16`."""
     return check_bfloat16
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tensors here are tiny: a second thread only waits."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

@@ -86,7 +86,7 @@ class DisaBlock(nn.Module):
             self.mask.visible(sentences),
             scale=self.scale,
             need_weights=need_weights,
-            impl=self.impl,
+            impl="reference" if need_weights else self.impl,  # the others never build the weights
         )
         fused, gate = self.gate(h, attended.output)
         return fused.masked_fill(~sentences.valid[..., None], 0), attended.weights, gate
