@@ -79,7 +79,7 @@ class CorpusBuilder:
             DataError: if there is no such field; lists those there are and the nearest name.
         """
         if name not in record:
-            names = [str(present) for present in record]
+            names = [" ".join(str(present).split()) for present in record]
             hint = nearest(name, names) if names else "there are none"
             raise DataError(f"{self.where(row)}: no column {name!r}; columns: {', '.join(names)}; {hint}")
         return record[name]

@@ -52,6 +52,17 @@ class Columns:
     ) -> Columns:
         """Check that the parts make a text or a pair, with at most one kind of gold.
 
+        Args:
+            text: column of the text, or
+            premise: column of the first text of a pair, and
+            hypothesis: column of the second.
+            label: column of class names.
+            score: column of numbers.
+            group: column a breakdown goes by.
+
+        Returns:
+            The columns.
+
         Raises:
             UsageError: if they do not.
         """
