@@ -79,7 +79,7 @@ class SentenceView:
         Args:
             name: what the reader calls it.
             words: the words.
-            more: other fields of the record.
+            **more: other fields of the record.
 
         Returns:
             The view.

@@ -30,7 +30,7 @@ _METADATA: dict[str, dict[str, Any]] = {
 _WIDEST = 13.8
 _MARGIN, _GAP, _TITLE, _BAR, _NUMBER = 0.3, 0.3, 0.26, 0.85, 0.5
 _LABEL_CELLS = 16
-_SCALE = "attention weight, row looks at column"
+_HEAD = 0.55
 _CHARACTERS_AN_INCH = 12.5
 
 
@@ -133,12 +133,13 @@ def _figure(explanation: Explanation) -> Figure:
         groups.append(_alignments(explanation))
     lines = [_wrapped(group.panels) for group in groups]
     width = max([8.2, *(_line_width(line) for group in lines for line in group)]) + 2 * _MARGIN
-    height = _MARGIN + 0.45
+    height = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
         height += 0.5 + sum(_line_height(group, line) + _GAP for line in wrapped)
     figure = Figure(figsize=(width, height + 0.55), facecolor="white")
-    _write(figure, _MARGIN, _MARGIN, _prediction(explanation), size=13, weight="bold")
-    top = _MARGIN + 0.45
+    _write(figure, _MARGIN, _MARGIN - 0.05, _prediction(explanation), size=13, weight="bold")
+    _write(figure, _MARGIN, _MARGIN + 0.2, explanation.method, size=9.5, color=panels.SOFT)
+    top = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
         top = _place(figure, group, wrapped, top)
     _legend(figure, explanation, top)
@@ -255,7 +256,8 @@ def _legend(figure: Figure, explanation: Explanation, top: float) -> None:
 
     width, height = figure.get_size_inches()
     if explanation.alignments or any(view.maps for view in explanation.sides):
-        _write(figure, _MARGIN, top, _SCALE, size=8, color=panels.SOFT)
+        reading = "" if explanation.alignments else ", row looks at column"
+        _write(figure, _MARGIN, top, f"attention weight{reading}", size=8, color=panels.SOFT)
         box = ((_MARGIN + 2.2) / width, 1 - (top + 0.12) / height, 1.6 / width, 0.1 / height)
         panels.paint_scale(figure.add_axes(box))
     keys = []
@@ -279,10 +281,9 @@ def _write(figure: Figure, left: float, top: float, text: str, **style: Any) -> 
 
 
 def _prediction(explanation: Explanation) -> str:
-    method = f"{explanation.method}: " if explanation.method else ""
     if explanation.score is not None:
-        return f"{method}score {explanation.score:.2f}"
-    return f"{method}{explanation.predicted} {max(explanation.probabilities):.2f}"
+        return f"score {explanation.score:.2f}"
+    return f"{explanation.predicted} {max(explanation.probabilities):.2f}"
 
 
 def _label(word: str) -> str:

@@ -82,7 +82,7 @@ def _headline(explanation: Explanation) -> tuple[str, str]:
 
 def _top(explanation: Explanation) -> str:
     what, how = _headline(explanation)
-    method = f" by {_safe(explanation.method)}" if explanation.method else ""
+    method = f" · {_safe(explanation.method)}" if explanation.method else ""
     reading = "".join(_reading(view) for view in explanation.sides) + _reading_key(explanation)
     return (
         f'<header><p class="eyebrow">Prediction{method}</p><h1>{_safe(what)}<small>{_safe(how)}</small></h1></header>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _LIGHT = ("#eef4fa", "#c9ddee", "#8fbcdc", "#4f94c9", "#1f68ad", "#0b3c7d", "#06234f")
-_DARK = ("#1b2530", "#1c3a55", "#1f5585", "#2f78b5", "#5b9fd6", "#9ac8ee", "#e6f3ff")
+_DARK = ("#1b2530", "#1c3a55", "#1f5585", "#2a6ca6", "#5b9fd6", "#9ac8ee", "#e6f3ff")
 _RULES = """
 *{box-sizing:border-box}
 body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
@@ -86,7 +86,7 @@ def style_sheet(levels: int) -> str:
     dark = _DARK_INK + _variables(names, _DARK)
     fills = "".join(f".c{k}{{fill:var(--c{k})}}" for k in range(1, levels))
     # Words stay dark on light (light on dark): only the nearer half of the palette lies behind text.
-    behind = "".join(f".t{k}{{background:var(--c{round(k * 0.5)})}}" for k in range(1, levels))
+    behind = "".join(f".t{k}{{background:var(--c{round(k * 0.46)})}}" for k in range(1, levels))
     near = "".join(f".d{k}{{fill:var(--soft);fill-opacity:{k * 0.09:.2f}}}" for k in range(6))
     return (
         f":root{{color-scheme:light dark;{light}}}"

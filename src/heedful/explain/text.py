@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import wrap
 
 from heedful.explain.characters import pad, shorten, visible
 from heedful.explain.explanation import Explanation, SentenceView
@@ -11,6 +12,7 @@ from heedful.explain.summary import Link, focus, strongest_alignments, strongest
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BOLD, _BLUE, _DIM, _PLAIN = "\x1b[1m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
 _LABEL = 14
+_NARROWEST = 64
 
 
 def render_text(explanation: Explanation, width: int = 80, colour: bool = False, links: int = 6) -> str:
@@ -18,7 +20,7 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
 
     Args:
         explanation: what to show.
-        width: columns of the terminal, at least 40.
+        width: columns of the terminal; fewer than 64 count as 64.
         colour: use ANSI colours; leave it off where the output is not a terminal.
         links: how many links to list a side.
 
@@ -26,11 +28,12 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
         Lines without a final newline. Controls in the text are shown, never passed on to the terminal.
     """
     pen = _Pen(colour)
-    width = max(width, 40)
-    lines = [pen.bold(_prediction(explanation)), *_deletion(explanation)]
+    width = max(width, _NARROWEST)
+    lines = [pen.bold(line) for line in wrap(_prediction(explanation), width, subsequent_indent="  ")]
+    lines += wrap(_deletion(explanation), width, subsequent_indent=" " * _LABEL)
     for view in explanation.sides:
         lines += ["", *_sentence(view, width, pen)]
-    lines += _links(explanation, links, pen)
+    lines += _links(explanation, links, width, pen)
     for view in explanation.sides:
         lines += _words(view, width, pen)
     return "\n".join(line.rstrip() for line in lines)
@@ -64,15 +67,15 @@ def _prediction(explanation: Explanation) -> str:
     return first + (f"   ({', '.join(rest)})" if rest else "")
 
 
-def _deletion(explanation: Explanation) -> list[str]:
+def _deletion(explanation: Explanation) -> str:
     score = explanation.faithfulness
     if score is None:
-        return []
+        return ""
     removed = ", ".join(shorten(visible(word), 20) for word in score.removed)
-    return [
+    return (
         f"faithfulness  without {removed}: {score.before:.2f} -> {score.after_top:.2f} "
         f"({score.k} random: {score.after_random:.2f})"
-    ]
+    )
 
 
 def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
@@ -87,7 +90,7 @@ def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
     return lines
 
 
-def _links(explanation: Explanation, count: int, pen: _Pen) -> list[str]:
+def _links(explanation: Explanation, count: int, width: int, pen: _Pen) -> list[str]:
     groups: list[tuple[str, Sequence[Link], str]] = [
         (f"strongest links in the {view.name}", strongest_links(view, count), "<-")
         for view in explanation.sides
@@ -99,14 +102,16 @@ def _links(explanation: Explanation, count: int, pen: _Pen) -> list[str]:
     lines = []
     for title, links, arrow in groups:
         if links:
-            lines += ["", pen.bold(title), *_link_lines(links, arrow, pen)]
+            lines += ["", pen.bold(title), *_link_lines(links, arrow, width, pen)]
     return lines
 
 
-def _link_lines(links: Iterable[Link], arrow: str, pen: _Pen) -> list[str]:
+def _link_lines(links: Iterable[Link], arrow: str, width: int, pen: _Pen) -> list[str]:
+    column = min(34, width - 28)
+    rest = width - column - 19
     shown = [(f"{_short(link.word)} {arrow} {_short(link.seen)}", link) for link in links]
     return [
-        f"  {pad(words, 34)} {link.weight:.2f} {pen.blue(_bar(link.weight, 10))} {pen.dim(link.map)}"
+        f"  {pad(words, column)} {link.weight:.2f} {pen.blue(_bar(link.weight, 10))} {pen.dim(shorten(link.map, rest))}"
         for words, link in shown
     ]
 
@@ -140,8 +145,8 @@ def _words(whole: SentenceView, width: int, pen: _Pen) -> list[str]:
 def _gate_note(shown: Mapping[str, object], count: int) -> list[str]:
     if not count:
         return []
-    left = f" {count - len(shown)} more in the page." if count > len(shown) else ""
-    return [f"  gate 1: keeps the word's own meaning; 0: takes its context.{left}"]
+    note = ["  gate 1: keeps the word's own meaning; 0: takes its context."]
+    return note + ([f"  {count - len(shown)} more gates in the page."] if count > len(shown) else [])
 
 
 def _bar(share: float, width: int) -> str:

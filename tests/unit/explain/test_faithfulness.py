@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from heedful.errors import UsageError
+from heedful.explain import deletion_score
+
+WORDS = [["the", "film", "is", "not", "good"], ["bad", "film"]]
+WEIGHTS = [[0.0, 0.1, 0.0, 0.5, 0.4], [0.9, 0.1]]
+
+
+class Planted:
+    """A classifier that only knows the word "bad", and remembers what it was asked."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, examples):
+        self.calls.append(examples)
+        return [[0.1, 0.9] if any("bad" in side for side in example) else [0.8, 0.2] for example in examples]
+
+
+def test_the_words_that_matter_cost_more_than_random_words():
+    predict = Planted()
+    score = deletion_score(predict, WORDS, WEIGHTS, k=2, draws=50)
+    assert score is not None
+    assert score.removed == ("bad", "not")
+    assert score.before == 0.9
+    assert score.after_top == 0.2
+    assert score.drop_top == pytest.approx(0.7)
+    assert 0 < score.drop_random < score.drop_top
+    assert len(predict.calls) == 1
+    assert predict.calls[0][0] == (WORDS[0], WORDS[1])
+    assert predict.calls[0][1] == (["the", "film", "is", "good"], ["film"])
+    assert len(predict.calls[0]) == 52
+
+
+def test_random_words_are_distinct_seeded_and_of_the_same_number():
+    asked = []
+    for seed in (0, 0, 1):
+        predict = Planted()
+        deletion_score(predict, WORDS, WEIGHTS, k=3, draws=8, seed=seed)
+        asked.append(predict.calls[0][2:])
+    assert asked[0] == asked[1] != asked[2]
+    assert all(sum(len(side) for side in example) == 4 for example in asked[0])
+
+
+def test_a_tie_goes_to_the_earlier_word_and_one_word_always_stays():
+    score = deletion_score(Planted(), [["a", "b", "c"]], [[0.3, 0.3, 0.3]], k=9, draws=1)
+    assert score is not None
+    assert score.k == 2
+    assert score.removed == ("a", "b")
+
+
+@pytest.mark.parametrize("words", [[[]], [["one"]], [["one"], []]])
+def test_fewer_than_two_words_leave_nothing_to_compare(words):
+    predict = Planted()
+    assert deletion_score(predict, words, [np.ones(len(side)) for side in words]) is None
+    assert not predict.calls
+
+
+@pytest.mark.parametrize(
+    ("weights", "more", "message"),
+    [
+        ([[1.0]], {}, "one number a word"),
+        (WEIGHTS, {"k": 0}, "at least 1"),
+        (WEIGHTS, {"draws": 0}, "at least 1"),
+    ],
+)
+def test_wrong_arguments_are_refused(weights, more, message):
+    with pytest.raises(UsageError, match=message):
+        deletion_score(Planted(), WORDS, weights, **more)
+
+
+def test_wrong_probabilities_are_refused():
+    for answer in ([0.5], [[np.nan, 0.5]] * 22):
+        with pytest.raises(UsageError, match="predict must return finite probabilities"):
+            deletion_score(lambda examples, answer=answer: answer, WORDS, WEIGHTS)
