@@ -34,7 +34,7 @@ def json_records(file: Path, encoding: str = "utf-8") -> Iterator[tuple[int, Rec
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply, or a huge number"
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a number"
             raise DataError(f"{file}: row {row}: not JSON ({reason}); expected one object a line") from error
         if not isinstance(record, dict):
             kind = type(record).__name__
