@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from heedful.encoders import DisaBlock, DisanConfig, DisanEncoder
+from heedful.encoders import DisaBlock, DisanConfig, DisanEncoder, disan
 from heedful.errors import UsageError
 from heedful.masks import forward, parse_mask
+from heedful.ops import AttentionResult, additive_attention
 from heedful.structures import Sentences
 
 
@@ -106,20 +108,28 @@ def test_the_softmax_runs_over_keys_for_each_feature() -> None:
     assert (weights[..., 0] - weights[..., 1]).abs().max() > 0.01
 
 
-def test_dropout_spares_the_values_and_shares_one_mask_between_key_and_query() -> None:
+def test_dropout_spares_the_values_and_shares_one_mask_between_key_and_query(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made = block("forward", width=40, dropout=0.5).train()
     seen: dict[str, Tensor] = {}
-    for name in ("key", "query"):
+    for name in ("key", "query", "gate"):
         getattr(made, name).register_forward_pre_hook(
             lambda _, inputs, name=name: seen.__setitem__(name, inputs[0])
         )
     made.hidden.register_forward_hook(lambda _, __, output: seen.__setitem__("h", output))
-    made.gate.register_forward_pre_hook(lambda _, inputs: seen.__setitem__("gate", inputs[0]))
+
+    def attention(query: Tensor, key: Tensor, value: Tensor, *rest: Any, **settings: Any) -> AttentionResult:
+        seen["value"] = value
+        return additive_attention(query, key, value, *rest, **settings)
+
+    monkeypatch.setattr(disan, "additive_attention", attention)
     made(torch.randn(1, 3, 40).double(), words(3))
     assert torch.equal(seen["key"], seen["query"])
     assert 0.3 < (seen["key"] == 0).double().mean() < 0.7
     assert (seen["h"] != 0).all()
     assert torch.equal(seen["gate"], seen["h"])
+    assert torch.equal(seen["value"], seen["h"])
     assert (made.key.dropout, made.query.dropout) == (0.0, 0.0)
     assert {made.hidden.dropout, made.gate.word.dropout, made.gate.context.dropout} == {0.5}
 
