@@ -22,7 +22,7 @@ from heedful.ops.tensorized.dropout import FactorDropout
 from heedful.ops.tensorized.slab import Block, PairFactor, Slab, blocks
 from heedful.ops.tensorized.wide import wide_backward, wide_forward
 
-_SLAB_CELLS = 1 << 19
+_SLAB_CELLS = 1 << 17
 """Numbers in one [b, L, C] tensor of a slab: a few such tensors fit into a core's cache."""
 
 
