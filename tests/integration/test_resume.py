@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -54,18 +55,29 @@ def start(context, folder: Path, answer: Path, changes: dict) -> BaseProcess:
 
 
 def kill_until_done(context, folder: Path, answer: Path, changes: dict, draw: random.Random) -> list[int]:
-    """Kill -9 at random moments until one start lives to the end; return the step reached at each kill."""
+    """Kill -9 at random moments until one start lives to the end; return the lines logged at each kill.
+
+    Two kills in three wait for the run to move first, so that a slow machine is not killed in its start each time.
+    """
+    log = folder / "metrics.jsonl"
     reached: list[int] = []
     while not answer.exists():
         child = start(context, folder, answer, changes)
-        child.join(draw.uniform(0.05, 0.6) if len(reached) < 12 else None)
+        if len(reached) % 3:
+            wait_for_progress(child, log)
+        child.join(draw.uniform(0.0, 0.3) if len(reached) < 12 else None)
         if child.is_alive():
             child.kill()
             child.join()
-            reached.append(lines_in(folder / "metrics.jsonl"))
+            reached.append(lines_in(log))
         else:
             assert child.exitcode == 0
     return reached
+
+
+def wait_for_progress(child: BaseProcess, log: Path) -> None:
+    before = lines_in(log)
+    wait_until(lambda: not child.is_alive() or lines_in(log) != before)
 
 
 def lines_in(path: Path) -> int:
@@ -95,7 +107,7 @@ def test_a_signal_saves_and_the_run_goes_on(context, tmp_path: Path, number: sig
     network, _ = train_toy(**{**changes, "pause": 0.0})
     folder, answer = tmp_path / "run", tmp_path / "answer"
     child = start(context, folder, answer, changes)
-    wait_for_lines(folder / "metrics.jsonl", 5)
+    wait_until(lambda: lines_in(folder / "metrics.jsonl") >= 5)
     assert not (folder / "checkpoints" / "latest").exists()
     os.kill(child.pid, number)
     child.join(60)
@@ -108,8 +120,8 @@ def test_a_signal_saves_and_the_run_goes_on(context, tmp_path: Path, number: sig
     assert answer.read_text(encoding="utf-8") == weights_hash(network)
 
 
-def wait_for_lines(path: Path, count: int) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
-    while lines_in(path) < count:
-        assert time.monotonic() < deadline, f"{path.name} never had {count} lines"
-        time.sleep(0.01)
+    while not condition():
+        assert time.monotonic() < deadline, "waited for a minute in vain"
+        time.sleep(0.005)

@@ -151,18 +151,21 @@ class Keeper:
         finite = all(
             bool(torch.isfinite(weight).all()) for weight in trainable_weights(self.network).values()
         )
-        kept = "No finite weights are left."
+        on_disk = self.home is not None and (finite or checkpoint_exists(self.home.checkpoint))
         if finite:
             self.save()
-            kept = f"The network keeps the weights of step {self.state.step}."
         if self.best_weights:
             restore_weights(self.network, self.best_weights)
-            kept = f"The network keeps the best weights, of step {self.state.best.step}."
-        elif not finite and self.home is not None and checkpoint_exists(self.home.checkpoint):
+            kept = f"the best weights, of step {self.state.best.step}"
+        elif finite:
+            kept = f"the weights of step {self.state.step}"
+        elif self.home is not None and on_disk:
             self._load(self.home)
-            kept = f"The network keeps the weights of the last checkpoint, step {self.state.step}."
-        where = f" {self.home.checkpoint} holds them." if self.home is not None else ""
-        return f"{kept}{where} Look at these rows, or lower the learning rate."
+            kept = f"the weights of the last checkpoint, step {self.state.step}"
+        else:
+            return "No finite weights are left. Lower the learning rate."
+        where = f" and {self.home.checkpoint} hold" if self.home is not None and on_disk else " holds"
+        return f"The network{where} {kept}. Look at these rows, or lower the learning rate."
 
     def _load(self, home: RunFolder) -> None:
         self.state, self.best_weights = load_state(

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from heedful.errors import UsageError
+from heedful.training.early_stopping import Best
+from heedful.training.settings import Direction
+
+
+def run(values: list[float], direction: Direction) -> tuple[Best, list[bool]]:
+    best = Best()
+    return best, [best.update({"m": v}, i, metric="m", direction=direction) for i, v in enumerate(values)]
+
+
+@pytest.mark.parametrize(
+    ("direction", "values", "step", "waited"),
+    [
+        ("max", [1.0, 3.0, 2.0, 3.0], 1, 2),
+        ("min", [3.0, 1.0, 2.0, 1.0], 1, 2),
+        ("max", [math.nan, -1.0, math.inf], 1, 1),
+        ("min", [math.nan, math.nan], -1, 2),
+    ],
+)
+def test_the_first_of_the_best_stays(
+    direction: Direction, values: list[float], step: int, waited: int
+) -> None:
+    best, improved = run(values, direction)
+    assert (best.step, best.waited) == (step, waited)
+    assert improved[step] if step >= 0 else not any(improved)
+
+
+def test_a_metric_that_was_not_measured_names_the_nearest() -> None:
+    with pytest.raises(
+        UsageError, match="metric 'acuracy' is not among the measured ones; did you mean 'accuracy'"
+    ):
+        Best().update({"accuracy": 1.0}, 0, metric="acuracy", direction="max")
