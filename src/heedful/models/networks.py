@@ -49,6 +49,9 @@ class Network(nn.Module, ABC):
 
     Args:
         sentence_encoder: shared by all sides.
+
+    Attributes:
+        sides: texts an example has.
     """
 
     sides: int
@@ -90,6 +93,9 @@ class TextNetwork(Network):
     Args:
         sentence_encoder: text to vector.
         head: vector to logits.
+
+    Attributes:
+        sides: one.
     """
 
     sides = 1
@@ -109,6 +115,9 @@ class PairNetwork(Network):
     Args:
         sentence_encoder: shared by premise and hypothesis.
         head: match features [B, 4 D] to logits.
+
+    Attributes:
+        sides: two.
     """
 
     sides = 2
@@ -128,6 +137,9 @@ class RelatednessNetwork(Network):
     Args:
         sentence_encoder: shared by both sentences.
         head: two vectors to logits over the grades.
+
+    Attributes:
+        sides: two.
     """
 
     sides = 2

@@ -21,6 +21,9 @@ class WordEmbedding(nn.Module):
         trained: initial trained rows, [V, D] float32; rows 0 and 1 are overwritten with zeros.
         frozen: further rows, [F, D]; None for none.
 
+    Attributes:
+        frozen: the further rows, [F, D] float16; empty for none.
+
     Raises:
         UsageError: if the two tables differ in width, or there are fewer than two rows.
     """
