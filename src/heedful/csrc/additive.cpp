@@ -62,8 +62,8 @@ namespace {
 struct Kernels {
   const char* name;
   bool (*supported)();
-  void (*forward)(const Problem&, float*, float*, std::int64_t, Workspace&);
-  void (*backward)(const Problem&, const Saved&, const Gradients&, std::int64_t, Workspace&);
+  void (*forward)(const Problem&, float*, float*, const Task&, Memory&);
+  void (*backward)(const Problem&, const Saved&, const Gradients&, const Task&, Memory&);
 };
 
 // Best first.
@@ -88,27 +88,34 @@ const Kernels*& chosen() {
   return kernels;
 }
 
-Workspace& workspace() {
-  static thread_local Workspace space;
-  return space;
+Memory& memory() {
+  static thread_local Memory memory;
+  return memory;
 }
 
 // Runs body over every task; false where memory ran out.
 template <class Body>
 bool run_tasks(const Problem& p, const Body& body) {
   struct Context {
-    const Body* body;
+    const Problem& problem;
+    const Body& body;
+    std::int64_t spans, features;
     std::atomic<bool> failed{false};
-  } context{&body};
-  const std::int64_t tasks = p.batch * ((p.width + FEATURES - 1) / FEATURES);
+  } context{p, body, 1, p.width};
+  if (p.batch < 2 * p.threads) {
+    context.features = TASK_FEATURES;
+    context.spans = (p.width + TASK_FEATURES - 1) / TASK_FEATURES;
+  }
   // Waking a thread costs more than a small problem.
   const bool small = p.batch * p.length * p.length * p.width < (std::int64_t{1} << 18);
   parallel_for(
-      tasks, small ? 1 : p.threads,
-      [](void* data, std::int64_t task) {
+      p.batch * context.spans, small ? 1 : p.threads,
+      [](void* data, std::int64_t index) {
         Context& shared = *static_cast<Context*>(data);
+        const std::int64_t first = index % shared.spans * shared.features, last = first + shared.features;
+        const std::int64_t width = shared.problem.width;
         try {
-          (*shared.body)(task, workspace());
+          shared.body(Task{index / shared.spans, first, last < width ? last : width}, memory());
         } catch (const std::bad_alloc&) {
           shared.failed = true;
         }
@@ -125,8 +132,8 @@ using namespace heedful;
 // Each of these returns 0, or 1 where memory ran out.
 HEEDFUL_EXPORT int heedful_additive_forward(const Problem* problem, float* output, float* denominator) {
   const Kernels& kernels = *chosen();
-  return !run_tasks(*problem, [&](std::int64_t task, Workspace& space) {
-    kernels.forward(*problem, output, denominator, task, space);
+  return !run_tasks(*problem, [&](const Task& task, Memory& memory) {
+    kernels.forward(*problem, output, denominator, task, memory);
   });
 }
 
@@ -136,8 +143,8 @@ HEEDFUL_EXPORT int heedful_additive_backward(const Problem* problem, const float
   const Kernels& kernels = *chosen();
   const Saved saved{output, denominator, grad_output};
   const Gradients gradients{grad_query, grad_key, grad_value};
-  return !run_tasks(*problem, [&](std::int64_t task, Workspace& space) {
-    kernels.backward(*problem, saved, gradients, task, space);
+  return !run_tasks(*problem, [&](const Task& task, Memory& memory) {
+    kernels.backward(*problem, saved, gradients, task, memory);
   });
 }
 

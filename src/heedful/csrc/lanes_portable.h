@@ -37,8 +37,6 @@ static inline Vec times_power(Vec x, Vec n) {
   return (Vec)((VecInt)x + (__builtin_convertvector(n, VecInt) << 23));
 }
 
-static inline Vec reciprocal(Vec x) { return set(1.0f) / x; }
-
 // 2^x, relative error 8e-8; minimax on the fraction in [-1/2, 1/2].
 static inline Vec exp2_fast(Vec x) {
   const Vec n = round_nearest(x);
@@ -50,4 +48,13 @@ static inline Vec exp2_fast(Vec x) {
   p = fma(p, f, set(0.6931469440460205f));
   p = fma(p, f, set(1.0000001192092896f));
   return times_power(p, n);
+}
+
+// Sets result to 2^(1/d) and reciprocal to 1/d, of several d at a time.
+template <int N>
+static inline void exp2_reciprocal(const Vec (&d)[N], Vec (&reciprocal)[N], Vec (&result)[N]) {
+  for (int q = 0; q < N; ++q) {
+    reciprocal[q] = set(1.0f) / d[q];
+    result[q] = exp2_fast(reciprocal[q]);
+  }
 }

@@ -10,8 +10,10 @@
 
 namespace heedful {
 
-constexpr int FEATURES = 64;     // features of one task: one cache line or more of every token
-constexpr float SAFE = 60.0f;    // factors within 2^-60 .. 2^60 have products float32 can hold
+constexpr int LISTED_FEATURES = 64;  // features that share one list of keys
+constexpr int TASK_FEATURES = 64;    // of one task, where there are too few sentences to share among the threads
+constexpr int AHEAD = 32;            // features between what is gathered and what is fetched into the cache meanwhile
+constexpr float SAFE = 60.0f;        // factors within 2^-60 .. 2^60 have products float32 can hold
 
 // exp(score) up to a constant factor is 2^(-bound p), p = 1 / (1 + 2^(slope (x + y))), for query x and key y:
 // c tanh(z / c) = c - 2 c p. The factor exp(c) cancels between numerator and denominator.
@@ -38,25 +40,41 @@ struct Gradients {
   float *query, *key, *value;
 };
 
+// Some features of one sentence: what a thread does at a time.
+struct Task {
+  std::int64_t sentence, first_feature, last_feature;
+};
+
 // Memory that grows and is kept for the next task of this thread. Never initialised.
-class Workspace {
+class Memory {
  public:
-  ~Workspace() { std::free(memory_); }
+  ~Memory() { std::free(start_); }
 
   void reserve(std::size_t bytes) {
-    used_ = 0;
     if (bytes <= size_) return;
-    std::free(memory_);
+    std::free(start_);
     size_ = 0;
-    memory_ = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (!memory_) throw std::bad_alloc();
+    start_ = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (!start_) throw std::bad_alloc();
     size_ = bytes;
   }
 
+  char* start() const { return static_cast<char*>(start_); }
+
+ private:
+  void* start_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Hands out a thread's memory; a copy hands out the same rest again.
+class Workspace {
+ public:
+  explicit Workspace(const Memory& memory) : next_(memory.start()) {}
+
   template <class T>
   T* take(std::int64_t count) {
-    T* start = reinterpret_cast<T*>(static_cast<char*>(memory_) + used_);
-    used_ += bytes_for<T>(count);
+    T* start = reinterpret_cast<T*>(next_);
+    next_ += bytes_for<T>(count);
     return start;
   }
 
@@ -66,8 +84,7 @@ class Workspace {
   }
 
  private:
-  void* memory_ = nullptr;
-  std::size_t size_ = 0, used_ = 0;
+  char* next_;
 };
 
 // The real tokens of one sentence, in order; `a` and `b` below count these, not positions.
