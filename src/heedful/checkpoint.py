@@ -116,7 +116,7 @@ def load_model_folder(path: Path) -> ModelFolder:
         vocabulary=read_json(path / VOCABULARY, dict),
         labels=labels,
         metrics=read_json(path / METRICS, dict),
-        card=(path / CARD).read_text(encoding="utf-8"),
+        card=_read_text(path / CARD),
     )
 
 
@@ -171,8 +171,8 @@ def read_json(path: Path, kind: type) -> Any:
         ArtefactError: if it cannot be read as that.
     """
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        value = json.loads(_read_text(path))
+    except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{path}: expected JSON; {error}. {_REMEDY}") from error
     if not isinstance(value, kind):
         raise ArtefactError(
@@ -245,6 +245,13 @@ def _verify_file(path: Path, entry: Any) -> None:
         found["sha256"] = sha256(path)
     if found != entry:
         raise ArtefactError(f"{path}: was altered: expected {entry}, found {found}. {_REMEDY}")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArtefactError(f"{path}: expected UTF-8 text; {error}. {_REMEDY}") from error
 
 
 def _first_not_finite(state: Mapping[str, Tensor]) -> str | None:

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from heedful.training import progress
+from heedful.training.loop import fit
+from toy_training import ToyData, ToyNetwork, accuracy_on, cross_entropy, toy_settings
+
+RECORD = {
+    "kind": "evaluation",
+    "step": 8,
+    "epoch": 1.0,
+    "seconds": 65.2,
+    "train_loss": 0.5,
+    "accuracy": 0.75,
+    "best": True,
+}
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "variable", "quiet", "kind"),
+    [
+        (Terminal(), None, False, progress.Bar),
+        (Terminal(), "NO_COLOR", False, progress.Lines),
+        (Terminal(), "CI", False, progress.Lines),
+        (io.StringIO(), None, False, progress.Lines),
+        (Terminal(), None, True, progress.Silent),
+    ],
+)
+def test_the_reporter_follows_the_place(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, variable: str | None, quiet: bool, kind: type
+) -> None:
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    for name in ("CI", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    assert type(progress.choose_reporter(quiet)) is kind
+
+
+def test_a_summary_is_one_line() -> None:
+    assert progress.summary(RECORD) == "epoch 1.00  train_loss 0.5000  accuracy 0.7500  1:05  best"
+
+
+def train(reporter: progress.Reporter) -> None:
+    data = ToyData()
+    fit(
+        ToyNetwork(),
+        data,
+        cross_entropy,
+        toy_settings(epochs=2),
+        evaluate=accuracy_on(data),
+        reporter=reporter,
+    )
+
+
+def test_plain_lines_are_one_an_evaluation() -> None:
+    stream = io.StringIO()
+    train(progress.Lines(stream))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "training: up to 16 steps"
+    assert [line.split("  ")[0] for line in lines[1:]] == ["step 8/16", "step 16/16"]
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_a_bar_shows_steps_and_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CI", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    train(progress.Bar(stream))
+    assert "16/16" in stream.getvalue()
+    assert "accuracy" in stream.getvalue()
