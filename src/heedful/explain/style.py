@@ -63,7 +63,7 @@ footer{margin-top:34px;border-top:1px solid var(--line);padding-top:14px}
 @media (max-width:820px){main{padding:20px 16px}.top-grid{grid-template-columns:1fr}
 .pair{grid-template-columns:1fr}}
 @media print{main{padding:0;max-width:none}body{font-size:12px}.top-grid,.pair{gap:18px}
-section{break-inside:auto;margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}}
+.pair>div{break-inside:avoid}section{margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}}
 """
 _LIGHT_INK = """--page:#fff;--ink:#16202b;--soft:#5a6775;--line:#dbe2ea;--empty:#fbfcfd;--track:#eaeff4;
 --own:#1f68ad;--context:#c2570c;--context-soft:#f6c9a4;--muted:#5d7387;"""

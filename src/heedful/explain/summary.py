@@ -13,6 +13,8 @@ LONG = 60
 """A text with more words than this is shown by its most important words only."""
 KEPT = 40
 """How many words of a long text are shown."""
+_STANDS_OUT = 0.02
+"""A link whose weight exceeds an even spread by less is not worth naming."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
 
     Links are ordered by how far the weight lies above an even spread over the words visible from there, times the
     source2token weight of the word that looks, if there is one. A word that sees a single word gives it weight 1
-    whatever it learnt, so such a link says nothing and is left out; so are tokens that do not stand in the text.
+    whatever it learnt, so such a link says nothing and is left out; so are tokens that do not stand in the text, and
+    weights less than 0.02 above the even spread.
 
     Args:
         view: the sentence.
@@ -54,7 +57,8 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
     for name, weights in view.maps.items():
         visible = weights > 0
         even = 1 / np.maximum(visible.sum(axis=1, keepdims=True), 1)
-        lift = np.where(visible & real[:, None] & real[None, :], weights - even, 0.0) * share[:, None]
+        named = visible & real[:, None] & real[None, :] & (weights - even >= _STANDS_OUT)
+        lift = np.where(named, weights - even, 0.0) * share[:, None]
         for i, j in _largest(lift, count):
             link = Link(view.words[i], view.words[j], float(weights[i, j]), name, view.name)
             found.append((float(lift[i, j]), link))

@@ -57,3 +57,8 @@ def test_shades_grow_with_the_weight_and_stay_in_range():
     assert drawn[0] == 0
     assert drawn[-1] == 1
     assert shade(0.25) == 0.5
+
+
+def test_an_even_spread_has_no_link_to_name():
+    even = np.full((4, 4), 0.25) + np.diag([0.01, 0, 0, 0])
+    assert strongest_links(SentenceView.from_words("text", list("abcd"), maps={"m": even})) == []
