@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from heedful.config import RunConfig, override
 from heedful.data.encode import encode
-from heedful.data.examples import Corpus, Example
+from heedful.data.examples import Example
 from heedful.data.tokens import tokenise_corpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.explain import Explanation
-from heedful.pipeline import RunResult, prepare_corpora, train
-from heedful.pipeline.run import report
-from heedful.pipeline.sources import Parts, from_lists
+from heedful.pipeline import RunResult, from_examples, prepare_examples, report, train
 from heedful.predictor import Answer, Predictor, Text
 from heedful.training.progress import choose_reporter
 
@@ -74,41 +72,23 @@ class Estimator(ABC):
         Raises:
             UsageError: if X and y differ in length or there are fewer than two examples.
         """
-        train_part, dev_part = self._parts(X, y, dev)
-        labels = () if self.kind == "score" else tuple(sorted({str(t) for t in y}))
-        parts = Parts(train_part, dev_part, None, self.kind, labels, protocol="examples from Python; dev selects")
-        prepared = prepare_corpora(self.config, parts, None)
+        if len(X) < 2:
+            raise UsageError(f"X must have at least 2 examples; got {len(X)}")
+        source = from_examples(
+            _examples(X, y),
+            None if dev is None else _examples(*dev),
+            self.kind,
+            self.config.data.dev_fraction,
+            self.config.train.seed,
+        )
         self.result_ = train(
             self.config,
-            prepared,
+            prepare_examples(self.config, source),
             folder=None if folder is None else Path(folder),
             reporter=choose_reporter(quiet=not progress),
         )
         self.predictor_ = self.result_.predictor
         return self
-
-    def _parts(
-        self,
-        X: Sequence[Text],
-        y: Sequence[str | float],
-        dev: tuple[Sequence[Text], Sequence[str | float]] | None,
-    ) -> tuple[Corpus, Corpus]:
-        if len(X) != len(y) or len(X) < 2:
-            raise UsageError(f"X and y must have the same length, at least 2; got {len(X)} and {len(y)}")
-        if dev is None:
-            texts = [(x,) if isinstance(x, str) else tuple(x) for x in X]
-            return from_lists(texts, list(y), self.config.data.dev_fraction, self.config.train.seed)
-        return self._corpus(X, y), self._corpus(*dev)
-
-    def _corpus(self, X: Sequence[Text], y: Sequence[str | float]) -> Corpus:
-        if len(X) != len(y):
-            raise UsageError(f"texts and targets must have the same length; got {len(X)} and {len(y)}")
-        return Corpus(
-            [
-                Example((x,) if isinstance(x, str) else tuple(x), target, row=i)
-                for i, (x, target) in enumerate(zip(X, y, strict=True), 1)
-            ]
-        )
 
     @property
     def predictor(self) -> Predictor:
@@ -146,12 +126,12 @@ class Estimator(ABC):
         """
         predictor = self.predictor
         dataset = encode(
-            tokenise_corpus(self._corpus(X, y).examples, predictor.text.tokenizer),
+            tokenise_corpus(_examples(X, y), predictor.text.tokenizer),
             predictor.vocabulary,
             kind="score" if self.kind == "score" else "class",
             labels=predictor.labels,
             max_tokens=predictor.text.max_tokens,
-            truncate=predictor.text.truncate,  # type: ignore[arg-type]
+            truncate=predictor.text.truncate,
         )
         return report(predictor, dataset)
 
@@ -271,7 +251,14 @@ def model_folder(folder: Path | str) -> Path:
     return inner if inner.is_dir() and not (path / "weights.safetensors").exists() else path
 
 
+def _examples(X: Sequence[Text], y: Sequence[str | float]) -> list[Example]:
+    if len(X) != len(y):
+        raise UsageError(f"texts and targets must have the same length; got {len(X)} and {len(y)}")
+    texts = ((x,) if isinstance(x, str) else tuple(x) for x in X)
+    return [Example(text, target, row=i) for i, (text, target) in enumerate(zip(texts, y, strict=True), 1)]
+
+
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(norms == 0, 1, norms)
+    return vectors / np.where(norms == 0, np.float32(1), norms)
 

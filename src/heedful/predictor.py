@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from heedful.checkpoint import load_model_folder, save_model_folder
 from heedful.data.collate import collate
-from heedful.data.encode import EncodedDataset, encode_texts
+from heedful.data.encode import EncodedDataset, Truncate, encode_texts
 from heedful.data.sampler import BucketSampler
 from heedful.errors import ArtefactError, UsageError
 from heedful.models import ModelConfig, Network, build_network
@@ -28,7 +28,7 @@ from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from heedful.explain import Explanation
+    from heedful.explain.explanation import Explanation
 
 Text = str | tuple[str, str]
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
@@ -47,7 +47,7 @@ class TextSettings:
 
     tokenizer: str = "treebank"
     max_tokens: int = 400
-    truncate: str = "error"
+    truncate: Truncate = "error"
     eval_size: int = 128
 
 
@@ -124,11 +124,11 @@ class Predictor:
                     f"request {row}: this model takes {self.network.sides} text(s) an example; got {count}"
                 )
         return encode_texts(
-            requests,  # type: ignore[arg-type]
+            requests,
             self.vocabulary,
             self.text.tokenizer,
             max_tokens=self.text.max_tokens,
-            truncate=self.text.truncate,  # type: ignore[arg-type]
+            truncate=self.text.truncate,
         )
 
     @torch.inference_mode()
@@ -211,7 +211,7 @@ class Predictor:
             self.vocabulary,
             self.text.tokenizer,
             max_tokens=self.text.max_tokens,
-            truncate=self.text.truncate,  # type: ignore[arg-type]
+            truncate=self.text.truncate,
         )
         vectors = np.zeros((len(dataset), self.network.sentence_encoder.width_out), np.float32)
         with torch.inference_mode():

@@ -26,12 +26,11 @@ def list_(data: Path | None, as_json: bool) -> None:
 
     rows = catalogue.available(catalogue.data_folder(data))
     if as_json:
-        print_json([{**asdict(row), "path": str(row.path)} for row in rows])
+        print_json([asdict(row) for row in rows])
         return
     for row in rows:
         state = "here" if row.present else "missing"
-        expected = f"{row.expected:,}" if row.expected else "?"
-        click.echo(f"{row.name:<15} {row.split:<22} {row.kind:<6} {expected:>8} examples  {state:<8} {row.path}")
+        click.echo(f"{row.name:<15} {row.split:<22} {row.kind:<6} {row.rows:>8,} examples  {state:<8} {row.file}")
 
 
 @command.command("check")

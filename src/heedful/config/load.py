@@ -176,8 +176,9 @@ def _fit(value: Any, hint: Any) -> tuple[Any, str]:
             return value, ""
         hint_text = nearest(str(value), [str(x) for x in inner])
         return None, f"must be one of {', '.join(map(repr, inner))} ({hint_text})"
-    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value), ""
+    if hint is float:
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        return (float(value), "") if good else (None, "must be a number")
     if hint in (int, str, bool):
         good = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
         return value, "" if good else f"must be {_spell(hint)}"

@@ -23,14 +23,14 @@ class Metric:
 
 
 METRICS: dict[str, Metric] = {
-    name: Metric(name, better)
-    for name, better in (
-        ("accuracy", "higher"),
-        ("macro_f1", "higher"),
-        ("pearson", "higher"),
-        ("spearman", "higher"),
-        ("mse", "lower"),
-        ("loss", "lower"),
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "higher"),
+        Metric("macro_f1", "higher"),
+        Metric("pearson", "higher"),
+        Metric("spearman", "higher"),
+        Metric("mse", "lower"),
+        Metric("loss", "lower"),
     )
 }
 

@@ -68,8 +68,8 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         "",
         "## Limits",
         "",
-        "The model knows the words and the kind of sentence of its training data. An unknown word is the zero vector; a "
-        "text without words gets the zero vector and the answer that follows from it; both are flagged in every answer.",
+        "The model knows the words and the kind of sentence of its training data. An unknown word is the zero vector, "
+        "and so is a text without words; both are flagged in every answer.",
         "",
         "## Settings",
         "",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from heedful.config import RunConfig
-from heedful.data import catalogue
 from heedful.data.check import Report, check_corpora
-from heedful.pipeline.sources import GENERATED, load_parts
+from heedful.pipeline.sources import data_root, find_source
 from heedful.text.tokenize import tokenizer
 
 
@@ -21,9 +20,7 @@ def check_parts(config: RunConfig, folder: Path | None) -> Report:
     Returns:
         What was found.
     """
-    root = None if config.data.set == GENERATED else catalogue.data_folder(folder)
-    parts = load_parts(config, root)
-    corpora = {"train": parts.train, "dev": parts.dev}
-    if parts.test is not None and parts.test is not parts.dev:
-        corpora["test"] = parts.test
+    corpora = find_source(config, data_root(config, folder)).load()
+    if corpora.get("test") is corpora["dev"]:  # the papers' protocol selects on the test part
+        del corpora["test"]
     return check_corpora(corpora, tokenize=tokenizer(config.text.tokenizer).words, limit=config.data.max_tokens)

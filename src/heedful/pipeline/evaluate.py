@@ -70,6 +70,6 @@ def evaluate_corpus(predictor: Predictor, corpus: Corpus) -> Report:
         kind="score" if predictor.model.task == "relatedness" else "class",
         labels=predictor.labels,
         max_tokens=text.max_tokens,
-        truncate=text.truncate,  # type: ignore[arg-type]
+        truncate=text.truncate,
     )
     return report(predictor, dataset)

@@ -1,25 +1,21 @@
-"""Parts of a data set to ids and word vectors, cached on disk so that a second start is immediate."""
+"""Examples to ids and word vectors, cached on disk so that a second start is immediate."""
 
 from __future__ import annotations
 
-import logging
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from heedful.config import RunConfig, TextConfig
-from heedful.data import catalogue
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare, load_or_read_vectors
-from heedful.data.encode import EncodedDataset, collect_labels, encode
-from heedful.data.examples import Corpus
+from heedful.data.encode import EncodedDataset, encode
 from heedful.data.readers.opening import find_file
+from heedful.data.targets import collect_labels
 from heedful.data.tokens import tokenise_corpus
-from heedful.pipeline.sources import GENERATED, Parts, load_parts
-from heedful.text.vectors import Table, WordVectors, initial_table, read_baseforms
+from heedful.pipeline.sources import Corpora, Source, data_root, find_source
+from heedful.text.table import Table, initial_table
+from heedful.text.vectors import WordVectors, read_baseforms
 from heedful.text.vocabulary import Vocabulary
-
-_log = logging.getLogger("heedful")
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,15 @@ class Prepared:
     fingerprint: dict[str, str]
 
 
+@dataclass(frozen=True)
+class _VectorFiles:
+    """Pretrained vectors as read, and the files they came from."""
+
+    vectors: WordVectors | None = None
+    baseforms: Mapping[str, str] | None = None
+    files: tuple[Path, ...] = ()
+
+
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> Prepared:
     """Read, tokenise and encode what the settings name, or take it from the cache.
 
@@ -62,69 +67,75 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
         UsageError: if the settings are wrong.
         DataError: if a file is missing or wrong.
     """
-    root = None
-    if config.data.set != GENERATED and (config.data.set or folder is not None):
-        root = catalogue.data_folder(folder)
-    return prepare_corpora(config, load_parts(config, root), root, cache)
+    root = data_root(config, folder)
+    source = find_source(config, root)
+    pretrained = _read_vectors(config.text, root, cache)
+    settings = {
+        "fingerprint": source.fingerprint,
+        "data": asdict(config.data),
+        "text": asdict(config.text),
+        "seed": config.train.seed,
+    }
+    data = load_or_prepare(
+        cache_key(pretrained.files, settings), lambda: _encode(config, source, pretrained), cache
+    )
+    return _prepared(config, source, pretrained, data)
 
 
-def prepare_corpora(
-    config: RunConfig, parts: Parts, folder: Path | None, cache: Path | None = None
-) -> Prepared:
-    """Tokenise and encode examples already at hand; see `prepare`.
+def prepare_examples(config: RunConfig, source: Source) -> Prepared:
+    """Encode examples from Python, without the cache; see `prepare`.
 
     Args:
-        config: the settings.
-        parts: the examples.
-        folder: where the vectors' path is relative to; None for the working folder.
-        cache: the cache folder; None for the default.
+        config: the settings; paths of vectors are relative to the working folder.
+        source: the examples.
 
     Returns:
         Everything training needs from the data side.
     """
-    corpora = {"train": parts.train, "dev": parts.dev}
-    if parts.test is not None:
-        corpora["test"] = parts.test
-    labels = parts.labels
-    if parts.kind != "score" and not labels:
-        labels = collect_labels(parts.train.examples, parts.train.source)
-    vectors, baseforms = _vectors(config.text, folder, cache)
-    vocabulary, datasets = _encode(config, corpora, parts.kind, labels, vectors, baseforms)
+    pretrained = _read_vectors(config.text, None, None)
+    return _prepared(config, source, pretrained, _encode(config, source, pretrained))
+
+
+def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data: PreparedData) -> Prepared:
     table = initial_table(
-        vocabulary,
-        vectors,
-        baseforms=baseforms,
+        data.vocabulary,
+        pretrained.vectors,
+        baseforms=pretrained.baseforms,
         seed=config.train.seed,
         random=config.text.random,
         width=config.model.width,
         unit_norm=config.text.unit_norm,
     )
-    notes = tuple(_notes(corpora, datasets))
+    labels = data.datasets["train"].labels
     return Prepared(
-        datasets, vocabulary, labels, parts.kind, table, notes, parts.protocol, parts.fingerprint
+        data.datasets,
+        data.vocabulary,
+        labels,
+        source.kind,
+        table,
+        data.notes,
+        source.protocol,
+        source.fingerprint,
     )
 
 
-def _vectors(
-    text: TextConfig, folder: Path | None, cache: Path | None
-) -> tuple[WordVectors | None, Mapping[str, str] | None]:
+def _read_vectors(text: TextConfig, root: Path | None, cache: Path | None) -> _VectorFiles:
     if not text.vectors:
-        return None, None
-    root = folder or Path()
-    vectors = load_or_read_vectors(find_file(root / text.vectors), cache, lowercase=text.lowercase)
-    baseforms = read_baseforms(find_file(root / text.baseforms)) if text.baseforms else None
-    return vectors, baseforms
+        return _VectorFiles()
+    folder = root or Path()
+    file = find_file(folder / text.vectors)
+    vectors = load_or_read_vectors(file, cache, lowercase=text.lowercase)
+    if not text.baseforms:
+        return _VectorFiles(vectors, None, (file,))
+    forms = find_file(folder / text.baseforms)
+    return _VectorFiles(vectors, read_baseforms(forms), (file, forms))
 
 
-def _encode(
-    config: RunConfig,
-    corpora: Mapping[str, Corpus],
-    kind: str,
-    labels: tuple[str, ...],
-    vectors: WordVectors | None,
-    baseforms: Mapping[str, str] | None,
-) -> tuple[Vocabulary, dict[str, EncodedDataset]]:
-    text = config.text
+def _encode(config: RunConfig, source: Source, pretrained: _VectorFiles) -> PreparedData:
+    text, corpora = config.text, source.load()
+    labels = source.labels
+    if source.kind != "score" and not labels:
+        labels = collect_labels(corpora["train"].examples, corpora["train"].source)
     tokenised = {
         name: tokenise_corpus(corpus.examples, text.tokenizer, corpus.source) for name, corpus in corpora.items()
     }
@@ -132,34 +143,32 @@ def _encode(
         tokenised["train"].counts(),
         min_count=text.min_count,
         lowercase=text.lowercase,
-        pretrained=vectors.words if vectors is not None and text.extra_words else (),
-        baseforms=baseforms,
+        pretrained=pretrained.vectors.words if pretrained.vectors and text.extra_words else (),
+        baseforms=pretrained.baseforms,
         oov=text.oov,
     )
     datasets = {
         name: encode(
             corpus,
             vocabulary,
-            kind="score" if kind == "score" else "class",
+            kind="score" if source.kind == "score" else "class",
             labels=labels,
             max_tokens=config.data.max_tokens,
             truncate=config.data.truncate,
         )
         for name, corpus in tokenised.items()
     }
-    return vocabulary, datasets
+    return PreparedData(vocabulary, datasets, tuple(_notes(corpora, datasets)))
 
 
-def _notes(corpora: Mapping[str, Corpus], datasets: Mapping[str, EncodedDataset]) -> list[str]:
-    notes = []
+def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable[str]:
     for name, corpus in corpora.items():
-        skipped: Counter[str] = corpus.skipped
-        notes += [f"{name}: left out {count:,} row(s): {reason}" for reason, count in skipped.items() if count]
+        for reason, count in corpus.skipped.items():
+            yield f"{name}: left out {count:,} row(s): {reason}"
         report = datasets[name].report
         if report.truncated:
-            notes.append(f"{name}: cut {report.truncated:,} text(s), {report.tokens_cut:,} tokens lost")
+            yield f"{name}: cut {report.truncated:,} text(s), {report.tokens_cut:,} tokens lost"
         if report.without_gold:
-            notes.append(f"{name}: left out {report.without_gold:,} example(s) without gold")
+            yield f"{name}: left out {report.without_gold:,} example(s) without gold"
         if report.empty:
-            notes.append(f"{name}: {report.empty:,} text(s) without words")
-    return notes
+            yield f"{name}: {report.empty:,} text(s) without words"

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.config import RunConfig, to_toml
@@ -175,11 +174,15 @@ def report(predictor: Predictor, dataset: EncodedDataset) -> Report:
     groups = [dataset.group_names[code] for code in dataset.groups] if len(dataset.group_names) > 1 else []
     notes = {"texts without words": dataset.report.empty, "texts cut": dataset.report.truncated}
     if predictor.model.task == "relatedness":
-        predicted: NDArray[Any] = predictor.scores(logits)
-        return evaluate_scores(dataset.targets, predicted, groups=groups, seconds=seconds, notes=notes)
-    predicted = logits.argmax(axis=1)
+        gold = dataset.targets.astype(np.float64)
+        return evaluate_scores(gold, predictor.scores(logits), groups=groups, seconds=seconds, notes=notes)
     return evaluate_classes(
-        dataset.targets.astype(np.int64), predicted, predictor.labels, groups=groups, seconds=seconds, notes=notes
+        dataset.targets.astype(np.int64),
+        logits.argmax(axis=1),
+        predictor.labels,
+        groups=groups,
+        seconds=seconds,
+        notes=notes,
     )
 
 

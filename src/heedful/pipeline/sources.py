@@ -1,8 +1,10 @@
-"""Settings to the three parts of a data set: training examples, the part that selects, the part read once."""
+"""Settings to the parts of a data set: training examples, the part that selects, the part read once."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,142 +12,187 @@ from heedful.config import DataConfig, RunConfig
 from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
+from heedful.data.readers.opening import find_file
 from heedful.data.readers.table import read_table
 from heedful.errors import UsageError
+from heedful.files import sha256
 
 GENERATED = "scenes"
+FOLD_SEED = 0
+"""Folds are the same for every training seed, so that seeds and folds vary apart."""
+
+Corpora = dict[str, Corpus]
 
 
 @dataclass(frozen=True)
-class Parts:
-    """The examples of a run.
+class Source:
+    """Where the examples of a run come from; nothing is read until `load` is called.
 
     Attributes:
-        train: training examples.
-        dev: what selects the best weights and stops early.
-        test: what is read once, at the end; None where there is none.
+        load: reads "train", "dev" and, where there is one, "test". Where the test part itself selects, the two are the
+            same object.
         kind: "text", "pair" or "score".
+        protocol: one sentence that says how the parts come about.
         labels: class names in their fixed order; empty where they are collected from the training examples.
-        fingerprint: file to SHA-256 of what was read.
-        protocol: one sentence that says how the parts came about.
+        fingerprint: file to SHA-256 of its content.
     """
 
-    train: Corpus
-    dev: Corpus
-    test: Corpus | None
+    load: Callable[[], Corpora]
     kind: str
+    protocol: str
     labels: tuple[str, ...] = ()
     fingerprint: dict[str, str] = field(default_factory=dict)
-    protocol: str = ""
 
 
-def load_parts(config: RunConfig, folder: Path | None) -> Parts:
-    """Read what the settings name.
+def data_root(config: RunConfig, folder: Path | None) -> Path | None:
+    """Return the folder that file names are relative to; None where the settings need none.
 
     Args:
         config: the settings.
-        folder: the folder of data sets; None where only generated data is asked for.
+        folder: what the user named; None for ``HEEDFUL_DATA``.
 
     Returns:
-        The parts.
+        The folder, or None.
 
     Raises:
-        UsageError: if the settings name nothing, or the folder is needed and not given.
-        DataError: if a file is missing or wrong.
+        UsageError: if a folder is needed and none is named.
     """
-    data = config.data
+    needs_folder = config.data.set not in ("", GENERATED) or bool(config.text.vectors and not config.data.train)
+    return catalogue.data_folder(folder) if needs_folder or folder is not None else None
+
+
+def find_source(config: RunConfig, root: Path | None) -> Source:
+    """Say where the examples that the settings name come from.
+
+    Args:
+        config: the settings.
+        root: the folder of data sets, from `data_root`.
+
+    Returns:
+        The source.
+
+    Raises:
+        UsageError: if the settings name nothing, or something unknown.
+        DataError: if a file is missing.
+    """
+    data, seed = config.data, config.train.seed
     if data.set == GENERATED:
-        parts = scenes.generate(seed=config.train.seed, **data.options)
-        return Parts(
-            parts["train"],
-            parts["dev"],
-            parts["test"],
+        return Source(
+            partial(scenes.generate, seed=seed, **data.options),
             "pair",
+            "generated corpus; its dev part selects, its test part is read once",
             scenes.LABELS,
-            protocol="generated corpus; its dev part selects, its test part is read once",
         )
     if data.set:
-        return _known_set(config, catalogue.data_folder(folder))
+        if root is None:
+            raise UsageError("the folder of data sets is not named: use --data or HEEDFUL_DATA")
+        return _known_set(data, seed, root)
     if data.train:
-        return _named_files(config, folder)
+        return _named_files(data, seed, root)
     raise UsageError("data.set or data.train must say what to train on; see 'heedful data list'")
 
 
-def _known_set(config: RunConfig, folder: Path) -> Parts:
-    data, seed = config.data, config.train.seed
-    known = catalogue.data_set(data.set)
-    names = catalogue.splits(data.set)
-    fingerprint = catalogue.fingerprint(data.set, folder)
-
-    def load(split: str) -> Corpus:
-        return catalogue.load(data.set, split, folder, **data.options)
-
-    if "train" not in names:
-        train, test, how = _one_fold(load("all"), data, seed)
-    else:
-        train, test = load("train"), load("test")
-        how = "official split"
-    if data.protocol == "paper":
-        how += "; the papers' own protocol: the best of all evaluations on the test part itself"
-        return Parts(train, test, test, known.kind, known.labels, fingerprint, how)
-    if "dev" in names:
-        return Parts(train, load("dev"), test, known.kind, known.labels, fingerprint, how + "; dev selects")
-    train, dev = _cut_dev(train, data.dev_fraction, seed)
-    how += f"; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects, test is read once"
-    return Parts(train, dev, test, known.kind, known.labels, fingerprint, how)
-
-
-def _one_fold(whole: Corpus, data: DataConfig, seed: int) -> tuple[Corpus, Corpus, str]:
-    if not 1 <= data.fold <= data.folds:
-        raise UsageError(f"data.fold must be 1 to data.folds = {data.folds}; got {data.fold}")
-    fold = folds(len(whole.examples), seed=0, n=data.folds)[data.fold - 1]
-    train = [whole.examples[i] for i in fold.train]
-    test = [whole.examples[i] for i in fold.test]
-    how = f"fold {data.fold} of {data.folds} (shuffle seed 0) held out"
-    return Corpus(train, whole.skipped, whole.source), Corpus(test, source=whole.source), how
-
-
-def _cut_dev(train: Corpus, fraction: float, seed: int) -> tuple[Corpus, Corpus]:
-    rest, dev = split_dev(train.examples, fraction, seed)
-    return Corpus(rest, train.skipped, train.source), Corpus(dev, source=train.source)
-
-
-def _named_files(config: RunConfig, folder: Path | None) -> Parts:
-    data = config.data
-    kind = "score" if data.score else "pair" if data.premise else "text"
-    columns: dict[str, Any] = {
-        name: getattr(data, name) or None for name in ("text", "premise", "hypothesis", "label", "score")
-    }
-
-    def load(name: str) -> Corpus:
-        path = Path(name)
-        return read_table(path if folder is None else folder / path, **columns, **data.options)
-
-    train = load(data.train)
-    test = load(data.test) if data.test else None
-    if data.dev:
-        return Parts(train, load(data.dev), test, kind, protocol="named files; dev selects, test is read once")
-    if data.protocol == "paper" and test is not None:
-        how = "named files; the best of all evaluations on the test part itself"
-        return Parts(train, test, test, kind, protocol=how)
-    train, dev = _cut_dev(train, data.dev_fraction, config.train.seed)
-    how = f"named files; a dev part of {data.dev_fraction:.0%} cut from training selects, test is read once"
-    return Parts(train, dev, test, kind, protocol=how)
-
-
-def from_lists(
-    texts: list[tuple[str, ...]], targets: list[str | float], dev_fraction: float, seed: int
-) -> tuple[Corpus, Corpus]:
-    """Make training and dev parts from what Python hands over.
+def from_examples(
+    train: Sequence[Example], dev: Sequence[Example] | None, kind: str, fraction: float, seed: int
+) -> Source:
+    """Make a source of examples already at hand.
 
     Args:
-        texts: one tuple of strings an example.
-        targets: class names or scores.
-        dev_fraction: share that becomes the dev part.
+        train: training examples.
+        dev: examples that select; None cuts ``fraction`` from the training examples.
+        kind: "text", "pair" or "score".
+        fraction: share that becomes the dev part.
         seed: of the cut.
 
     Returns:
-        Training part and dev part.
+        The source.
     """
-    examples = [Example(text, target, row=i) for i, (text, target) in enumerate(zip(texts, targets, strict=True), 1)]
-    return _cut_dev(Corpus(examples), dev_fraction, seed)
+    if dev is not None:
+        parts = {"train": Corpus(list(train)), "dev": Corpus(list(dev))}
+        return Source(lambda: parts, kind, "examples from Python; dev selects")
+    how = f"examples from Python; a dev part of {fraction:.0%} cut from training (seed {seed}) selects"
+    return Source(lambda: _with_dev(Corpus(list(train)), None, fraction, seed), kind, how)
+
+
+def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
+    known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
+    fingerprint = catalogue.fingerprint(data.set, root)
+
+    def read(split: str) -> Corpus:
+        return catalogue.load(data.set, split, root, **data.options)
+
+    if "train" not in names:
+        _check_fold(data)
+        official: Callable[[], tuple[Corpus, Corpus]] = lambda: _one_fold(read("all"), data)  # noqa: E731
+        how = f"fold {data.fold} of {data.folds} (shuffle seed {FOLD_SEED}) held out as test"
+    else:
+        train_split = data.train or "train"
+        official = lambda: (read(train_split), read("test"))  # noqa: E731
+        how = "official split" if train_split == "train" else f"part {train_split!r} trains, official test"
+    if data.protocol == "paper":
+        how += "; the papers' own protocol: the best of all evaluations on the test part itself"
+        return Source(lambda: _selected_on_test(*official()), known.kind, how, known.labels, fingerprint)
+    if "dev" in names:
+        how += "; the official dev part selects, test is read once"
+
+        def load() -> Corpora:
+            train, test = official()
+            return {"train": train, "dev": read("dev"), "test": test}
+
+        return Source(load, known.kind, how, known.labels, fingerprint)
+    how += f"; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects, test is read once"
+    return Source(
+        lambda: _with_dev(*official(), data.dev_fraction, seed), known.kind, how, known.labels, fingerprint
+    )
+
+
+def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
+    kind = "score" if data.score else "pair" if data.premise else "text"
+    roles = ("text", "premise", "hypothesis", "label", "score")
+    columns: dict[str, Any] = {role: getattr(data, role) or None for role in roles}
+    paths = {
+        part: find_file((root or Path()) / name)
+        for part, name in (("train", data.train), ("dev", data.dev), ("test", data.test))
+        if name
+    }
+    fingerprint = {path.name: sha256(path) for path in paths.values()}
+
+    def read(part: str) -> Corpus:
+        return read_table(paths[part], **columns, **data.options)
+
+    def load() -> Corpora:
+        parts = {part: read(part) for part in paths}
+        if "dev" in parts:
+            return parts
+        if data.protocol == "paper" and "test" in parts:
+            return _selected_on_test(parts["train"], parts["test"])
+        return _with_dev(parts["train"], parts.get("test"), data.dev_fraction, seed)
+
+    if "dev" in paths:
+        how = "named files; dev selects"
+    elif data.protocol == "paper":
+        how = "named files; the best of all evaluations on the test part itself"
+    else:
+        how = f"named files; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects"
+    return Source(load, kind, how, fingerprint=fingerprint)
+
+
+def _check_fold(data: DataConfig) -> None:
+    if not 1 <= data.fold <= data.folds:
+        raise UsageError(f"data.fold must be 1 to data.folds = {data.folds}; got {data.fold}")
+
+
+def _one_fold(whole: Corpus, data: DataConfig) -> tuple[Corpus, Corpus]:
+    fold = folds(len(whole.examples), seed=FOLD_SEED, n=data.folds)[data.fold - 1]
+    train, test = ([whole.examples[i] for i in rows] for rows in (fold.train, fold.test))
+    return Corpus(train, whole.skipped, whole.source), Corpus(test, source=whole.source)
+
+
+def _selected_on_test(train: Corpus, test: Corpus) -> Corpora:
+    return {"train": train, "dev": test, "test": test}
+
+
+def _with_dev(train: Corpus, test: Corpus | None, fraction: float, seed: int) -> Corpora:
+    rest, dev = split_dev(train.examples, fraction, seed)
+    parts = {"train": Corpus(rest, train.skipped, train.source), "dev": Corpus(dev, source=train.source)}
+    return parts if test is None else {**parts, "test": test}

@@ -1,0 +1,79 @@
+"""Recipes to settings, and every mistake at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heedful.config import RunConfig, load_config, override, recipe_names, to_toml
+from heedful.errors import UsageError
+from heedful.models import encoder_config
+
+
+def test_every_recipe_loads_and_names_a_known_encoder() -> None:
+    names = recipe_names()
+    assert len(names) >= 6
+    for name in names:
+        config = load_config(name)
+        assert config.name
+        assert encoder_config(config.model)
+
+
+def test_every_recipe_starts_with_its_command() -> None:
+    from importlib import resources
+
+    for name in recipe_names():
+        first = (resources.files("heedful") / "recipes" / f"{name}.toml").read_text(encoding="utf-8").splitlines()[0]
+        assert first.startswith("# ")
+        assert f"heedful train {name}" in first or f"heedful study {name}" in first
+
+
+def test_settings_survive_toml(tmp_path: Path) -> None:
+    config = load_config("disan-trec", ["train.epochs=3", "model.encoder_options.masks=['forward']"])
+    path = tmp_path / "config.toml"
+    path.write_text(to_toml(config), encoding="utf-8")
+    assert load_config(path) == config
+
+
+def test_overrides_take_toml_and_bare_strings() -> None:
+    config = load_config("disan-trec", ["train.epochs=3", "data.set=cr", "model.dropout=0"])
+    assert (config.train.epochs, config.data.set, config.model.dropout) == (3, "cr", 0.0)
+    assert isinstance(config.model.dropout, float)
+
+
+def test_override_takes_python_values() -> None:
+    config = override(RunConfig(), {"train.epochs": 2, "text.vectors": "a=b.txt"})
+    assert (config.train.epochs, config.text.vectors) == (2, "a=b.txt")
+
+
+def test_all_mistakes_are_reported_at_once() -> None:
+    wrong = ["train.epoch=3", "model.dropout='much'", "data.protocol=honnest", "tarin.lr=1", "nonsense"]
+    with pytest.raises(UsageError) as caught:
+        load_config("disan-trec", wrong)
+    message = str(caught.value)
+    assert "5 mistake(s)" in message
+    for part in ("did you mean 'epochs'", "model.dropout: must be a number", "did you mean 'honest'", "'train'"):
+        assert part in message
+    assert "write table.key=value" in message
+
+
+@pytest.mark.parametrize(
+    ("recipe", "part"),
+    [("disan-trek", "did you mean 'disan-trec'"), ("missing.toml", "no such settings file")],
+)
+def test_unknown_recipe(recipe: str, part: str) -> None:
+    with pytest.raises(UsageError, match=part):
+        load_config(recipe)
+
+
+def test_file_that_is_not_toml(tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text("a = = 1", encoding="utf-8")
+    with pytest.raises(UsageError, match="not TOML"):
+        load_config(path)
+
+
+def test_value_where_a_table_belongs() -> None:
+    with pytest.raises(UsageError, match="train: must be a table"):
+        load_config("disan-trec", ["train=3"])
