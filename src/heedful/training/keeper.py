@@ -100,10 +100,13 @@ class Keeper:
         return record
 
     def consider(self, metrics: dict[str, float]) -> bool:
-        """Keep a copy of the weights if an evaluation is the best so far; return whether it is.
+        """Keep a copy of the weights if an evaluation is the best so far.
 
         Args:
             metrics: what was measured.
+
+        Returns:
+            Whether it is the best so far.
 
         Raises:
             UsageError: if the selecting metric was not measured.
