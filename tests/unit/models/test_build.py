@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +11,7 @@ from torch import nn
 
 from heedful.errors import UsageError
 from heedful.models import (
+    POOLINGS,
     ModelConfig,
     PairNetwork,
     RelatednessNetwork,
@@ -18,7 +19,6 @@ from heedful.models import (
     build_network,
     encoder_config,
 )
-from heedful.models.build import PoolingName
 
 WORDS = torch.zeros(2, 300)
 
@@ -53,7 +53,7 @@ def small(**changes: Any) -> ModelConfig:
 @pytest.mark.parametrize(
     ("task", "kind"), [("text", TextNetwork), ("pair", PairNetwork), ("relatedness", RelatednessNetwork)]
 )
-@pytest.mark.parametrize("pooling", get_args(PoolingName))
+@pytest.mark.parametrize("pooling", POOLINGS)
 def test_every_task_builds_with_every_pooling(task: Any, kind: type, pooling: Any) -> None:
     network = build_network(small(task=task, pooling=pooling, outputs=4), torch.randn(5, 8))
     assert type(network) is kind

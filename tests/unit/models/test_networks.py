@@ -100,6 +100,13 @@ def test_the_sides_of_a_pair_are_told_apart_and_of_relatedness_are_not() -> None
         assert torch.equal(net(Batch((one, two))).logits, net(Batch((two, one))).logits) == same
 
 
+def test_the_first_side_of_a_pair_is_u() -> None:
+    net, seen = network("pair"), []
+    net.head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    first, second = net(batch("pair")).vectors
+    assert torch.equal(seen[0], torch.cat([first, second, first - second, first * second], dim=1))
+
+
 def test_word_order_changes_the_logits() -> None:
     net = network("text")
     valid = torch.ones(1, 3).bool()
