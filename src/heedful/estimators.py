@@ -260,5 +260,6 @@ def _examples(X: Sequence[Text], y: Sequence[str | float]) -> list[Example]:
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(norms == 0, np.float32(1), norms)
+    norms[norms == 0] = 1
+    return vectors / norms
 

@@ -259,8 +259,8 @@ class Predictor:
 
         from heedful.explain import deletion_score
 
-        weights = [side.weights for side in explanation.sides]
-        if any(w is None for w in weights):
+        weights = [side.weights for side in explanation.sides if side.weights is not None]
+        if len(weights) < len(explanation.sides):
             return explanation
         score = deletion_score(
             self._probabilities_of_words, [side.words for side in explanation.sides], weights
@@ -270,7 +270,7 @@ class Predictor:
     def _probabilities_of_words(self, examples: Sequence[Any]) -> NDArray[np.float64]:
         texts = [tuple(" ".join(words) for words in example) for example in examples]
         dataset = encode_texts(
-            [t[0] for t in texts] if not self.is_pair else texts,  # type: ignore[arg-type]
+            texts if self.is_pair else [t[0] for t in texts],
             self.vocabulary,
             "whitespace",
         )

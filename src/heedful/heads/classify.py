@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from heedful.modules import Activation, Dense
+from heedful.modules import Activation, Dense, Highway
 
 
 class ClassifierHead(nn.Module):
@@ -17,6 +17,7 @@ class ClassifierHead(nn.Module):
         activation: of the hidden layer.
         dropout: on the input of both layers.
         final_bias: whether the last layer has a bias: yes on SNLI, no on the one-sentence tasks of the papers.
+        highway: whether a highway layer stands between the two (MTSA's SNLI classifier; 180,600 parameters at 300).
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class ClassifierHead(nn.Module):
         activation: Activation = "elu",
         dropout: float = 0.0,
         final_bias: bool = True,
+        highway: bool = False,
     ) -> None:
         super().__init__()
         self.hidden = Dense(width_in, hidden, activation=activation, dropout=dropout)
+        self.highway = Highway(hidden, activation=activation, dropout=dropout) if highway else nn.Identity()
         self.output = Dense(hidden, classes, bias=final_bias, dropout=dropout)
 
     def forward(self, vector: Tensor) -> Tensor:
         """Score: [B, width_in] to logits [B, Y]."""
-        return self.output(self.hidden(vector))
+        return self.output(self.highway(self.hidden(vector)))

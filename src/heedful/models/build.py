@@ -3,57 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from dataclasses import fields
+from typing import Any, get_args
 
 from torch import Tensor
 
 from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder
 from heedful.errors import UsageError, nearest
 from heedful.heads import ClassifierHead, RelatednessHead
+from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
 from heedful.modules import Activation, WordEmbedding
 from heedful.pooling import MaxPooling, MeanPooling, Pooling, SourceToToken
-
-Task = Literal["text", "pair", "relatedness"]
-"""What a network answers: the class of a text, the class of a pair, or how related a pair is."""
-
-PoolingName = Literal["source2token", "mean", "max"]
 
 ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "disan": (DisanConfig, DisanEncoder),
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
 
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """Everything but words that defines a network.
-
-    Attributes:
-        task: what it answers.
-        encoder: name of the encoder.
-        encoder_options: settings of the encoder that differ from its defaults; activation and dropout come from here
-            unless named.
-        pooling: name of the pooling.
-        width: features of a word vector.
-        hidden: features of the head's hidden layer.
-        activation: of every hidden layer.
-        dropout: on the input of every dense layer.
-        final_bias: whether the last layer of a classifier has a bias.
-        outputs: classes Y, or grades of relatedness.
-    """
-
-    task: Task = "text"
-    encoder: str = "disan"
-    encoder_options: dict[str, Any] = field(default_factory=dict)
-    pooling: PoolingName = "source2token"
-    width: int = 300
-    hidden: int = 300
-    activation: Activation = "elu"
-    dropout: float = 0.25
-    final_bias: bool = True
-    outputs: int = 2
+POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
+    "source2token": lambda width, config: SourceToToken(
+        width, activation=config.activation, dropout=config.dropout
+    ),
+    "mean": lambda width, _: MeanPooling(width),
+    "max": lambda width, _: MaxPooling(width),
+}
+"""Pooling name to the function that builds it from (width of the states, model settings)."""
 
 
 def encoder_config(config: ModelConfig) -> Any:
@@ -129,15 +104,11 @@ def _check_ranges(config: ModelConfig) -> None:
 
 
 def _build_pooling(config: ModelConfig, width: int) -> Pooling:
-    if config.pooling == "source2token":
-        return SourceToToken(width, activation=config.activation, dropout=config.dropout)
-    if config.pooling == "mean":
-        return MeanPooling(width)
-    if config.pooling == "max":
-        return MaxPooling(width)
-    raise UsageError(
-        f"model.pooling={config.pooling!r} is unknown: {nearest(config.pooling, get_args(PoolingName))}"
-    )
+    if config.pooling not in POOLINGS:
+        raise UsageError(
+            f"model.pooling={config.pooling!r} is unknown: {nearest(config.pooling, list(POOLINGS))}"
+        )
+    return POOLINGS[config.pooling](width, config)
 
 
 def _build_task(config: ModelConfig, sentence_encoder: SentenceEncoder) -> Network:
@@ -158,7 +129,8 @@ def _build_task(config: ModelConfig, sentence_encoder: SentenceEncoder) -> Netwo
         activation=config.activation,
         dropout=config.dropout,
         final_bias=config.final_bias,
+        highway=config.highway,
     )
-    return (
-        TextNetwork(sentence_encoder, head) if config.task == "text" else PairNetwork(sentence_encoder, head)
-    )
+    if config.task == "text":
+        return TextNetwork(sentence_encoder, head)
+    return PairNetwork(sentence_encoder, head, matching=config.matching)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
-from heedful.heads import ClassifierHead, RelatednessHead, match_features
+from heedful.heads import ClassifierHead, Matching, RelatednessHead, match_features
 from heedful.modules import WordEmbedding
 from heedful.pooling import Pooling
 from heedful.structures import Batch, NetworkOutput, Sentences, SideTrace
@@ -115,6 +115,7 @@ class PairNetwork(Network):
     Args:
         sentence_encoder: shared by premise and hypothesis.
         head: match features [B, 4 D] to logits.
+        matching: which match features; see `match_features`.
 
     Attributes:
         sides: two.
@@ -122,13 +123,16 @@ class PairNetwork(Network):
 
     sides = 2
 
-    def __init__(self, sentence_encoder: SentenceEncoder, head: ClassifierHead) -> None:
+    def __init__(
+        self, sentence_encoder: SentenceEncoder, head: ClassifierHead, *, matching: Matching = "signed"
+    ) -> None:
         super().__init__(sentence_encoder)
         self.head = head
+        self.matching: Matching = matching
 
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """See `Network.score`."""
-        return self.head(match_features(*vectors))
+        return self.head(match_features(*vectors, matching=self.matching))
 
 
 class RelatednessNetwork(Network):
