@@ -117,7 +117,7 @@ def _sum_rows(fabric: Fabric, parameter: nn.Parameter) -> None:
     else:
         gradient = parameter.grad.coalesce()
         indices, values = gradient.indices()[0], gradient.values()
-    counts = _gather(fabric, torch.tensor([len(indices)], device=parameter.device)).flatten().tolist()
+    counts = [int(count) for count in _gather(fabric, torch.tensor(len(indices), device=parameter.device))]
     missing = max(counts) - len(indices)
     all_indices = _gather(fabric, torch.cat([indices, indices.new_zeros(missing)]))
     all_values = _gather(fabric, torch.cat([values, values.new_zeros(missing, *values.shape[1:])]))
@@ -129,6 +129,9 @@ def _sum_rows(fabric: Fabric, parameter: nn.Parameter) -> None:
     parameter.grad = torch.sparse_coo_tensor(rows[None], vectors, parameter.shape, check_invariants=False)
 
 
-def _gather(fabric: Fabric, tensor: Tensor) -> Tensor:
-    """Collect equally shaped tensors, [N, ...] of each process, as [processes, N, ...]."""
-    return cast(Tensor, fabric.all_gather(tensor))
+def _gather(fabric: Fabric, tensor: Tensor) -> list[Tensor]:
+    """Collect equally shaped tensors, one of each process."""
+    # Fabric's own gather goes through a function that torch has deprecated.
+    gathered = [torch.empty_like(tensor) for _ in range(fabric.world_size)]
+    torch.distributed.all_gather(gathered, tensor)
+    return gathered

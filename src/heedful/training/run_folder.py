@@ -57,7 +57,9 @@ class RunFolder:
         """
         with told_plainly(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
-            if not resume and (self.metrics.exists() or checkpoint_exists(self.checkpoint)):
+            # Asked in any case: it repairs what a killed writer left, before other processes look at it.
+            begun = checkpoint_exists(self.checkpoint) or self.metrics.exists()
+            if begun and not resume:
                 raise UsageError(f"{self.root} already holds a run: resume it, or choose another folder")
             if config is not None:
                 write_json(self.config, config)
