@@ -1,0 +1,8 @@
+"""Times Heedful against its peers in one process, after proving that both compute the same."""
+
+from heedful.bench.figure import draw
+from heedful.bench.report import BenchReport, write
+from heedful.bench.run import BenchPlan, run_bench
+from heedful.bench.verify import BenchRefused, verify
+
+__all__ = ["BenchPlan", "BenchRefused", "BenchReport", "draw", "run_bench", "verify", "write"]

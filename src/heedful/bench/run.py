@@ -1,0 +1,142 @@
+"""Runs the benchmark: proof first, then times in turns, then memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from heedful.bench.cases import Case, Shape, cases, traffic
+from heedful.bench.machine import describe_machine, measure_ceiling
+from heedful.bench.measure import Step, Timing, interleave, once, peak_bytes
+from heedful.bench.report import BenchReport, Row
+from heedful.bench.verify import verify
+from heedful.errors import UsageError
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class BenchPlan:
+    """What to measure.
+
+    Attributes:
+        lengths: tokens a sentence, one table each.
+        batch: sentences, up to 256 tokens; beyond, as many as keep the number of tokens.
+        width: features.
+        repeats: measurements of each case, at least 7.
+        slowest: seconds; a case whose single step takes longer is left out at this length and all longer ones.
+        pairwise_cells: a case that stores a number for every pair and feature is run on so few sentences that it
+            stores at most this many a tensor.
+    """
+
+    lengths: tuple[int, ...] = (16, 64, 256)
+    batch: int = 64
+    width: int = 300
+    repeats: int = 7
+    slowest: float = 4.0
+    pairwise_cells: int = 1 << 27
+
+    def __post_init__(self) -> None:
+        if self.repeats < 7:
+            raise UsageError(f"repeats must be at least 7 for a median worth printing; got {self.repeats}")
+        if not self.lengths or min(self.lengths) < 1 or min(self.batch, self.width) < 1:
+            raise UsageError(
+                f"lengths, batch and width must be positive; got {self.lengths}, {self.batch}, {self.width}"
+            )
+        if self.width % 4:
+            raise UsageError(f"width must be a multiple of 4, the number of heads; got {self.width}")
+
+    def shape(self, length: int) -> Shape:
+        """Return the problem at a length.
+
+        Args:
+            length: tokens a sentence.
+
+        Returns:
+            Its size.
+        """
+        return Shape(max(1, min(self.batch, self.batch * 256 // length)), length, self.width)
+
+
+QUICK = BenchPlan(batch=16)
+FULL = BenchPlan(lengths=(16, 32, 64, 128, 256, 512, 1024, 2048), slowest=40.0)
+
+
+def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
+    """Measure everything in the plan.
+
+    Args:
+        plan: what to measure.
+        say: told of progress, one line each.
+
+    Returns:
+        The report.
+
+    Raises:
+        BenchRefused: if an implementation does not compute the reference; nothing is timed then.
+        UsageError: if every case is too slow.
+    """
+    candidates = cases(plan.width)
+    checked = verify(candidates)
+    say(f"equal to the float64 reference: {', '.join(checked)}")
+    ceiling = measure_ceiling()
+    rows: list[Row] = []
+    too_slow: dict[str, float] = {}
+    for length in plan.lengths:
+        shape = plan.shape(length)
+        prepared, factors, before = {}, {}, dict(too_slow)
+        for case in candidates:
+            if case.name in too_slow:
+                continue
+            used, factor = _affordable(case, shape, plan.pairwise_cells)
+            step = case.build(used)
+            step()
+            seconds = once(step)
+            if seconds > plan.slowest:
+                too_slow[case.name] = seconds * factor
+                continue
+            prepared[case.name], factors[case.name] = step, factor
+        for name in too_slow.keys() - before.keys():
+            say(f"left out from {length} tokens on: {name}, {too_slow[name]:.1f} s a step")
+        if not prepared:
+            raise UsageError(f"every case is slower than {plan.slowest} s a step; allow more or take less")
+        say(f"timing {len(prepared)} cases at {shape.batch} sentences of {length} tokens")
+        timings = interleave(prepared, plan.repeats)
+        rows += [
+            _row(case, shape, timings[case.name], prepared[case.name], factors[case.name], ceiling.shortest)
+            for case in candidates
+            if case.name in timings
+        ]
+    return BenchReport(describe_machine(), ceiling, plan.width, plan.repeats, tuple(checked), tuple(rows))
+
+
+def _affordable(case: Case, shape: Shape, limit: int) -> tuple[Shape, float]:
+    """Return the size to run, and what to multiply its time and memory by."""
+    if not case.pairwise:
+        return shape, 1.0
+    batch = max(1, min(shape.batch, limit // (shape.length * shape.length * shape.width)))
+    return Shape(batch, shape.length, shape.width), shape.batch / batch
+
+
+def _row(
+    case: Case,
+    shape: Shape,
+    timing: Timing,
+    step: Step,
+    factor: float,
+    shortest: Callable[[float, float], float],
+) -> Row:
+    seconds = timing.median * factor
+    return Row(
+        name=case.name,
+        group=case.group,
+        peer=case.peer,
+        ours=case.ours,
+        length=shape.length,
+        batch=shape.batch,
+        milliseconds=seconds * 1e3,
+        spread=timing.spread * factor * 1e3,
+        megabytes=peak_bytes(step) * factor / 1e6,
+        ceiling=shortest(case.operations(shape), traffic(case, shape)) / seconds,
+        scaled_from=round(shape.batch / factor),
+    )
