@@ -28,6 +28,7 @@ namespace avx512 {
 #include "lanes_avx512.h"
 #include "pack.inc"
 #include "pairwise.inc"
+#include "linear.inc"
 #include "tasks.inc"
 }  // namespace avx512
 #if defined(__clang__)
@@ -42,6 +43,7 @@ namespace avx2 {
 #include "lanes_avx2.h"
 #include "pack.inc"
 #include "pairwise.inc"
+#include "linear.inc"
 #include "tasks.inc"
 }  // namespace avx2
 #if defined(__clang__)
@@ -54,6 +56,7 @@ namespace portable {
 #include "lanes_portable.h"
 #include "pack.inc"
 #include "pairwise.inc"
+#include "linear.inc"
 #include "tasks.inc"
 }  // namespace portable
 

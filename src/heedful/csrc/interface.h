@@ -9,6 +9,8 @@
 #define HEEDFUL_EXPORT extern "C" __attribute__((visibility("default")))
 #endif
 
+constexpr int RANK_STEP = 4, RANKS = 8, MOST_RANK = RANK_STEP * RANKS;
+
 // One call of feature-wise additive attention; arrays are contiguous, [batch, length, width].
 // Mirrored by `Problem` in heedful/ops/native.py.
 struct Problem {
@@ -26,4 +28,8 @@ struct Problem {
   std::int32_t diagonal;  // and (diagonal or j != i)
   std::int32_t threads;
   float scale;  // c, the bound of the scores
+  // The linear form serves queries within +-half_widths[i] of their middle with RANK_STEP (i + 1) terms, where the
+  // sentence has at least keys_per_rank tokens a term. All zero: never.
+  float keys_per_rank;
+  float half_widths[RANKS];
 };

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from heedful.errors import UsageError
 
 MODULE = "heedful._kernels"
+RANK_STEP, RANKS = 4, 8
+"""The linear form's ranks are 4, 8, ... 32; as in csrc/interface.h."""
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 
 
@@ -29,6 +31,8 @@ class Problem(ctypes.Structure):
         ("diagonal", ctypes.c_int32),
         ("threads", ctypes.c_int32),
         ("scale", ctypes.c_float),
+        ("keys_per_rank", ctypes.c_float),
+        ("half_widths", ctypes.c_float * RANKS),
     )
 
 

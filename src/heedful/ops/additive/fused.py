@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from heedful.masks.visibility import Band, Visible
+from heedful.ops.additive.rank import half_widths
 from heedful.ops.native import Problem, call
 from heedful.ops.types import AttentionResult
 
@@ -19,7 +20,7 @@ from heedful.ops.types import AttentionResult
 def additive_fused(
     query: Tensor, key: Tensor, value: Tensor, valid: Tensor, visible: Visible, scale: float
 ) -> AttentionResult:
-    """Compute `heedful.ops.additive_attention` with the compiled kernel, on the CPU, in float32.
+    """Compute `heedful.ops.additive_attention` pair by pair with the compiled kernel, on the CPU, in float32.
 
     Args:
         query: b_i, [B, L, D]; bfloat16 and float16 are computed in float32.
@@ -32,13 +33,43 @@ def additive_fused(
     Returns:
         output, in the dtype of query.
     """
+    return run(query, key, value, valid, visible, scale, tolerance=0.0, keys_per_rank=0.0)
+
+
+def run(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    valid: Tensor,
+    visible: Visible,
+    scale: float,
+    *,
+    tolerance: float,
+    keys_per_rank: float,
+) -> AttentionResult:
+    """Call the compiled kernel.
+
+    Args:
+        query: b_i, [B, L, D].
+        key: a_j, [B, L, D].
+        value: h_j, [B, L, D].
+        valid: True at a real token, [B, L].
+        visible: which keys a query may see.
+        scale: c; scores lie in (-c, c).
+        tolerance: largest relative error of a weight that the linear form may make; 0 keeps to the pairwise form.
+        keys_per_rank: the linear form needs so many tokens for each of its terms.
+
+    Returns:
+        output, in the dtype of query.
+    """
     length = query.shape[1]
     band = visible if isinstance(visible, Band) else Band()
     keep = None if isinstance(visible, Band) else visible
     low = -length if band.low is None else band.low
     high = length if band.high is None else band.high
     output, _ = torch.ops.heedful.additive(
-        query.float(), key.float(), value.float(), valid, keep, low, high, band.diagonal, float(scale)
+        *(query.float(), key.float(), value.float(), valid, keep),
+        *(low, high, band.diagonal, float(scale), tolerance, keys_per_rank),
     )
     return AttentionResult(output.to(query.dtype))
 
@@ -48,7 +79,7 @@ def additive_fused(
     mutates_args=(),
     device_types="cpu",
     schema="(Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep, int low, int high, bool diagonal, "
-    "float scale) -> (Tensor, Tensor)",
+    "float scale, float tolerance, float keys_per_rank) -> (Tensor, Tensor)",
 )
 def _forward(
     query: Tensor,
@@ -60,11 +91,16 @@ def _forward(
     high: int,
     diagonal: bool,
     scale: float,
+    tolerance: float,
+    keys_per_rank: float,
 ) -> tuple[Tensor, Tensor]:
     query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
     output, denominator = torch.empty_like(query), torch.empty_like(query)
     valid, keep = valid.contiguous(), None if keep is None else keep.contiguous()
     problem = _problem(query, key, value, valid, keep, (low, high, diagonal), scale)
+    if tolerance > 0:
+        problem.keys_per_rank = keys_per_rank
+        problem.half_widths[:] = half_widths(scale, tolerance)
     call("heedful_additive_forward", problem, output.data_ptr(), denominator.data_ptr())
     return output, denominator
 
@@ -74,7 +110,8 @@ def _forward(
     mutates_args=(),
     device_types="cpu",
     schema="(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep, Tensor output, "
-    "Tensor denominator, int low, int high, bool diagonal, float scale) -> (Tensor, Tensor, Tensor)",
+    "Tensor denominator, int low, int high, bool diagonal, float scale, float tolerance, "
+    "float keys_per_rank) -> (Tensor, Tensor, Tensor)",
 )
 def _backward(
     grad: Tensor,
@@ -89,11 +126,16 @@ def _backward(
     high: int,
     diagonal: bool,
     scale: float,
+    tolerance: float,
+    keys_per_rank: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     grad, query, key, value = grad.contiguous(), query.contiguous(), key.contiguous(), value.contiguous()
     valid, keep = valid.contiguous(), None if keep is None else keep.contiguous()
     gradients = torch.empty_like(query), torch.empty_like(query), torch.empty_like(query)
     problem = _problem(query, key, value, valid, keep, (low, high, diagonal), scale)
+    if tolerance > 0:
+        problem.keys_per_rank = keys_per_rank
+        problem.half_widths[:] = half_widths(scale, tolerance)
     arrays = (output, denominator, grad, *gradients)
     call("heedful_additive_backward", problem, *(array.data_ptr() for array in arrays))
     return gradients
@@ -139,18 +181,16 @@ def _(grad: Tensor, query: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    *tensors, ctx.low, ctx.high, ctx.diagonal, ctx.scale = inputs
+    tensors, ctx.settings = inputs[:5], inputs[5:]
     ctx.save_for_backward(*tensors, *output)
     ctx.set_materialize_grads(False)
 
 
 def _differentiate(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Any, ...]:
     if grad is None:
-        return (None,) * 9
-    gradients = torch.ops.heedful.additive_backward(
-        grad, *ctx.saved_tensors, ctx.low, ctx.high, ctx.diagonal, ctx.scale
-    )
-    return (*gradients, None, None, None, None, None, None)
+        return (None,) * 11
+    gradients = torch.ops.heedful.additive_backward(grad, *ctx.saved_tensors, *ctx.settings)
+    return (*gradients, *(None,) * 8)
 
 
 _forward.register_autograd(_differentiate, setup_context=_setup_context)
