@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heedful.data.scenes.lexicon import ACTIONS, ACTIVITIES, CREATURES, RELATIONS
+from heedful.data.scenes.lexicon import ACTIONS, ACTIVITIES
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The little model of meaning: what a premise says about a hypothesis. The rules are explained in docs/scenes.md.
 
 Every clause says that something lies in a set: an activity among those possible, a count among those possible. The
-hypothesis follows where the premise's set lies inside its set, and is excluded where the two sets have nothing in common.
+hypothesis follows where the premise's set lies inside its set, and is excluded where the two sets share nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LABELS: tuple[Label, ...] = ("entailment", "neutral", "contradiction")
 # "All" is one step above every number word: a scale from nobody to everybody.
 _ALL = 10
 _AMOUNTS = frozenset(range(_ALL + 1))
-_HYPERNYMS = {plural: hypernym for plural, hypernym in CREATURES.values()}
+_HYPERNYMS = dict(CREATURES.values())
 
 
 def label_of(premise: Sentence, hypothesis: Sentence) -> Label:

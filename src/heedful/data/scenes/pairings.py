@@ -1,0 +1,192 @@
+"""One function a phenomenon: the premises and hypotheses among which binding decides.
+
+Each draws words, then lists every premise that can be made from the same words, and hypotheses to put to them. Since
+all premises of a list are the same bag of words, and the label is picked before the premise, no bag of words tells the
+label: only what is bound to what does. The first line of each docstring is what `phenomena` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from random import Random
+from typing import NamedTuple
+
+from heedful.data.scenes.clauses import Acts, Clause, Does, Entity, HowMany, Lies, Sentence
+from heedful.data.scenes.lexicon import ACTIONS, CREATURES, NUMBERS, PLACES, RELATIONS, SIZES, THINGS, Words
+
+
+class Choice(NamedTuple):
+    """Premises of one bag of words, and hypotheses; each hypothesis meets all three labels among the premises."""
+
+    premises: list[Sentence]
+    hypotheses: list[Sentence]
+
+
+Pairing = Callable[[Random, Words], Choice]
+
+
+def word_order(random: Random, words: Words) -> Choice:
+    """Who does what to whom, and which of the two is red: told by word order alone."""
+    action, nouns, looks = (
+        random.choice(list(ACTIONS)),
+        random.sample(words.creatures, 2),
+        _looks(random, words),
+    )
+    premises: list[Sentence] = [
+        (Acts(action, Entity(agent, first), Entity(patient, second)),)
+        for agent, patient in permutations(nouns)
+        for first, second in permutations(looks)
+    ]
+    return Choice(premises, [(Acts(action, *pair),) for pair in _one_described(nouns, random.choice(looks))])
+
+
+def voice(random: Random, words: Words) -> Choice:
+    """The same event in the active and in the passive voice."""
+    action, nouns = random.choice(list(ACTIONS)), random.sample(words.creatures, 2)
+    pairs = _one_described(nouns, random.choice(_looks(random, words)))
+    passive = random.random() < 0.5
+    return Choice(
+        [(Acts(action, *pair, passive=passive),) for pair in pairs],
+        [(Acts(action, *pair, passive=not passive),) for pair in pairs],
+    )
+
+
+def position(random: Random, words: Words) -> Choice:
+    """Where a thing is: a relation in the premise, its converse in the hypothesis."""
+    relation, nouns = random.choice(list(RELATIONS)), random.sample(THINGS, 2)
+    pairs = _one_described(nouns, random.choice(_looks(random, words)))
+    converse = RELATIONS[relation]
+    return Choice([(Lies(relation, *pair),) for pair in pairs], [(Lies(converse, *pair),) for pair in pairs])
+
+
+def negation(random: Random, words: Words) -> Choice:
+    """Which of two clauses "not" belongs to."""
+    nouns, verbs = random.sample(words.creatures, 2), random.sample(words.verbs, 2)
+    premises = [
+        sentence
+        for first, second in permutations(nouns)
+        for v, w in permutations(verbs)
+        for sentence in _both_orders(Does(first, (v,)), Does(second, (w,), negated=True))
+    ]
+    negated = random.random() < 0.5
+    return Choice(premises, [(Does(noun, (verb,), negated),) for noun in nouns for verb in verbs])
+
+
+def conjunction(random: Random, words: Words) -> Choice:
+    """What is joined by "and" may be dropped; of two joined by "or" neither is sure."""
+    nouns, verbs = random.sample(words.creatures, 2), random.sample(words.verbs, 3)
+    premises = [
+        sentence
+        for first, second in permutations(nouns)
+        for v, w, x in permutations(verbs)
+        for sentence in _both_orders(Does(first, (v,)), Does(second, (w, x)))
+    ]
+    return Choice(premises, [(Does(noun, (verb,)),) for noun in nouns for verb in verbs])
+
+
+def location(random: Random, words: Words) -> Choice:
+    """Which of two activities happens in the place."""
+    nouns, verbs, place = (
+        random.sample(words.creatures, 2),
+        random.sample(words.verbs, 2),
+        random.choice(PLACES),
+    )
+    # The clause with the place comes first: at the end it could be read as the place of both.
+    premises: list[Sentence] = [
+        (Does(first, (v,), place=place), Does(second, (w,)))
+        for first, second in permutations(nouns)
+        for v, w in permutations(verbs)
+    ]
+    return Choice(premises, [(Does(noun, (verb,), place=place),) for noun in nouns for verb in verbs])
+
+
+def numbers(random: Random, words: Words) -> Choice:
+    """Which number counts whom, and whether it is enough."""
+    low, high = sorted(random.sample(list(NUMBERS), 2), key=NUMBERS.__getitem__)
+    bound = random.choice([n for n in NUMBERS if NUMBERS[low] < NUMBERS[n] <= NUMBERS[high]])
+    asked = random.choice((low, high, f"at least {bound}", f"fewer than {bound}"))
+    return _counted(random, words, (low, high), asked)
+
+
+def quantifiers(random: Random, words: Words) -> Choice:
+    """All, some and no: of which kind each is said."""
+    given, asked = random.choice(((("all", "no"), "some"), (("all", "some"), "all"), (("all", "some"), "no")))
+    return _counted(random, words, given, asked)
+
+
+def modifiers(random: Random, words: Words) -> Choice:
+    """Dropping a modifier keeps "some red dogs" true, adding one keeps "no dogs" true; not the reverse."""
+    kinds, verbs = _plurals(random.sample(words.creatures, 2)), random.sample(words.verbs, 2)
+    colour = random.choice(words.shades)
+    premises = [
+        sentence
+        for some, no in permutations(kinds)
+        for v, w in permutations(verbs)
+        for left, right in permutations((colour, ""))
+        for sentence in _both_orders(HowMany("some", some, v, left), HowMany("no", no, w, right))
+    ]
+    asked = random.choice((colour, ""))
+    return Choice(premises, _some_or_no(kinds, verbs, asked))
+
+
+def hypernyms(random: Random, words: Words) -> Choice:
+    """Some dogs are some animals, and where no animals are no dogs are; not the reverse."""
+    kinds, verbs = CREATURES[random.choice(words.creatures)], random.sample(words.verbs, 2)
+    premises = [
+        sentence
+        for some, no in permutations(kinds)
+        for v, w in permutations(verbs)
+        for sentence in _both_orders(HowMany("some", some, v), HowMany("no", no, w))
+    ]
+    return Choice(premises, _some_or_no(list(kinds), verbs))
+
+
+PAIRINGS: dict[str, Pairing] = {
+    "word_order": word_order,
+    "voice": voice,
+    "position": position,
+    "negation": negation,
+    "conjunction": conjunction,
+    "location": location,
+    "numbers": numbers,
+    "quantifiers": quantifiers,
+    "modifiers": modifiers,
+    "hypernyms": hypernyms,
+}
+
+
+def _counted(random: Random, words: Words, given: tuple[str, str], asked: str) -> Choice:
+    kinds, verbs = _plurals(random.sample(words.creatures, 2)), random.sample(words.verbs, 2)
+    premises = [
+        sentence
+        for first, second in permutations(kinds)
+        for v, w in permutations(verbs)
+        for sentence in _both_orders(HowMany(given[0], first, v), HowMany(given[1], second, w))
+    ]
+    return Choice(premises, [(HowMany(asked, kind, verb),) for kind in kinds for verb in verbs])
+
+
+def _some_or_no(kinds: list[str], verbs: list[str], colour: str = "") -> list[Sentence]:
+    return [(HowMany(q, kind, verb, colour),) for q in ("some", "no") for kind in kinds for verb in verbs]
+
+
+def _both_orders(one: Clause, other: Clause) -> tuple[Sentence, Sentence]:
+    return (one, other), (other, one)
+
+
+def _one_described(nouns: list[str], look: str) -> list[tuple[Entity, Entity]]:
+    """List the two orders of two entities, with the adjective on the one or on the other."""
+    return [
+        pair
+        for first, second in permutations(nouns)
+        for pair in ((Entity(first, look), Entity(second)), (Entity(first), Entity(second, look)))
+    ]
+
+
+def _looks(random: Random, words: Words) -> tuple[str, str]:
+    return random.choice(words.shades), random.choice(SIZES)
+
+
+def _plurals(nouns: list[str]) -> list[str]:
+    return [CREATURES[noun][0] for noun in nouns]
