@@ -21,6 +21,7 @@ PADDED = 9
 TOLERANCE = 2e-6
 
 WITHOUT_EFFECT = {
+    "attentive-max": {"attentive.score.bias": "as of source2token, of which it is a part"},
     "source2token": {"score.bias": "the same amount for every token, which the softmax over tokens removes"},
 }
 """Parameters that cannot change the vector, by name of the pooling: parameter name to reason."""

@@ -2,5 +2,22 @@
 
 from heedful.encoders.base import ContextEncoder
 from heedful.encoders.disan import DisaBlock, DisanConfig, DisanEncoder
+from heedful.encoders.mssan import MssanConfig, MssanEncoder
+from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
+from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
+from heedful.encoders.mtsa_stacked import MtsaStackedConfig, MtsaStackedEncoder
 
-__all__ = ["ContextEncoder", "DisaBlock", "DisanConfig", "DisanEncoder"]
+__all__ = [
+    "ContextEncoder",
+    "DisaBlock",
+    "DisanConfig",
+    "DisanEncoder",
+    "MssanConfig",
+    "MssanEncoder",
+    "MtsaConfig",
+    "MtsaEncoder",
+    "MtsaPaperConfig",
+    "MtsaPaperEncoder",
+    "MtsaStackedConfig",
+    "MtsaStackedEncoder",
+]

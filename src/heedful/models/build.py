@@ -8,21 +8,40 @@ from typing import Any, get_args
 
 from torch import Tensor
 
-from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder
+from heedful.encoders import (
+    ContextEncoder,
+    DisanConfig,
+    DisanEncoder,
+    MssanConfig,
+    MssanEncoder,
+    MtsaConfig,
+    MtsaEncoder,
+    MtsaPaperConfig,
+    MtsaPaperEncoder,
+    MtsaStackedConfig,
+    MtsaStackedEncoder,
+)
 from heedful.errors import UsageError, nearest
 from heedful.heads import ClassifierHead, RelatednessHead
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
 from heedful.modules import Activation, WordEmbedding
-from heedful.pooling import MaxPooling, MeanPooling, Pooling, SourceToToken
+from heedful.pooling import AttentiveMax, MaxPooling, MeanPooling, Pooling, SourceToToken
 
 ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "disan": (DisanConfig, DisanEncoder),
+    "mssan": (MssanConfig, MssanEncoder),
+    "mtsa": (MtsaConfig, MtsaEncoder),
+    "mtsa-paper": (MtsaPaperConfig, MtsaPaperEncoder),
+    "mtsa-stacked": (MtsaStackedConfig, MtsaStackedEncoder),
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
 
 POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
     "source2token": lambda width, config: SourceToToken(
+        width, activation=config.activation, dropout=config.dropout
+    ),
+    "attentive-max": lambda width, config: AttentiveMax(
         width, activation=config.activation, dropout=config.dropout
     ),
     "mean": lambda width, _: MeanPooling(width),

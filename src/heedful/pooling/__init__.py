@@ -1,7 +1,8 @@
 """One state a token to one vector a sentence."""
 
+from heedful.pooling.attentive_max import AttentiveMax
 from heedful.pooling.base import Pooling
 from heedful.pooling.simple import MaxPooling, MeanPooling
 from heedful.pooling.source2token import SourceToToken
 
-__all__ = ["MaxPooling", "MeanPooling", "Pooling", "SourceToToken"]
+__all__ = ["AttentiveMax", "MaxPooling", "MeanPooling", "Pooling", "SourceToToken"]
