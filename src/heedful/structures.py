@@ -102,8 +102,11 @@ class NetworkOutput:
         logits: unnormalised class scores, [B, Y].
         vectors: the sentence vector of each side, [B, D] each.
         traces: one record a side; empty unless asked for.
+        alignments: attention between the two sides by name, each [B, L1, L2]; rows are tokens of the first side.
+            Empty unless the network aligns and it was asked for.
     """
 
     logits: Tensor
     vectors: tuple[Tensor, ...]
     traces: tuple[SideTrace, ...] = ()
+    alignments: Mapping[str, Tensor] = field(default_factory=dict)

@@ -14,7 +14,31 @@ from heedful.pooling import Pooling
 from heedful.structures import Batch, NetworkOutput, Sentences, SideTrace
 
 
-class SentenceEncoder(nn.Module):
+class SentenceReader(nn.Module, ABC):
+    """Base of what turns word ids into one vector a sentence.
+
+    Attributes:
+        embedding: word vectors.
+        width_out: features D of a sentence vector.
+    """
+
+    embedding: WordEmbedding
+    width_out: int
+
+    @abstractmethod
+    def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
+        """Encode a column of sentences.
+
+        Args:
+            sentences: B sentences.
+            need_weights: also return how they were read.
+
+        Returns:
+            Vectors [B, D], and the trace if asked for.
+        """
+
+
+class SentenceEncoder(SentenceReader):
     """Word ids to one vector a sentence: embedding, encoder, pooling.
 
     Args:
@@ -29,15 +53,7 @@ class SentenceEncoder(nn.Module):
         self.width_out = pooling.width_out
 
     def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
-        """Encode a column of sentences.
-
-        Args:
-            sentences: B sentences.
-            need_weights: also return how they were read.
-
-        Returns:
-            Vectors [B, D], and the trace if asked for.
-        """
+        """Encode; see `SentenceReader.forward`."""
         x = self.embedding(sentences.ids)
         context = self.encoder(x, sentences, need_weights=need_weights)
         pooled = self.pooling(context.states, sentences.valid, need_weights=need_weights)
@@ -45,25 +61,24 @@ class SentenceEncoder(nn.Module):
 
 
 class Network(nn.Module, ABC):
-    """Base of the networks: both sides of a batch go through one sentence encoder.
+    """Base of the networks: a batch in, logits out.
 
     Args:
         sentence_encoder: shared by all sides.
 
     Attributes:
         sides: texts an example has.
+        prefix: tokens the network puts in front of every text; none, or NULL.
     """
 
     sides: int
+    prefix: tuple[str, ...] = ()
 
-    def __init__(self, sentence_encoder: SentenceEncoder) -> None:
+    def __init__(self, sentence_encoder: SentenceReader) -> None:
         super().__init__()
         self.sentence_encoder = sentence_encoder
 
     @abstractmethod
-    def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
-        """Turn the sentence vectors, [B, D] a side, into logits [B, Y]."""
-
     def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
         """Run the network.
 
@@ -77,17 +92,32 @@ class Network(nn.Module, ABC):
         Raises:
             UsageError: if the batch has the wrong number of sides.
         """
+
+    def check_sides(self, batch: Batch) -> None:
+        """Refuse a batch with the wrong number of sides."""
         if len(batch.sides) != self.sides:
             raise UsageError(
                 f"{type(self).__name__} takes {self.sides} text(s) an example; got {len(batch.sides)}"
             )
+
+
+class VectorNetwork(Network):
+    """Base of the networks that read every side alone and compare only the sentence vectors."""
+
+    @abstractmethod
+    def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
+        """Turn the sentence vectors, [B, D] a side, into logits [B, Y]."""
+
+    def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
+        """Run the network; see `Network.forward`."""
+        self.check_sides(batch)
         encoded = [self.sentence_encoder(side, need_weights=need_weights) for side in batch.sides]
         vectors = tuple(vector for vector, _ in encoded)
         traces = tuple(trace for _, trace in encoded if trace is not None)
         return NetworkOutput(self.score(vectors), vectors, traces)
 
 
-class TextNetwork(Network):
+class TextNetwork(VectorNetwork):
     """Classify a text.
 
     Args:
@@ -105,11 +135,11 @@ class TextNetwork(Network):
         self.head = head
 
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
-        """See `Network.score`."""
+        """See `VectorNetwork.score`."""
         return self.head(vectors[0])
 
 
-class PairNetwork(Network):
+class PairNetwork(VectorNetwork):
     """Classify a pair by comparing the vectors of its two sentences.
 
     Args:
@@ -131,11 +161,11 @@ class PairNetwork(Network):
         self.matching: Matching = matching
 
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
-        """See `Network.score`."""
+        """See `VectorNetwork.score`."""
         return self.head(match_features(*vectors, matching=self.matching))
 
 
-class RelatednessNetwork(Network):
+class RelatednessNetwork(VectorNetwork):
     """Grade how related two sentences are.
 
     Args:
@@ -153,5 +183,5 @@ class RelatednessNetwork(Network):
         self.head = head
 
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
-        """See `Network.score`."""
+        """See `VectorNetwork.score`."""
         return self.head(*vectors)

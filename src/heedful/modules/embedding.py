@@ -20,17 +20,20 @@ class WordEmbedding(nn.Module):
     Args:
         trained: initial trained rows, [V, D] float32; rows 0 and 1 are overwritten with zeros.
         frozen: further rows, [F, D]; None for none.
+        train: whether the first table is trained; where not, it is a constant of the network like the second.
 
     Attributes:
+        weight: the first table, [V, D].
         frozen: the further rows, [F, D] float16; empty for none.
 
     Raises:
         UsageError: if the two tables differ in width, or there are fewer than two rows.
     """
 
+    weight: Tensor
     frozen: Tensor
 
-    def __init__(self, trained: Tensor, frozen: Tensor | None = None) -> None:
+    def __init__(self, trained: Tensor, frozen: Tensor | None = None, *, train: bool = True) -> None:
         super().__init__()
         if trained.dim() != 2 or len(trained) < 2:
             raise UsageError(
@@ -40,9 +43,12 @@ class WordEmbedding(nn.Module):
         frozen = torch.empty(0, width) if frozen is None else frozen
         if frozen.shape[1:] != (width,):
             raise UsageError(f"frozen must be [F, {width}], the width of trained; got {list(frozen.shape)}")
-        self.weight = nn.Parameter(trained.clone())
-        with torch.no_grad():
-            self.weight[:2] = 0
+        rows = trained.detach().clone()
+        rows[:2] = 0
+        if train:
+            self.weight = nn.Parameter(rows)
+        else:
+            self.register_buffer("weight", rows)
         self.register_buffer("frozen", frozen.to(torch.float16))
 
     @property

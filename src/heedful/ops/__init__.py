@@ -1,7 +1,17 @@
 """Pure attention functions: a reference that is the specification, and faster forms that equal it."""
 
 from heedful.ops.additive import additive_attention
+from heedful.ops.cross import Alignment, soft_align
+from heedful.ops.scored import scored_attention
 from heedful.ops.source_to_token import source_to_token
 from heedful.ops.types import AttentionResult, Impl
 
-__all__ = ["AttentionResult", "Impl", "additive_attention", "source_to_token"]
+__all__ = [
+    "Alignment",
+    "AttentionResult",
+    "Impl",
+    "additive_attention",
+    "scored_attention",
+    "soft_align",
+    "source_to_token",
+]
