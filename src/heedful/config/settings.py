@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from heedful.errors import UsageError, nearest
 from heedful.models import ModelConfig
+from heedful.text.tokenize import TOKENIZERS
 from heedful.training.settings import TrainSettings
 
 Protocol = Literal["honest", "paper"]
@@ -54,6 +56,24 @@ class DataConfig:
     max_tokens: int = 400
     truncate: Literal["error", "head"] = "error"
 
+    def __post_init__(self) -> None:
+        _refuse(
+            [
+                *_below_one("max_tokens", self.max_tokens),
+                *(
+                    []
+                    if 0 < self.dev_fraction < 1
+                    else [f"dev_fraction must lie between 0 and 1; got {self.dev_fraction}"]
+                ),
+                *([] if self.folds >= 2 else [f"folds must be 2 or more; got {self.folds}"]),
+                *(
+                    []
+                    if 1 <= self.fold <= self.folds
+                    else [f"fold must be 1 to folds = {self.folds}; got {self.fold}"]
+                ),
+            ]
+        )
+
 
 @dataclass(frozen=True)
 class TextConfig:
@@ -67,7 +87,9 @@ class TextConfig:
         baseforms: file of ``form<TAB>base`` lines: a word without a vector takes its base form's.
         extra_words: keep the vectors of words that the training data lacks, frozen.
         random: how other rows start: "uniform" in [-0.05, 0.05], or "normal" with deviation 1.
-        unit_norm: scale pretrained vectors to length 1.
+        vector_norm: scale every pretrained vector to this length; 0 leaves them as they are. The papers' settings fit
+            GloVe's length of about 5.
+        unit_norm: scale all vectors to length 1 (decomposable attention).
         oov: what an unknown word is: "unknown" (the zero vector, still visible) or "hash" (one of 100 frozen rows).
     """
 
@@ -78,8 +100,19 @@ class TextConfig:
     baseforms: str = ""
     extra_words: bool = True
     random: Literal["uniform", "normal"] = "uniform"
+    vector_norm: float = 0.0
     unit_norm: bool = False
     oov: Literal["unknown", "hash"] = "unknown"
+
+    def __post_init__(self) -> None:
+        problems = _below_one("min_count", self.min_count)
+        if self.tokenizer not in TOKENIZERS:
+            problems.append(
+                f"tokenizer {self.tokenizer!r} is unknown; {nearest(self.tokenizer, tuple(TOKENIZERS))}"
+            )
+        if self.baseforms and not self.vectors:
+            problems.append("baseforms are used to look vectors up: name text.vectors too")
+        _refuse(problems)
 
 
 @dataclass(frozen=True)
@@ -97,6 +130,10 @@ class BatchConfig:
     tokens: int = 0
     bucketing: bool = True
     eval_size: int = 128
+
+    def __post_init__(self) -> None:
+        wrong = [f"tokens must be 0 (no limit) or more; got {self.tokens}"] if self.tokens < 0 else []
+        _refuse([*_below_one("size", self.size), *_below_one("eval_size", self.eval_size), *wrong])
 
 
 @dataclass(frozen=True)
@@ -118,3 +155,12 @@ class RunConfig:
     batches: BatchConfig = field(default_factory=BatchConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     train: TrainSettings = field(default_factory=TrainSettings)
+
+
+def _below_one(name: str, value: int) -> list[str]:
+    return [f"{name} must be 1 or more; got {value}"] if value < 1 else []
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        raise UsageError("; ".join(problems))

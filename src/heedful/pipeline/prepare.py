@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from heedful.config import RunConfig, TextConfig
+from heedful.config import RunConfig
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare, load_or_read_vectors
 from heedful.data.encode import EncodedDataset, encode
-from heedful.data.readers.opening import find_file
 from heedful.data.targets import collect_labels
-from heedful.data.tokens import tokenise_corpus
-from heedful.pipeline.sources import Corpora, Source, data_root, find_source
+from heedful.data.tokens import place, tokenise_corpus
+from heedful.errors import DataError
+from heedful.pipeline.sources import Corpora, Source, data_root, find_named, find_source
 from heedful.text.table import Table, initial_table
 from heedful.text.vectors import WordVectors, read_baseforms
 from heedful.text.vocabulary import Vocabulary
@@ -69,7 +69,7 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
     """
     root = data_root(config, folder)
     source = find_source(config, root)
-    pretrained = _read_vectors(config.text, root, cache)
+    pretrained = _read_vectors(config, root, cache)
     settings = {
         "fingerprint": source.fingerprint,
         "data": asdict(config.data),
@@ -92,7 +92,7 @@ def prepare_examples(config: RunConfig, source: Source) -> Prepared:
     Returns:
         Everything training needs from the data side.
     """
-    pretrained = _read_vectors(config.text, None, None)
+    pretrained = _read_vectors(config, None, None)
     return _prepared(config, source, pretrained, _encode(config, source, pretrained))
 
 
@@ -104,6 +104,7 @@ def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data:
         seed=config.train.seed,
         random=config.text.random,
         width=config.model.width,
+        vector_norm=config.text.vector_norm,
         unit_norm=config.text.unit_norm,
     )
     labels = data.datasets["train"].labels
@@ -119,15 +120,20 @@ def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data:
     )
 
 
-def _read_vectors(text: TextConfig, root: Path | None, cache: Path | None) -> _VectorFiles:
+def _read_vectors(config: RunConfig, root: Path | None, cache: Path | None) -> _VectorFiles:
+    text = config.text
     if not text.vectors:
         return _VectorFiles()
-    folder = root or Path()
-    file = find_file(folder / text.vectors)
+    file = find_named(text.vectors, root)
     vectors = load_or_read_vectors(file, cache, lowercase=text.lowercase)
+    if vectors.width != config.model.width:
+        raise DataError(
+            f"{file}: every line holds a word and {vectors.width} numbers, but model.width is {config.model.width}; "
+            f"set model.width={vectors.width} or name another file"
+        )
     if not text.baseforms:
         return _VectorFiles(vectors, None, (file,))
-    forms = find_file(folder / text.baseforms)
+    forms = find_named(text.baseforms, root)
     return _VectorFiles(vectors, read_baseforms(forms), (file, forms))
 
 
@@ -136,8 +142,11 @@ def _encode(config: RunConfig, source: Source, pretrained: _VectorFiles) -> Prep
     labels = source.labels
     if source.kind != "score" and not labels:
         labels = collect_labels(corpora["train"].examples, corpora["train"].source)
+    if source.kind == "score":
+        _check_grades(corpora, config.model.outputs)
     tokenised = {
-        name: tokenise_corpus(corpus.examples, text.tokenizer, corpus.source) for name, corpus in corpora.items()
+        name: tokenise_corpus(corpus.examples, text.tokenizer, corpus.source)
+        for name, corpus in corpora.items()
     }
     vocabulary = Vocabulary.build(
         tokenised["train"].counts(),
@@ -159,6 +168,16 @@ def _encode(config: RunConfig, source: Source, pretrained: _VectorFiles) -> Prep
         for name, corpus in tokenised.items()
     }
     return PreparedData(vocabulary, datasets, tuple(_notes(corpora, datasets)))
+
+
+def _check_grades(corpora: Corpora, grades: int) -> None:
+    for corpus in corpora.values():
+        for number, example in enumerate(corpus.examples, start=1):
+            if isinstance(example.target, int | float) and not 1 <= example.target <= grades:
+                raise DataError(
+                    f"{place(corpus.source, example.row or number)}: the score {example.target:g} is outside 1 to "
+                    f"{grades}; bring scores onto a scale that begins at 1, and set model.outputs to its end"
+                )
 
 
 def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable[str]:

@@ -37,6 +37,7 @@ def initial_table(
     random: Literal["uniform", "normal"] = "uniform",
     scale: float = 0.05,
     width: int = 300,
+    vector_norm: float = 0.0,
     unit_norm: bool = False,
 ) -> Table:
     """Fill the embedding tables of a vocabulary.
@@ -51,6 +52,8 @@ def initial_table(
         random: `uniform` in [-scale, scale] (the papers), or `normal` N(0, 1) (what the published SST code does).
         scale: half width of the uniform distribution.
         width: features D where there are no vectors.
+        vector_norm: scale every pretrained vector to this length; 0 leaves them as they are. The papers' settings were
+            found with GloVe, whose vectors are about 5 long; unit vectors such as Numberbatch's train much slower.
         unit_norm: scale every row but 0 and 1 to length 1 (decomposable attention).
 
     Returns:
@@ -75,8 +78,9 @@ def initial_table(
     source = np.where(
         direct >= 0, direct, _row_of([(baseforms or {}).get(w, "") for w in vocabulary.trainable], rows)
     )
-    trainable[2:][source >= 0] = vectors.matrix[source[source >= 0]]
-    frozen = vectors.matrix[_checked(_row_of(vocabulary.extra, rows), vocabulary)]
+    pretrained = vectors.matrix if vector_norm == 0 else vector_norm * _unit(vectors.matrix)
+    trainable[2:][source >= 0] = pretrained[source[source >= 0]]
+    frozen = pretrained[_checked(_row_of(vocabulary.extra, rows), vocabulary)]
     if unit_norm:
         trainable, frozen = _unit(trainable), _unit(frozen)
     trainable[:2] = 0

@@ -62,3 +62,12 @@ def test_vectors_that_do_not_fit_the_vocabulary_are_told() -> None:
         initial_table(vocabulary(), WordVectors(("dog",), VECTORS.matrix[:1]))
     with pytest.raises(UsageError, match="'uniform' or 'normal', got 'gauss'"):
         initial_table(vocabulary(), VECTORS, random="gauss")  # type: ignore[arg-type]
+
+
+def test_vector_norm_scales_pretrained_rows_alone() -> None:
+    built = Vocabulary.build({"dog": 2, "unseen": 1}, pretrained=VECTORS.words)
+    plain, scaled = (initial_table(built, VECTORS, vector_norm=norm) for norm in (0.0, 5.0))
+    dog, unseen = built.id("dog"), built.id("unseen")
+    assert np.linalg.norm(scaled.trainable[dog]) == pytest.approx(5.0)
+    np.testing.assert_array_equal(scaled.trainable[unseen], plain.trainable[unseen])
+    np.testing.assert_allclose(np.linalg.norm(scaled.frozen.astype(np.float64), axis=1), 5.0, rtol=1e-3)
