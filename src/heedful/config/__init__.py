@@ -1,6 +1,6 @@
 """Run settings: dataclasses, TOML recipes, and one report of every mistake."""
 
-from heedful.config.load import load_config, override, recipe_names, to_toml
+from heedful.config.load import from_table, load_config, override, recipe_names, to_toml
 from heedful.config.settings import BatchConfig, DataConfig, RunConfig, TextConfig
 
 __all__ = [
@@ -8,6 +8,7 @@ __all__ = [
     "DataConfig",
     "RunConfig",
     "TextConfig",
+    "from_table",
     "load_config",
     "override",
     "recipe_names",

@@ -12,6 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from heedful.config.settings import RunConfig
 from heedful.errors import UsageError, nearest
+from heedful.models import encoder_config
 
 
 def recipe_names() -> list[str]:
@@ -59,6 +60,22 @@ def override(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
     return _checked(table, problems, "settings")
 
 
+def from_table(table: Mapping[str, Any], source: str) -> RunConfig:
+    """Read settings from nested plain values, as a model folder keeps them.
+
+    Args:
+        table: the settings.
+        source: where they come from, for messages.
+
+    Returns:
+        The settings, defaults filled in.
+
+    Raises:
+        UsageError: listing every mistake.
+    """
+    return _checked(dict(table), [], source)
+
+
 def to_toml(config: RunConfig) -> str:
     """Write settings as TOML that `load_config` reads back equal.
 
@@ -84,6 +101,10 @@ def _plain(value: Any) -> Any:
 
 def _checked(table: dict[str, Any], problems: list[str], source: str) -> RunConfig:
     config: RunConfig = _build(RunConfig, table, "", problems)
+    try:
+        encoder_config(config.model)
+    except UsageError as error:
+        problems.append(str(error))
     if problems:
         lines = "\n".join(f"  {problem}" for problem in problems)
         raise UsageError(f"{source}: {len(problems)} mistake(s) in the settings:\n{lines}")
@@ -95,7 +116,7 @@ def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
     if path.suffix == ".toml" or path.exists():
         if not path.is_file():
             raise UsageError(f"{path}: there is no such settings file")
-        text, source = path.read_text(encoding="utf-8"), str(path)
+        text, source = _read_text(path), str(path)
     else:
         names = recipe_names()
         if str(recipe) not in names:
@@ -108,6 +129,17 @@ def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
         return tomllib.loads(text), source
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{source}: not TOML: {error}") from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def _apply(table: dict[str, Any], text: str, problems: list[str]) -> None:

@@ -23,4 +23,6 @@ def check_parts(config: RunConfig, folder: Path | None) -> Report:
     corpora = find_source(config, data_root(config, folder)).load()
     if corpora.get("test") is corpora["dev"]:  # the papers' protocol selects on the test part
         del corpora["test"]
-    return check_corpora(corpora, tokenize=tokenizer(config.text.tokenizer).words, limit=config.data.max_tokens)
+    return check_corpora(
+        corpora, tokenize=tokenizer(config.text.tokenizer).words, limit=config.data.max_tokens
+    )

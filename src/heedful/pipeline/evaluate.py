@@ -50,7 +50,7 @@ def read_gold(
         roles.append("group")
     wanted: dict[str, Any] = {role: columns[role] for role in roles}
     assert file is not None  # one of the two is given, and it is not the split
-    return read_table(file, **wanted, keep_empty=True)
+    return read_table(file, **wanted, labels=predictor.labels, keep_empty=True)
 
 
 def evaluate_corpus(predictor: Predictor, corpus: Corpus) -> Report:

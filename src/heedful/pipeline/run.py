@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,17 +17,19 @@ from heedful.config import RunConfig, to_toml
 from heedful.data.collate import collate
 from heedful.data.encode import EncodedDataset
 from heedful.data.sampler import BucketSampler
-from heedful.errors import UsageError
+from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report, evaluate_classes, evaluate_scores
 from heedful.files import write_text
 from heedful.models import ModelConfig, Network, build_network
 from heedful.objectives import cross_entropy, relatedness_loss
 from heedful.pipeline.card import model_card
 from heedful.pipeline.prepare import Prepared
-from heedful.predictor import Predictor, TextSettings
+from heedful.predictor import About, Predictor, TextSettings
 from heedful.structures import Batch, NetworkOutput
 from heedful.training.loop import FitResult, fit
+from heedful.training.parallel import is_first_process
 from heedful.training.progress import Reporter
+from heedful.training.settings import TrainSettings
 
 TASKS = {"text": "text", "pair": "pair", "score": "relatedness"}
 """Kind of data to task of the model."""
@@ -119,38 +122,76 @@ def train(
     """
     started = time.perf_counter()
     model = _model_config(config, prepared)
-    torch.manual_seed(config.train.seed)
-    network = build_network(
-        model, torch.from_numpy(prepared.table.trainable), torch.from_numpy(prepared.table.frozen)
-    )
+    network = _seeded_network(model, prepared, config.train.seed)
     text = TextSettings(
         config.text.tokenizer, config.data.max_tokens, config.data.truncate, config.batches.eval_size
     )
     predictor = Predictor(network, model, prepared.vocabulary, prepared.labels, text)
-
-    def evaluate(_: torch.nn.Module) -> dict[str, float]:
-        return report(predictor, prepared.datasets["dev"]).metrics
-
-    result = fit(
-        network,
-        TrainingBatches(prepared.datasets["train"], config),
-        _objective(model),
-        config.train,
-        evaluate=evaluate,
-        folder=folder,
-        resume=resume,
-        config=asdict(config),
-        reporter=reporter,
-    )
+    result = _fit(config, prepared, predictor, folder, resume, reporter)
     dev = report(predictor, prepared.datasets["dev"])
     test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
     seconds = time.perf_counter() - started
     run = RunResult(predictor, result, dev, test, count_parameters(network), seconds)
-    if folder is not None:
+    predictor.about = About(asdict(config), run.summary(), model_card(config, prepared, run.summary()))
+    if folder is not None and is_first_process():
         write_text(folder / "config.toml", to_toml(config))
-        card = model_card(config, prepared, run.summary())
-        predictor.save(folder / "model", run.summary(), card, asdict(config))
+        predictor.save(folder / "model")
     return run
+
+
+def _seeded_network(model: ModelConfig, prepared: Prepared, seed: int) -> Network:
+    with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
+        torch.default_generator.manual_seed(seed)
+        return build_network(
+            model, torch.from_numpy(prepared.table.trainable), torch.from_numpy(prepared.table.frozen)
+        )
+
+
+def _fit(
+    config: RunConfig,
+    prepared: Prepared,
+    predictor: Predictor,
+    folder: Path | None,
+    resume: bool,
+    reporter: Reporter | None,
+) -> FitResult:
+    try:
+        return fit(
+            predictor.network,
+            TrainingBatches(prepared.datasets["train"], config),
+            _objective(predictor.model),
+            config.train,
+            evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
+            folder=folder,
+            resume=resume,
+            config=asdict(config),
+            reporter=reporter,
+        )
+    except DivergedError as error:
+        where = config.data.set or config.data.train or "training data"
+        raise DivergedError(f"{where}: {error}") from None
+
+
+def check_run_folder(folder: Path, *, resume: bool) -> None:
+    """Refuse a run folder before any work is done, rather than after the data was read.
+
+    Args:
+        folder: where the run is to be kept.
+        resume: whether a run in it may go on.
+
+    Raises:
+        UsageError: if it holds a run and ``resume`` is False.
+        OutputError: if it cannot be written.
+    """
+    if not resume and ((folder / "metrics.jsonl").exists() or (folder / "checkpoints").exists()):
+        raise UsageError(
+            f"{folder} already holds a run: --resume continues it, --overwrite replaces it; or choose another --out"
+        )
+    place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not place.is_dir():
+        raise OutputError(f"{folder}: cannot write: {place} is a file, not a folder. Choose another folder.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise OutputError(f"{folder}: cannot write: no permission in {place}. Choose another folder.")
 
 
 def report(predictor: Predictor, dataset: EncodedDataset) -> Report:
@@ -195,13 +236,23 @@ def count_parameters(network: Network) -> int:
 def _model_config(config: RunConfig, prepared: Prepared) -> ModelConfig:
     task = TASKS[prepared.kind]
     if config.model.task != task:
-        raise UsageError(f"model.task is {config.model.task!r}, but the data is for {task!r}; set model.task={task}")
-    metric = METRICS.get(config.train.metric)
-    wanted = "max" if metric is None or metric.better == "higher" else "min"
-    if config.train.direction != wanted:
-        raise UsageError(f"train.direction must be {wanted!r} for train.metric={config.train.metric!r}")
+        raise UsageError(
+            f"model.task is {config.model.task!r}, but the data is for {task!r}; set model.task={task}"
+        )
+    _check_metric(config.train, task)
     outputs = config.model.outputs if task == "relatedness" else len(prepared.labels)
     return replace(config.model, outputs=outputs)
+
+
+def _check_metric(train: TrainSettings, task: str) -> None:
+    measured = ["pearson", "spearman", "mse"] if task == "relatedness" else ["accuracy", "macro_f1"]
+    if train.metric not in measured:
+        raise UsageError(
+            f"train.metric={train.metric!r} is not measured here; {nearest(train.metric, measured)}"
+        )
+    wanted = "max" if METRICS[train.metric].better == "higher" else "min"
+    if train.direction != wanted:
+        raise UsageError(f"train.direction must be {wanted!r} for train.metric={train.metric!r}")
 
 
 def _objective(model: ModelConfig) -> Any:

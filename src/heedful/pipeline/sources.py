@@ -14,7 +14,8 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.data.readers.opening import find_file
 from heedful.data.readers.table import read_table
-from heedful.errors import UsageError
+from heedful.data.targets import collect_labels
+from heedful.errors import DataError, UsageError
 from heedful.files import sha256
 
 GENERATED = "scenes"
@@ -57,7 +58,9 @@ def data_root(config: RunConfig, folder: Path | None) -> Path | None:
     Raises:
         UsageError: if a folder is needed and none is named.
     """
-    needs_folder = config.data.set not in ("", GENERATED) or bool(config.text.vectors and not config.data.train)
+    needs_folder = config.data.set not in ("", GENERATED) or bool(
+        config.text.vectors and not config.data.train
+    )
     return catalogue.data_folder(folder) if needs_folder or folder is not None else None
 
 
@@ -107,11 +110,12 @@ def from_examples(
     Returns:
         The source.
     """
+    labels = () if kind == "score" else collect_labels(train)
     if dev is not None:
         parts = {"train": Corpus(list(train)), "dev": Corpus(list(dev))}
-        return Source(lambda: parts, kind, "examples from Python; dev selects")
+        return Source(lambda: parts, kind, "examples from Python; dev selects", labels)
     how = f"examples from Python; a dev part of {fraction:.0%} cut from training (seed {seed}) selects"
-    return Source(lambda: _with_dev(Corpus(list(train)), None, fraction, seed), kind, how)
+    return Source(lambda: _with_dev(Corpus(list(train)), None, fraction, seed), kind, how, labels)
 
 
 def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
@@ -122,7 +126,6 @@ def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
         return catalogue.load(data.set, split, root, **data.options)
 
     if "train" not in names:
-        _check_fold(data)
         official: Callable[[], tuple[Corpus, Corpus]] = lambda: _one_fold(read("all"), data)  # noqa: E731
         how = f"fold {data.fold} of {data.folds} (shuffle seed {FOLD_SEED}) held out as test"
     else:
@@ -140,7 +143,9 @@ def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
             return {"train": train, "dev": read("dev"), "test": test}
 
         return Source(load, known.kind, how, known.labels, fingerprint)
-    how += f"; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects, test is read once"
+    how += (
+        f"; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects, test is read once"
+    )
     return Source(
         lambda: _with_dev(*official(), data.dev_fraction, seed), known.kind, how, known.labels, fingerprint
     )
@@ -150,18 +155,16 @@ def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     kind = "score" if data.score else "pair" if data.premise else "text"
     roles = ("text", "premise", "hypothesis", "label", "score")
     columns: dict[str, Any] = {role: getattr(data, role) or None for role in roles}
-    paths = {
-        part: find_file((root or Path()) / name)
-        for part, name in (("train", data.train), ("dev", data.dev), ("test", data.test))
-        if name
-    }
+    named = {"train": data.train, "dev": data.dev, "test": data.test}
+    paths = {part: find_named(name, root) for part, name in named.items() if name}
     fingerprint = {path.name: sha256(path) for path in paths.values()}
 
-    def read(part: str) -> Corpus:
-        return read_table(paths[part], **columns, **data.options)
-
     def load() -> Corpora:
-        parts = {part: read(part) for part in paths}
+        parts = {"train": read_table(paths["train"], **columns, **data.options)}
+        # The other files are read knowing the classes, so that a misspelt one is named with its row and field.
+        labels = () if kind == "score" else collect_labels(parts["train"].examples, parts["train"].source)
+        others = [part for part in paths if part != "train"]
+        parts |= {part: read_table(paths[part], **columns, **data.options, labels=labels) for part in others}
         if "dev" in parts:
             return parts
         if data.protocol == "paper" and "test" in parts:
@@ -177,9 +180,26 @@ def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     return Source(load, kind, how, fingerprint=fingerprint)
 
 
-def _check_fold(data: DataConfig) -> None:
-    if not 1 <= data.fold <= data.folds:
-        raise UsageError(f"data.fold must be 1 to data.folds = {data.folds}; got {data.fold}")
+def find_named(name: str, root: Path | None) -> Path:
+    """Find a file that the settings name: in the folder of data sets, else in the working folder.
+
+    Args:
+        name: its name, absolute or relative; the suffix of a compression may be left out.
+        root: the folder of data sets, or None.
+
+    Returns:
+        A file that exists.
+
+    Raises:
+        DataError: if there is none.
+    """
+    if root is not None:
+        try:
+            return find_file(root / name)
+        except DataError:
+            if not Path(name).exists():
+                raise
+    return find_file(name)
 
 
 def _one_fold(whole: Corpus, data: DataConfig) -> tuple[Corpus, Corpus]:
@@ -193,6 +213,13 @@ def _selected_on_test(train: Corpus, test: Corpus) -> Corpora:
 
 
 def _with_dev(train: Corpus, test: Corpus | None, fraction: float, seed: int) -> Corpora:
-    rest, dev = split_dev(train.examples, fraction, seed)
+    try:
+        rest, dev = split_dev(train.examples, fraction, seed)
+    except UsageError as error:
+        where = train.source or "training data"
+        raise DataError(
+            f"{where}: {len(train.examples)} usable rows are too few to cut a dev part of {fraction:.0%} from; "
+            "bring more, raise data.dev_fraction, or give a dev part of its own"
+        ) from error
     parts = {"train": Corpus(rest, train.skipped, train.source), "dev": Corpus(dev, source=train.source)}
     return parts if test is None else {**parts, "test": test}

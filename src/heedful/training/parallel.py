@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 
+def is_first_process() -> bool:
+    """Say whether this process is the one that writes and prints: the only one, or the first that torchrun started."""
+    return "TORCHELASTIC_RUN_ID" not in os.environ or os.environ.get("RANK", "0") == "0"
+
+
 def start_fabric(settings: TrainSettings) -> Fabric:
     """Start Fabric on the device and processes at hand.
 
@@ -41,8 +46,8 @@ def start_fabric(settings: TrainSettings) -> Fabric:
         processes, local = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
     if settings.shards % processes:
         raise UsageError(
-            f"shards must be a multiple of the number of processes, {processes}; got {settings.shards}. "
-            f"Set shards={processes}."
+            f"train.shards must be a multiple of the number of processes, {processes}; got {settings.shards}. "
+            f"Set train.shards={processes}."
         )
     available = torch.cuda.is_available()
     if settings.device == "cuda" and not available:

@@ -166,8 +166,8 @@ def text_fields(
         if is_missing(value):
             if on_missing == "error":
                 raise DataError(
-                    f"{builder.where(row, name)}: value is missing; "
-                    "on_missing='empty' treats it as an empty text, on_missing='skip' leaves the row out"
+                    f"{builder.where(row, name)}: value is missing; write an empty string where there is no text, or "
+                    "on_missing='empty' reads it as one, on_missing='skip' leaves the row out"
                 )
             if on_missing == "skip":
                 builder.skip(NO_TEXT)

@@ -1,0 +1,88 @@
+"""A predictor's answer to one request, with what led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from heedful.data.collate import collate
+from heedful.data.examples import Example
+from heedful.explain import Explanation, SentenceView, deletion_score, explanation_from
+from heedful.text.tokenize import tokenize
+
+if TYPE_CHECKING:
+    from heedful.predictor.predictor import Predictor
+
+SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
+
+PAPER_NAMES = {
+    "disan": "DiSAN",
+    "biblosan": "Bi-BloSAN",
+    "resan": "ReSAN",
+    "mtsa": "MTSA",
+    "ms-san": "MS-SAN",
+}
+"""Encoder to the name its paper gives it; an encoder that is not here goes by its own."""
+
+
+def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Explanation:
+    """Show what a model looked at.
+
+    Args:
+        predictor: the model.
+        example: one text or one pair.
+        faithfulness: also delete the heaviest words of a classified example and see what happens.
+
+    Returns:
+        The record that the pictures are drawn from.
+    """
+    dataset, _ = predictor.encode_examples([example])
+    with torch.inference_mode():
+        output = predictor.network(collate(dataset, np.array([0]), predictor.device), need_weights=True)
+    related = predictor.model.task == "relatedness"
+    explanation = explanation_from(
+        output,
+        0,
+        _views(predictor, example, dataset.lengths()[0]),
+        labels=predictor.answer_names,
+        score=float(predictor.scores(output.logits.float().cpu().numpy())[0]) if related else None,
+        score_range=(1.0, float(predictor.model.outputs)) if related else None,
+        method=PAPER_NAMES.get(predictor.model.encoder, predictor.model.encoder),
+    )
+    return explanation if related or not faithfulness else _with_faithfulness(explanation, predictor)
+
+
+def _views(predictor: Predictor, example: Example, lengths: NDArray[np.int64]) -> list[SentenceView]:
+    views = []
+    for name, text, length in zip(SIDE_NAMES[len(example.texts)], example.texts, lengths, strict=True):
+        tokens = tokenize(text, predictor.text.tokenizer)
+        words, spans = tokens.words[:length], tokens.spans[:length]
+        unknown = tuple(not predictor.vocabulary.knows(word) for word in words)
+        views.append(SentenceView(name, text, words, spans, unknown, length < len(tokens.words)))
+    return views
+
+
+def _with_faithfulness(explanation: Explanation, predictor: Predictor) -> Explanation:
+    weights = [side.weights for side in explanation.sides if side.weights is not None]
+    if len(weights) < len(explanation.sides):
+        return explanation
+    words = [side.words for side in explanation.sides]
+    return replace(explanation, faithfulness=deletion_score(_classifier_of_words(predictor), words, weights))
+
+
+def _classifier_of_words(predictor: Predictor) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
+    """Return a function from examples, given as words of each side, to probabilities [N, Y]."""
+    as_words = replace(predictor.text, tokenizer="whitespace", truncate="head")
+    reader = predictor.reading(as_words)
+
+    def probabilities(examples: Sequence[Any]) -> NDArray[np.float64]:
+        texts = [Example(tuple(" ".join(words) for words in example)) for example in examples]
+        dataset, _ = reader.encode_examples(texts)
+        return predictor.probabilities(predictor.run(dataset)[0])
+
+    return probabilities

@@ -1,0 +1,84 @@
+"""What a predictor is asked, how it reads, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from heedful.data.examples import Corpus
+
+Text = str | tuple[str, str]
+"""One request: a text, or (premise, hypothesis)."""
+
+Requests = Sequence[Text] | Corpus
+"""Requests from Python, or examples that a reader made of a file; the latter keep their rows in messages."""
+
+
+@dataclass(frozen=True)
+class TextSettings:
+    """How a predictor reads text.
+
+    Attributes:
+        tokenizer: name of the tokenizer.
+        max_tokens: longest sentence, in tokens.
+        truncate: what happens to a longer one: "error", or "head" to keep its beginning (counted and flagged).
+        eval_size: examples a batch.
+    """
+
+    tokenizer: str = "treebank"
+    max_tokens: int = 400
+    truncate: Literal["error", "head"] = "error"
+    eval_size: int = 128
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a model beside what it computes; kept in its folder.
+
+    Attributes:
+        run: the settings of the run that made it.
+        metrics: the figures of that run.
+        card: the model card, Markdown.
+    """
+
+    run: dict[str, Any] = field(default_factory=dict)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    card: str = "A Heedful model; `heedful.from_pretrained` reads it.\n"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model says about one request.
+
+    Attributes:
+        label: the most probable class; None for relatedness.
+        probabilities: class name to probability; they sum to 1. For relatedness the grades "1", "2" and so on.
+        score: expected grade, for relatedness; else None.
+        tokens: number of tokens that were read of each text.
+        unknown: how many of them the model does not know.
+        truncated: whether a text was cut (only when that was asked for).
+        empty: whether a text has no tokens; its vector is then zero.
+    """
+
+    label: str | None
+    probabilities: dict[str, float]
+    score: float | None
+    tokens: tuple[int, ...]
+    unknown: int
+    truncated: bool
+    empty: bool
+
+    @property
+    def remarks(self) -> str:
+        """What a reader of the answer should know: unknown words, no words, a cut; empty where there is nothing."""
+        notes = ["text without words"] if self.empty else []
+        if self.unknown:
+            notes.append(f"{self.unknown} of {sum(self.tokens)} words unknown")
+        if self.truncated:
+            notes.append("cut to " + " and ".join(map(str, self.tokens)) + " words")
+        return ", ".join(notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
