@@ -32,6 +32,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"impl": "reference"},
         {"impl": "chunked"},
     ],
+    "intra-sentence": [{"hidden": 5, "distance": 2}],
     "mssan": [
         {"heads": ("none", "word", "dependency"), "impl": "reference"},
         {"encoders": 2, "layers": 2, "hidden": 10},

@@ -2,6 +2,7 @@
 
 from heedful.encoders.base import ContextEncoder
 from heedful.encoders.disan import DisaBlock, DisanConfig, DisanEncoder
+from heedful.encoders.intra_sentence import IntraSentenceConfig, IntraSentenceEncoder
 from heedful.encoders.mssan import MssanConfig, MssanEncoder
 from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
 from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
@@ -12,6 +13,8 @@ __all__ = [
     "DisaBlock",
     "DisanConfig",
     "DisanEncoder",
+    "IntraSentenceConfig",
+    "IntraSentenceEncoder",
     "MssanConfig",
     "MssanEncoder",
     "MtsaConfig",

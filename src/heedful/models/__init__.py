@@ -1,19 +1,33 @@
 """Whole networks and the builder that makes them from settings."""
 
-from heedful.models.build import ENCODERS, POOLINGS, build_network, encoder_config
+from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
+from heedful.models.build import ENCODERS, NETWORKS, POOLINGS, build_network, encoder_config
 from heedful.models.config import ModelConfig, Task
-from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
+from heedful.models.networks import (
+    Network,
+    PairNetwork,
+    RelatednessNetwork,
+    SentenceEncoder,
+    SentenceReader,
+    TextNetwork,
+    VectorNetwork,
+)
 
 __all__ = [
     "ENCODERS",
+    "NETWORKS",
     "POOLINGS",
+    "AlignmentNetwork",
+    "DecomposableConfig",
     "ModelConfig",
     "Network",
     "PairNetwork",
     "RelatednessNetwork",
     "SentenceEncoder",
+    "SentenceReader",
     "Task",
     "TextNetwork",
+    "VectorNetwork",
     "build_network",
     "encoder_config",
 ]

@@ -12,6 +12,8 @@ from heedful.encoders import (
     ContextEncoder,
     DisanConfig,
     DisanEncoder,
+    IntraSentenceConfig,
+    IntraSentenceEncoder,
     MssanConfig,
     MssanEncoder,
     MtsaConfig,
@@ -23,6 +25,7 @@ from heedful.encoders import (
 )
 from heedful.errors import UsageError, nearest
 from heedful.heads import ClassifierHead, RelatednessHead
+from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
 from heedful.modules import Activation, WordEmbedding
@@ -30,12 +33,24 @@ from heedful.pooling import AttentiveMax, MaxPooling, MeanPooling, Pooling, Sour
 
 ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "disan": (DisanConfig, DisanEncoder),
+    "intra-sentence": (IntraSentenceConfig, IntraSentenceEncoder),
     "mssan": (MssanConfig, MssanEncoder),
     "mtsa": (MtsaConfig, MtsaEncoder),
     "mtsa-paper": (MtsaPaperConfig, MtsaPaperEncoder),
     "mtsa-stacked": (MtsaStackedConfig, MtsaStackedEncoder),
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
+
+NETWORKS: dict[str, tuple[type[Any], Callable[[WordEmbedding, Any, ModelConfig], Network]]] = {
+    "decomposable": (
+        DecomposableConfig,
+        lambda embedding, settings, config: AlignmentNetwork(
+            embedding, settings, hidden=config.hidden, outputs=config.outputs
+        ),
+    ),
+}
+"""Name of a network that reads both sides together, instead of an encoder's, to its settings class and to the function
+that builds it from (word vectors, settings, model settings)."""
 
 POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
     "source2token": lambda width, config: SourceToToken(
@@ -62,11 +77,12 @@ def encoder_config(config: ModelConfig) -> Any:
     Raises:
         UsageError: if the encoder or one of its options is unknown.
     """
-    if config.encoder not in ENCODERS:
+    choices = {**ENCODERS, **NETWORKS}
+    if config.encoder not in choices:
         raise UsageError(
-            f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(ENCODERS))}"
+            f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(choices))}"
         )
-    settings, _ = ENCODERS[config.encoder]
+    settings = choices[config.encoder][0]
     known = {f.name for f in fields(settings)}
     for name in config.encoder_options:
         if name not in known:
@@ -100,10 +116,15 @@ def build_network(config: ModelConfig, trained: Tensor, frozen: Tensor | None = 
             f"model.width is {config.width}, but the word vectors have {trained.shape[1]} features"
         )
     settings = encoder_config(config)
+    embedding = WordEmbedding(trained, frozen, train=config.train_embedding)
+    if config.encoder in NETWORKS:
+        _check_pair(config)
+        _, build = NETWORKS[config.encoder]
+        return build(embedding, settings, config)
     _, build_encoder = ENCODERS[config.encoder]
     encoder = build_encoder(config.width, settings)
     pooling = _build_pooling(config, encoder.width_out)
-    sentence_encoder = SentenceEncoder(WordEmbedding(trained, frozen), encoder, pooling)
+    sentence_encoder = SentenceEncoder(embedding, encoder, pooling)
     return _build_task(config, sentence_encoder)
 
 
@@ -119,6 +140,16 @@ def _check_ranges(config: ModelConfig) -> None:
     if config.activation not in get_args(Activation):
         raise UsageError(
             f"model.activation={config.activation!r} is unknown: {nearest(config.activation, get_args(Activation))}"
+        )
+
+
+def _check_pair(config: ModelConfig) -> None:
+    if config.task != "pair":
+        raise UsageError(f"model.encoder={config.encoder!r} answers task 'pair' alone; got {config.task!r}")
+    if config.highway or not config.final_bias:
+        raise UsageError(
+            f"model.encoder={config.encoder!r} has neither a highway layer nor a last layer without bias: leave "
+            "model.highway and model.final_bias alone"
         )
 
 

@@ -20,11 +20,13 @@ class ModelConfig:
 
     Attributes:
         task: what it answers.
-        encoder: name of the encoder.
+        encoder: name of the encoder, or "decomposable" for the network that aligns a pair; that one reads pooling and
+            matching not at all, and ``hidden`` is the size of all its layers.
         encoder_options: settings of the encoder that differ from its defaults; activation and dropout come from here
             unless named.
         pooling: name of the pooling.
         width: features of a word vector.
+        train_embedding: whether the vectors of training words are trained; decomposable attention leaves all frozen.
         hidden: features of the head's hidden layer.
         activation: of every hidden layer.
         dropout: on the input of every dense layer.
@@ -40,6 +42,7 @@ class ModelConfig:
     encoder_options: dict[str, Any] = field(default_factory=dict)
     pooling: PoolingName = "source2token"
     width: int = 300
+    train_embedding: bool = True
     hidden: int = 300
     activation: Activation = "elu"
     dropout: float = 0.25

@@ -8,6 +8,7 @@ from heedful.modules.fusion_gate import FusionGate
 from heedful.modules.heads import HeadDense, join_heads, split_heads
 from heedful.modules.highway import Highway
 from heedful.modules.projected_gate import ProjectedGate
+from heedful.modules.two_layers import two_layers
 
 __all__ = [
     "Activation",
@@ -24,4 +25,5 @@ __all__ = [
     "l2_factors",
     "regularised_parameters",
     "split_heads",
+    "two_layers",
 ]

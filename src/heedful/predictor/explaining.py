@@ -25,7 +25,9 @@ PAPER_NAMES = {
     "biblosan": "Bi-BloSAN",
     "resan": "ReSAN",
     "mtsa": "MTSA",
-    "ms-san": "MS-SAN",
+    "mssan": "MS-SAN",
+    "decomposable": "decomposable attention",
+    "mdman": "MDMAN",
 }
 """Encoder to the name its paper gives it; an encoder that is not here goes by its own."""
 
@@ -52,6 +54,7 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
         labels=predictor.answer_names,
         score=float(predictor.scores(output.logits.float().cpu().numpy())[0]) if related else None,
         score_range=(1.0, float(predictor.model.outputs)) if related else None,
+        alignments=output.alignments,
         method=PAPER_NAMES.get(predictor.model.encoder, predictor.model.encoder),
     )
     return explanation if related or not faithfulness else _with_faithfulness(explanation, predictor)
@@ -63,6 +66,9 @@ def _views(predictor: Predictor, example: Example, lengths: NDArray[np.int64]) -
         tokens = tokenize(text, predictor.text.tokenizer)
         words, spans = tokens.words[:length], tokens.spans[:length]
         unknown = tuple(not predictor.vocabulary.knows(word) for word in words)
+        added = predictor.network.prefix
+        words, unknown = (*added, *words), (*(False for _ in added), *unknown)
+        spans = (*((0, 0) for _ in added), *spans)
         views.append(SentenceView(name, text, words, spans, unknown, length < len(tokens.words)))
     return views
 

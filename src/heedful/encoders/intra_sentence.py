@@ -1,0 +1,76 @@
+"""Intra-sentence attention of decomposable attention (Parikh et al., 2016, section 3.4).
+
+Equation to line: Eq. 6 `IntraSentenceEncoder.compare` and its product; Eq. 7 `distance_bias` and `scored_attention`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from heedful.encoders.base import ContextEncoder
+from heedful.errors import UsageError
+from heedful.modules import Activation, two_layers
+from heedful.ops import scored_attention
+from heedful.structures import ContextStates, Sentences
+
+
+@dataclass(frozen=True)
+class IntraSentenceConfig:
+    """Settings of `IntraSentenceEncoder`.
+
+    Attributes:
+        hidden: features of both layers of F_intra; 0 takes the width.
+        distance: largest distance with a bias of its own; everything farther shares it. 10 gives 11 biases.
+        activation: of F_intra.
+        dropout: on the input of every dense layer.
+    """
+
+    hidden: int = 0
+    distance: int = 10
+    activation: Activation = "relu"
+    dropout: float = 0.2
+
+
+class IntraSentenceEncoder(ContextEncoder):
+    """Put beside every word the words of its own sentence that it attends to: ``[x_i ; x'_i]``.
+
+    ``f_ij = F_intra(x_i) · F_intra(x_j)``, ``x'_i = sum_j softmax_j(f_ij + d_|i-j|) x_j``; a word sees itself too.
+
+    The paper does not say whether the distance is signed; here it is not, and distances are clipped at ``distance``.
+    The parameter total of the paper, in thousands, fits either reading.
+
+    Args:
+        width: features of the input; the states have twice as many.
+        config: the settings.
+
+    Raises:
+        UsageError: if ``hidden`` or ``distance`` is negative.
+    """
+
+    def __init__(self, width: int, config: IntraSentenceConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or IntraSentenceConfig()
+        for name in ("hidden", "distance"):
+            if getattr(config, name) < 0:
+                raise UsageError(f"{name} must be a whole number, 0 or more; got {getattr(config, name)}")
+        self.width_in, self.width_out = width, 2 * width
+        self.compare = two_layers(
+            width, config.hidden or width, activation=config.activation, dropout=config.dropout
+        )
+        self.distance_bias = nn.Parameter(torch.zeros(config.distance + 1))
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        """Encode; see `ContextEncoder.forward`. The one map is [B, Q, K]; there are no gates."""
+        valid = sentences.valid
+        x = x.masked_fill(~valid[..., None], 0)
+        compared = self.compare(x)
+        position = torch.arange(x.shape[1], device=x.device)
+        distance = (position[:, None] - position[None, :]).abs().clamp(max=self.config.distance)
+        score = compared @ compared.transpose(1, 2)
+        score = score + self.distance_bias[distance].to(score.dtype)
+        attended, weights = scored_attention(score, x, valid[:, :, None] & valid[:, None, :])
+        maps = {"intra-sentence": weights} if need_weights else {}
+        return ContextStates(torch.cat([x, attended], dim=-1), maps)
