@@ -281,9 +281,11 @@ def test_no_gradient_passes_a_masked_key(name: str, direction: str) -> None:
         reach[query] = gradient[0].abs().amax(dim=-1)
     position = torch.arange(length)
     earlier = position[None, :] < position[:, None]
-    hidden = earlier.T if direction == "forward" else earlier
-    assert (reach[hidden] == 0).all()
-    assert (reach[~hidden] > 0).all()
+    reaches = ~earlier.T if direction == "forward" else ~earlier
+    assert (reach[~reaches] == 0).all()
+    if zero_alone(name, {}):  # the word itself only weighs what it sees
+        reaches &= ~torch.eye(length, dtype=torch.bool)
+    assert (reach[reaches] > 0).all()
 
 
 def test_directions_are_tested() -> None:
@@ -295,7 +297,8 @@ def test_asking_for_weights_changes_nothing_and_they_add_up(name: str, options: 
     encoder = build(name, options)
     x, sentences = batch()
     plain, told = encoder(x, sentences), encoder(x, sentences, need_weights=True)
-    assert (plain.states - told.states).abs().max() <= TOLERANCE
+    largest = max(1.0, plain.states.abs().max().item())
+    assert (plain.states - told.states).abs().max() <= TOLERANCE * largest
     assert not plain.maps
     assert not plain.gates
     check_maps(told, sentences)

@@ -9,7 +9,21 @@ from torch.nn import functional
 from heedful.modules.activation import Activation, activate
 
 
-class Dense(nn.Module):
+class Regularised(nn.Module):
+    """A layer whose matrices may be under the L2 penalty.
+
+    Attributes:
+        l2: how many times the penalty's coefficient covers them; 0 leaves them out, 1 is the rule.
+    """
+
+    l2: float
+
+    def matrices(self) -> list[nn.Parameter]:
+        """List the layer's own matrices; biases are never covered."""
+        return [parameter for parameter in self.parameters(recurse=False) if parameter.dim() > 1]
+
+
+class Dense(Regularised):
     """``activation(dropout(x) W + b)``.
 
     Dropout sits on the input of every dense layer, with its own mask for every call: the placement of the authors'
@@ -21,7 +35,7 @@ class Dense(nn.Module):
         bias: whether b exists.
         activation: applied last.
         dropout: probability that a feature of the input is dropped in training (1 - keep of the papers).
-        l2: whether the matrix belongs to the L2 penalty (see `regularised_parameters`).
+        l2: how many times the L2 penalty covers the matrix (see `l2_factors`); False leaves it out.
     """
 
     def __init__(
@@ -32,12 +46,12 @@ class Dense(nn.Module):
         bias: bool = True,
         activation: Activation = "linear",
         dropout: float = 0.0,
-        l2: bool = True,
+        l2: float = 1.0,
     ) -> None:
         super().__init__()
         self.activation: Activation = activation
         self.dropout = dropout
-        self.l2 = l2
+        self.l2 = float(l2)
         self.weight = nn.Parameter(torch.empty(width_out, width_in))
         self.bias = nn.Parameter(torch.zeros(width_out)) if bias else None
         nn.init.xavier_uniform_(self.weight)
@@ -53,9 +67,22 @@ class Dense(nn.Module):
         return f"{width_in}, {width_out}, activation={self.activation}, dropout={self.dropout}, l2={self.l2}"
 
 
-def regularised_parameters(module: nn.Module) -> list[nn.Parameter]:
-    """List the matrices that the L2 penalty covers: the weight of every `Dense` below ``module`` with ``l2=True``.
+def l2_factors(module: nn.Module) -> list[tuple[nn.Parameter, float]]:
+    """List the matrices that the L2 penalty covers, each with its multiple of the coefficient.
 
-    Biases and word vectors are never covered, and DiSAN's two token2token matrices are not either.
+    Biases and word vectors are never covered, and DiSAN's two token2token matrices are not either. The multiple is 1
+    but for MTSA on SNLI, where the published code registers the tied block once for each of the two sentences.
+
+    Args:
+        module: a network or a part of one.
+
+    Returns:
+        Every matrix of a `Regularised` layer with ``l2`` above 0, once.
     """
-    return [part.weight for part in module.modules() if isinstance(part, Dense) and part.l2]
+    layers = (part for part in module.modules() if isinstance(part, Regularised) and part.l2)
+    return [(matrix, layer.l2) for layer in layers for matrix in layer.matrices()]
+
+
+def regularised_parameters(module: nn.Module) -> list[nn.Parameter]:
+    """List the matrices that the L2 penalty covers; see `l2_factors`."""
+    return [matrix for matrix, _ in l2_factors(module)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from heedful.modules import regularised_parameters
+from heedful.modules import l2_factors
 
 
 def l2_penalty(module: nn.Module, weight_decay: float) -> Tensor:
-    """Return ``weight_decay * 0.5 * sum(W ** 2)`` over the regularised matrices.
+    """Return ``weight_decay * 0.5 * sum(l2 * W ** 2)`` over the regularised matrices, l2 their multiple.
 
     Training adds its gradient, ``weight_decay * W``, inside the optimiser; this function is for reports and tests.
 
@@ -20,5 +20,5 @@ def l2_penalty(module: nn.Module, weight_decay: float) -> Tensor:
     Returns:
         A scalar.
     """
-    parts = [weight.square().sum() for weight in regularised_parameters(module)]
+    parts = [factor * weight.square().sum() for weight, factor in l2_factors(module)]
     return 0.5 * weight_decay * torch.stack(parts).sum() if parts else torch.zeros(())

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from heedful.modules.dense import regularised_parameters
+from heedful.modules.dense import l2_factors
 from heedful.modules.embedding import WordEmbedding
 from heedful.training.adadelta import Adadelta
 from heedful.training.settings import OptimizerSettings
@@ -64,10 +64,11 @@ def sparse_parameters(network: nn.Module) -> list[nn.Parameter]:
 def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimizers:
     """Make the optimiser of a network's trainable parameters.
 
-    L2 is coupled: ``weight_decay * W`` joins the gradient of exactly the regularised matrices, as TensorFlow's
-    ``l2_loss`` (half the squared norm) does. Tables with sparse gradients are updated by row. Adadelta and Adagrad
-    then equal TensorFlow's; Adam does not: `torch.optim.SparseAdam` leaves the averages of absent rows alone, where
-    TensorFlow's Adam decays them and moves every row on every step.
+    L2 is coupled: ``weight_decay * W``, times the matrix's own multiple, joins the gradient of exactly the regularised
+    matrices (`l2_factors`), as the gradient of TensorFlow's ``l2_loss`` (half the squared norm) does. Tables with
+    sparse gradients are updated by row. Adadelta and Adagrad then equal TensorFlow's; Adam does not:
+    `torch.optim.SparseAdam` leaves the averages of absent rows alone, where TensorFlow's Adam decays them and moves
+    every row on every step.
 
     Args:
         network: what is trained.
@@ -76,13 +77,16 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
     Returns:
         One object to step.
     """
-    regularised = {id(parameter) for parameter in regularised_parameters(network)}
+    factors = {id(parameter): factor for parameter, factor in l2_factors(network)}
     tables = {id(parameter) for parameter in sparse_parameters(network)}
     trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
     dense = [parameter for parameter in trainable if id(parameter) not in tables]
     groups = [
-        {"params": [p for p in dense if id(p) in regularised], "weight_decay": settings.weight_decay},
-        {"params": [p for p in dense if id(p) not in regularised], "weight_decay": 0.0},
+        {
+            "params": [p for p in dense if factors.get(id(p), 0.0) == factor],
+            "weight_decay": factor * settings.weight_decay,
+        }
+        for factor in sorted({0.0, *factors.values()}, reverse=True)
     ]
     sparse = [parameter for parameter in trainable if id(parameter) in tables]
     return Optimizers(_BUILDERS[settings.name]([g for g in groups if g["params"]], sparse, settings))

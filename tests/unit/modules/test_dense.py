@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from heedful.modules import Activation, Dense, regularised_parameters
+from heedful.modules import Activation, Dense, l2_factors, regularised_parameters
 
 
 @pytest.mark.parametrize(("width_in", "width_out"), [(300, 300), (2400, 300), (64, 3)])
@@ -90,4 +90,12 @@ def test_a_matrix_shared_by_two_places_is_listed_once() -> None:
 
 def test_prints_its_settings() -> None:
     layer = Dense(2, 3, activation="elu", dropout=0.25, l2=False)
-    assert repr(layer) == "Dense(2, 3, activation=elu, dropout=0.25, l2=False)"
+    assert repr(layer) == "Dense(2, 3, activation=elu, dropout=0.25, l2=0.0)"
+
+
+def test_a_layer_says_how_often_l2_covers_it() -> None:
+    layers = nn.Sequential(Dense(2, 3), Dense(3, 3, l2=2.0), Dense(3, 1, l2=False))
+    assert [(id(p), factor) for p, factor in l2_factors(layers)] == [
+        (id(layers[0].weight), 1.0),
+        (id(layers[1].weight), 2.0),
+    ]

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from heedful.models import ModelConfig, Network, Task, build_network
-from heedful.modules import regularised_parameters
+from heedful.modules import Dense, regularised_parameters
 from heedful.objectives import l2_penalty
 
 BLOCKS = [
@@ -53,6 +53,11 @@ def test_its_gradient_is_the_coefficient_times_the_matrix() -> None:
     torch.testing.assert_close(head.hidden.weight.grad, 0.01 * head.hidden.weight)
     assert head.hidden.bias.grad is None
     assert disan.sentence_encoder.embedding.weight.grad is None
+
+
+def test_a_matrix_covered_twice_counts_twice() -> None:
+    layer = Dense(3, 2, l2=2.0)
+    assert l2_penalty(layer, 0.1).item() == pytest.approx(0.1 * layer.weight.square().sum().item())
 
 
 def test_nothing_to_cover_is_zero() -> None:

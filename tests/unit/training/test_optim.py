@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from heedful.modules import Dense
 from heedful.training.optim import build_optimizer, sparse_parameters
 from heedful.training.settings import OptimizerSettings
 from toy_training import ToyData, ToyNetwork, cross_entropy
@@ -38,6 +39,20 @@ def test_weight_decay_is_half_the_squared_norm_of_exactly_the_regularised_matric
     for key in plain:
         torch.testing.assert_close(decayed[key], penalised[key])
     assert not torch.allclose(decayed["hidden.weight"], plain["hidden.weight"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_matrix_covered_twice_decays_twice_as_much(name: str) -> None:
+    once, twice = Dense(3, 2, bias=False), Dense(3, 2, bias=False, l2=2.0)
+    groups = [
+        (group["weight_decay"], [id(p) for p in group["params"]])
+        for member in build_optimizer(
+            nn.Sequential(once, twice, nn.Linear(2, 2)), OptimizerSettings(name, weight_decay=0.3)
+        ).members
+        for group in member.param_groups
+    ]
+    assert [decay for decay, _ in groups] == [0.6, 0.3, 0.0]
+    assert [owned for _, owned in groups][:2] == [[id(twice.weight)], [id(once.weight)]]
 
 
 @pytest.mark.parametrize("name", NAMES)

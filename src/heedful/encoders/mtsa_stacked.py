@@ -1,0 +1,125 @@
+"""MTSA in a deep stack, as its published interface offers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+from torch.nn import functional
+
+from heedful.encoders.base import ContextEncoder
+from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
+from heedful.encoders.tensorized_heads import Token2Token
+from heedful.errors import UsageError
+from heedful.modules import Activation, Dense
+from heedful.ops.tensorized import TensorizedImpl
+from heedful.structures import ContextStates, Sentences
+
+
+@dataclass(frozen=True)
+class MtsaStackedConfig:
+    """Settings of `MtsaStackedEncoder`.
+
+    Attributes:
+        layers: how many layers.
+        masks: what the heads of every layer see; each mask has an equal share of the heads.
+        heads: heads of a layer, a multiple of the number of masks that divides ``hidden``.
+        hidden: features of the states; 0 for the width of the word vectors.
+        activation: of the dense layer and of the attention's output.
+        dropout: on the input of every dense layer.
+        attention_dropout: of the attention weights, in training.
+        residual_dropout: of what a sublayer adds.
+        token2token: how q·k becomes a factor of the weight.
+        self_visible: whether a token also sees itself.
+        impl: implementation of the attention operation.
+    """
+
+    layers: int = 10
+    masks: tuple[str, ...] = ("forward", "backward")
+    heads: int = 8
+    hidden: int = 0
+    activation: Activation = "relu"
+    dropout: float = 0.1
+    attention_dropout: float = 0.2
+    residual_dropout: float = 0.2
+    token2token: Token2Token = "exp"
+    self_visible: bool = False
+    impl: TensorizedImpl = "auto"
+
+
+class _Layer(nn.Module):
+    """A dense layer, then attention; each is added to its input and normalised after that."""
+
+    def __init__(self, width: int, config: MtsaStackedConfig, attention: MtsaPaperConfig) -> None:
+        super().__init__()
+        hidden = attention.heads * attention.head_width
+        self.residual_dropout = config.residual_dropout
+        self.dense = Dense(width, hidden, activation=config.activation, dropout=config.dropout)
+        self.attention = MtsaPaperEncoder(hidden, attention)
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden, eps=1e-6) for _ in range(2))
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool) -> ContextStates:
+        after_dense = self.dense(x)
+        # Only where the first layer changes the width is there nothing to add to.
+        x = self._add(x, after_dense, 0) if x.shape == after_dense.shape else self.norms[0](after_dense)
+        context = self.attention(x, sentences, need_weights=need_weights)
+        return ContextStates(self._add(x, context.states, 1), context.maps)
+
+    def _add(self, x: Tensor, change: Tensor, norm: int) -> Tensor:
+        change = functional.dropout(change, self.residual_dropout, self.training)
+        normalised: Tensor = self.norms[norm](x + change.to(x.dtype))
+        return normalised
+
+
+class MtsaStackedEncoder(ContextEncoder):
+    """Layers of (dense, residual, layer norm), (tensorized attention, residual, layer norm).
+
+    The attention is the published stacked form: q, k, v and the score straight from the input, ``exp`` of both parts of
+    the score, an activated output projection and no gate (`heedful.encoders.mtsa_paper`).
+
+    Args:
+        width: features of the word vectors.
+        config: the settings.
+
+    Raises:
+        UsageError: if heads does not divide the width of the states, or a setting is out of range.
+    """
+
+    def __init__(self, width: int, config: MtsaStackedConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or MtsaStackedConfig()
+        hidden = config.hidden or width
+        if config.layers < 1:
+            raise UsageError(f"layers must be 1 or more; got {config.layers}")
+        if config.heads < 1 or hidden % config.heads:
+            raise UsageError(
+                f"heads={config.heads} must divide the width of the states, {hidden}; set encoder_options.heads or "
+                "encoder_options.hidden"
+            )
+        self.width_in, self.width_out = width, hidden
+        attention = MtsaPaperConfig(
+            masks=config.masks,
+            heads=config.heads,
+            head_width=hidden // config.heads,
+            activation=config.activation,
+            dropout=config.dropout,
+            attention_dropout=config.attention_dropout,
+            token2token=config.token2token,
+            score_from="input",
+            output="activated",
+            self_visible=config.self_visible,
+            impl=config.impl,
+        )
+        widths = [width] + [hidden] * (config.layers - 1)
+        self.layers = nn.ModuleList(_Layer(each, config, attention) for each in widths)
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a layer and head."""
+        padding = ~sentences.valid[..., None]
+        x = x.masked_fill(padding, 0)
+        maps: dict[str, Tensor] = {}
+        for number, layer in enumerate(self.layers, start=1):
+            context = layer(x, sentences, need_weights=need_weights)
+            x = context.states.masked_fill(padding, 0)
+            maps |= {f"layer {number} {name}": weights for name, weights in context.maps.items()}
+        return ContextStates(x, maps)

@@ -1,0 +1,35 @@
+"""Dense layers by head, and the way between heads and features."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from heedful.modules import HeadDense, join_heads, split_heads
+
+
+def test_every_head_is_a_dense_layer_of_its_own() -> None:
+    torch.manual_seed(0)
+    layer = HeadDense(3, 4, 5, activation="elu")
+    x = torch.randn(2, 6, 4)
+    out = layer(x)
+    assert out.shape == (2, 3, 6, 5)
+    for head, dense in enumerate(layer.parts):
+        assert torch.equal(out[:, head], dense(x))
+    each = torch.randn(2, 3, 6, 4)
+    for head, dense in enumerate(layer.parts):
+        assert torch.equal(layer(each)[:, head], dense(each[:, head]))
+
+
+def test_a_head_starts_with_the_fans_of_one_head() -> None:
+    torch.manual_seed(0)
+    limit = math.sqrt(6 / (40 + 60))
+    for dense in HeadDense(4, 40, 60).parts:
+        assert 0.95 * limit < dense.weight.abs().max() <= limit
+
+
+def test_heads_are_contiguous_features() -> None:
+    x = torch.arange(12.0).reshape(1, 2, 6)
+    assert split_heads(x, 3)[0, :, 0].tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert torch.equal(join_heads(split_heads(x, 3)), x)
