@@ -17,8 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from heedful.masks.visibility import Band, Visible
+from heedful.masks.visibility import Visible
 from heedful.ops.tensorized.dropout import FactorDropout
+from heedful.ops.tensorized.inputs import Inputs, like_heads, restore, save, spell_out, with_none
 from heedful.ops.tensorized.slab import Block, PairFactor, Slab, blocks
 from heedful.ops.tensorized.wide import wide_backward, wide_forward
 
@@ -54,85 +55,88 @@ def tensorized_matrix(
     Returns:
         output, [B, H, L, C], laid out in memory as [B, L, H, C].
     """
-    length = query.shape[2]
-    written: dict[Band, Tensor] = {}
-    keeps, lows, highs = [], [], []
-    for head in visible:
-        low, high = -length, length
-        if isinstance(head, Band):
-            low, high = (low if head.low is None else head.low), (high if head.high is None else head.high)
-            if head not in written:
-                everything = head == Band()
-                written[head] = valid.new_empty(0) if everything else head.keep(length, valid.device)
-            keeps.append(written[head])
-        else:
-            keeps.append(head)
-        lows.append(low)
-        highs.append(high)
+    keeps, bands = spell_out(visible, valid)
     pairs, features = (None, None) if dropout is None else (dropout.pairs, dropout.source)
-    output, _ = _forward(
-        query, key, value, source, valid, keeps, lows, highs, pairs, features, scale, sigmoid
-    )
+    output, _ = _forward(query, key, value, source, valid, keeps, bands, pairs, features, scale, sigmoid)
     return output
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """Where one slab lies: a head and a range of sentences."""
 
     head: int
     sentences: slice
-    low: int
-    high: int
 
     def __call__(self, tensor: Tensor) -> Tensor:
+        """Cut the part out of [B, H, ...]."""
         return tensor[self.sentences, self.head]
 
 
-def _parts(query: Tensor, lows: list[int], highs: list[int]) -> Iterator[_Part]:
+def forward_part(inputs: Inputs, part: Part, output: Tensor, inverse: Tensor) -> None:
+    """Compute one part.
+
+    Args:
+        inputs: everything.
+        part: which sentences and head.
+        output: [B, H, L, C]; the part is written.
+        inverse: of the denominator, [B, H, L, C]; the part is written.
+    """
+    pairs = None if inputs.drop_pairs is None else part(inputs.drop_pairs)
+    _forward_slab(_slab(inputs, part), _band(inputs, part), pairs, part(output), part(inverse))
+
+
+def backward_part(inputs: Inputs, part: Part, given: Sequence[Tensor], grads: Sequence[Tensor]) -> None:
+    """Differentiate one part.
+
+    Args:
+        inputs: everything.
+        part: which sentences and head.
+        given: gradient of the output, output and inverse, [B, H, L, C] each.
+        grads: of query, key, value and source, [B, H, L, C] each; the part is written.
+    """
+    slab = _slab(inputs, part)
+    pairs = None if inputs.drop_pairs is None else part(inputs.drop_pairs)
+    results = _Backward(slab, _band(inputs, part), pairs).run(*(part(x) for x in given))
+    for whole, result in zip(grads, results, strict=True):
+        if slab.valid is not None:
+            result.masked_fill_(~slab.valid[..., None], 0)
+        part(whole).copy_(result)
+
+
+def _parts(query: Tensor) -> Iterator[Part]:
     batch, heads, length, width = query.shape
     step = batch if query.is_cuda else max(1, min(batch, _SLAB_CELLS // max(1, length * width)))
     for head in range(heads):
         for start in range(0, batch, max(1, step)):
-            yield _Part(head, slice(start, start + step), lows[head], highs[head])
+            yield Part(head, slice(start, start + step))
 
 
-def _slab(
-    part: _Part,
-    tensors: tuple[Tensor, Tensor, Tensor, Tensor],
-    valid: Tensor,
-    full: list[bool],
-    keeps: list[Tensor],
-    drop_source: Tensor | None,
-    scale: float,
-    sigmoid: bool,
-) -> Slab:
-    keep = keeps[part.head]
-    query, key, value, source = (part(x) for x in tensors)
+def _band(inputs: Inputs, part: Part) -> tuple[int, int]:
+    low, high, _ = inputs.bands[3 * part.head : 3 * part.head + 3]
+    return low, high
+
+
+def _slab(inputs: Inputs, part: Part) -> Slab:
+    keep, valid = inputs.keep(part.head), inputs.valid[part.sentences]
     return Slab(
-        query,
-        key,
-        value,
-        source,
-        None if all(full[part.sentences]) else valid[part.sentences],
+        part(inputs.query),
+        part(inputs.key),
+        part(inputs.value),
+        part(inputs.source),
+        None if bool(valid.all()) else valid,
         keep[part.sentences] if keep.dim() == 3 else keep,
-        scale,
-        sigmoid,
-        None if drop_source is None else part(drop_source),
+        inputs.scale,
+        inputs.sigmoid,
+        None if inputs.drop_source is None else part(inputs.drop_source),
     )
-
-
-def _like_heads(query: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return an empty [B, H, L, C] laid out as [B, L, H, C], so that joining the heads is free."""
-    batch, heads, length, width = query.shape
-    return query.new_empty(batch, length, heads, width, dtype=dtype).transpose(1, 2)
 
 
 def _working_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
-@torch.library.custom_op("heedful::tensorized_attention", mutates_args=())
+@torch.library.custom_op("heedful::tensorized_matrix", mutates_args=())
 def _forward(
     query: Tensor,
     key: Tensor,
@@ -140,30 +144,72 @@ def _forward(
     source: Tensor,
     valid: Tensor,
     keeps: list[Tensor],
-    lows: list[int],
-    highs: list[int],
+    bands: list[int],
     drop_pairs: Tensor | None,
     drop_source: Tensor | None,
     scale: float,
     sigmoid: bool,
 ) -> tuple[Tensor, Tensor]:
     """Return the output and the inverse of the denominator, 0 where a query sees nothing or a feature is wide."""
-    output = _like_heads(query, query.dtype)
+    inputs = Inputs(query, key, value, source, valid, keeps, bands, drop_pairs, drop_source, scale, sigmoid)
+    output = like_heads(query, query.dtype)
     inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
-    full = valid.all(1).tolist()
     with torch.autocast(query.device.type, enabled=False):
-        for part in _parts(query, lows, highs):
-            slab = _slab(part, (query, key, value, source), valid, full, keeps, drop_source, scale, sigmoid)
-            _forward_slab(
-                slab, part, None if drop_pairs is None else part(drop_pairs), part(output), part(inverse)
-            )
+        for part in _parts(query):
+            forward_part(inputs, part, output, inverse)
     return output, inverse
 
 
+@_forward.register_fake
+def _(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
+    return like_heads(query, query.dtype), inverse
+
+
+@torch.library.custom_op("heedful::tensorized_matrix_backward", mutates_args=())
+def _backward(
+    grad: Tensor,
+    output: Tensor,
+    inverse: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    source: Tensor,
+    valid: Tensor,
+    keeps: list[Tensor],
+    bands: list[int],
+    drop_pairs: Tensor | None,
+    drop_source: Tensor | None,
+    scale: float,
+    sigmoid: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the gradients of query, key, value and source."""
+    inputs = Inputs(query, key, value, source, valid, keeps, bands, drop_pairs, drop_source, scale, sigmoid)
+    grads = tuple(like_heads(query, query.dtype) for _ in range(4))
+    with torch.autocast(query.device.type, enabled=False):
+        for part in _parts(query):
+            backward_part(inputs, part, (grad, output, inverse), grads)
+    return grads[0], grads[1], grads[2], grads[3]
+
+
+@_backward.register_fake
+def _(grad: Tensor, output: Tensor, inverse: Tensor, query: Tensor, *_: Any) -> tuple[Tensor, ...]:
+    return tuple(like_heads(query, query.dtype) for _ in range(4))
+
+
+def _differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
+    outputs, inputs = restore(ctx)
+    grads = [None] * 4 if grad is None else _backward(grad, *outputs, *inputs)
+    return with_none(grads, len(inputs.keeps))
+
+
+_forward.register_autograd(_differentiate, setup_context=save)
+
+
 def _forward_slab(
-    slab: Slab, part: _Part, drop_pairs: Tensor | None, output: Tensor, inverse: Tensor
+    slab: Slab, band: tuple[int, int], drop_pairs: Tensor | None, output: Tensor, inverse: Tensor
 ) -> None:
-    pieces = list(blocks(output.shape[1], part.low, part.high))
+    pieces = list(blocks(output.shape[1], *band))
     for rows in _untouched(pieces, output.shape[1]):
         output[:, rows], inverse[:, rows] = 0, 0
     for block in pieces:
@@ -184,55 +230,11 @@ def _forward_slab(
         output[sentence, :, feature] = columns.to(output.dtype)
 
 
-@_forward.register_fake
-def _(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
-    return _like_heads(query, query.dtype), inverse
-
-
-@torch.library.custom_op("heedful::tensorized_attention_backward", mutates_args=())
-def _backward(
-    grad: Tensor,
-    output: Tensor,
-    inverse: Tensor,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    source: Tensor,
-    valid: Tensor,
-    keeps: list[Tensor],
-    lows: list[int],
-    highs: list[int],
-    drop_pairs: Tensor | None,
-    drop_source: Tensor | None,
-    scale: float,
-    sigmoid: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the gradients of query, key, value and source."""
-    grads = tuple(_like_heads(query, query.dtype) for _ in range(4))
-    full = valid.all(1).tolist()
-    with torch.autocast(query.device.type, enabled=False):
-        for part in _parts(query, lows, highs):
-            slab = _slab(part, (query, key, value, source), valid, full, keeps, drop_source, scale, sigmoid)
-            state = _Backward(slab, part, None if drop_pairs is None else part(drop_pairs))
-            results = state.run(part(grad), part(output), part(inverse))
-            for whole, result in zip(grads, results, strict=True):
-                if slab.valid is not None:
-                    result.masked_fill_(~slab.valid[..., None], 0)
-                part(whole).copy_(result)
-    return grads[0], grads[1], grads[2], grads[3]
-
-
-@_backward.register_fake
-def _(grad: Tensor, output: Tensor, inverse: Tensor, query: Tensor, *_: Any) -> tuple[Tensor, ...]:
-    return tuple(_like_heads(query, query.dtype) for _ in range(4))
-
-
 class _Backward:
     """Gradients of one slab."""
 
-    def __init__(self, slab: Slab, part: _Part, drop_pairs: Tensor | None) -> None:
-        self.slab, self.part, self.drop_pairs = slab, part, drop_pairs
+    def __init__(self, slab: Slab, band: tuple[int, int], drop_pairs: Tensor | None) -> None:
+        self.slab, self.band, self.drop_pairs = slab, band, drop_pairs
         self.grad_query = torch.zeros_like(slab.value)
         self.grad_key = torch.zeros_like(slab.value)
         self.grad_factor = torch.zeros_like(slab.value)
@@ -241,7 +243,7 @@ class _Backward:
     def run(self, grad: Tensor, output: Tensor, inverse: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return the gradients of query, key, value and source, [b, L, C] each."""
         slab = self.slab
-        for block in blocks(grad.shape[1], self.part.low, self.part.high):
+        for block in blocks(grad.shape[1], *self.band):
             numerator = grad[:, block.rows] * inverse[:, block.rows]
             denominator = (numerator * output[:, block.rows]).neg_()
             self._block(block, numerator, denominator)
@@ -300,36 +302,3 @@ def _untouched(pieces: list[Block], length: int) -> list[slice]:
     if not pieces:
         return [slice(0, length)]
     return [slice(0, pieces[0].rows.start), slice(pieces[-1].rows.stop, length)]
-
-
-def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    query, key, value, source, valid, keeps, lows, highs, drop_pairs, drop_source, scale, sigmoid = inputs
-    drops = () if drop_pairs is None else (drop_pairs, drop_source)
-    ctx.save_for_backward(*output, query, key, value, source, valid, *keeps, *drops)
-    ctx.lows, ctx.highs, ctx.scale, ctx.sigmoid = lows, highs, scale, sigmoid
-
-
-def _differentiate(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Any, ...]:
-    output, inverse, query, key, value, source, valid, *rest = ctx.saved_tensors
-    heads = query.shape[1]
-    keeps, drops = rest[:heads], rest[heads:] or [None, None]
-    grads = _backward(
-        grad,
-        output,
-        inverse,
-        query,
-        key,
-        value,
-        source,
-        valid,
-        keeps,
-        ctx.lows,
-        ctx.highs,
-        *drops,
-        ctx.scale,
-        ctx.sigmoid,
-    )
-    return (*grads, None, [None] * heads, None, None, None, None, None, None)
-
-
-_forward.register_autograd(_differentiate, setup_context=_save)

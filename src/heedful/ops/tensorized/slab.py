@@ -18,7 +18,7 @@ from torch import Tensor
 SAFE_RANGE = 40.0
 """Largest spread of z over the tokens of a sentence for which a feature is computed by matrix products."""
 
-_LOW_SCORE = -10.0
+LOW_SCORE = -10.0
 """A row of sigmoids whose largest score lies below this is rescaled; above it the sigmoid is safe as it is."""
 
 _ROWS = 96
@@ -139,7 +139,7 @@ class Slab:
         top = scores.amax(-1, keepdim=True)
         if not self.sigmoid:
             return PairFactor(scores.sub_(top.clamp_min_(torch.finfo(top.dtype).min)).exp_(), None)
-        low = (top < _LOW_SCORE) & (top > -torch.inf)
+        low = (top < LOW_SCORE) & (top > -torch.inf)
         if not bool(low.any()):
             return PairFactor(scores.sigmoid_(), None)
         shift = torch.where(low, top, 0.0)

@@ -6,7 +6,10 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.masks import Band
-from heedful.ops.tensorized import choose_tensorized, tensorized_attention
+from heedful.ops import native
+from heedful.ops.tensorized import choose_tensorized, fused, matrix, tensorized_attention
+from heedful.ops.tensorized.fused import obstacle
+from heedful.ops.tensorized.inputs import spell_out
 
 FORWARD = Band(None, -1)
 
@@ -41,13 +44,25 @@ def test_weights_sum_to_one_or_are_all_zero() -> None:
 
 
 def test_choice() -> None:
-    assert choose_tensorized() == "matrix"
-    assert choose_tensorized(need_weights=True) == "reference"
-    assert choose_tensorized(impl="reference") == "reference"
+    query = torch.zeros(1)
+    assert choose_tensorized(query) == ("matrix" if obstacle(query) else "fused")
+    assert choose_tensorized(query.double()) == "matrix"
+    assert choose_tensorized(query, need_weights=True) == "reference"
+    assert choose_tensorized(query, impl="reference") == "reference"
     with pytest.raises(UsageError, match="never builds the weights"):
-        choose_tensorized(need_weights=True, impl="matrix")
+        choose_tensorized(query, need_weights=True, impl="matrix")
     with pytest.raises(UsageError, match="did you mean 'matrix'"):
-        choose_tensorized(impl="matrx")  # type: ignore[arg-type]
+        choose_tensorized(query, impl="matrx")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"impl='fused' cannot serve .* torch.float64"):
+        choose_tensorized(query.double(), impl="fused")
+
+
+def test_without_kernels_auto_is_matrix_and_fused_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "LIBRARY", None)
+    monkeypatch.setattr(native, "MISSING", "not built")
+    assert choose_tensorized(torch.zeros(1)) == "matrix"
+    with pytest.raises(UsageError, match="not built"):
+        choose_tensorized(torch.zeros(1), impl="fused")
 
 
 def test_scale_divides_the_scores() -> None:
@@ -81,27 +96,17 @@ def test_output_is_laid_out_for_joining_the_heads() -> None:
     assert output.transpose(1, 2).is_contiguous()
 
 
-def test_custom_operator_is_well_formed() -> None:
-    from heedful.ops.tensorized import matrix
-
+@pytest.mark.parametrize("name", ["matrix", "fused"])
+def test_custom_operator_is_well_formed(name: str) -> None:
+    if name == "fused" and obstacle(torch.zeros(1)):
+        pytest.skip(obstacle(torch.zeros(1)))
+    operator = {"matrix": matrix._forward, "fused": fused._forward}[name]
     tensors, valid = inputs()
-    visible = [FORWARD.keep(4), valid[:, None, :].expand(2, 4, 4).contiguous()]
-    arguments = (
-        *(x.requires_grad_() for x in tensors),
-        valid,
-        visible,
-        [-4, -4],
-        [-1, 4],
-        None,
-        None,
-        1.7,
-        True,
-    )
-    torch.library.opcheck(
-        matrix._forward,
-        arguments,
-        test_utils=("test_schema", "test_faketensor", "test_autograd_registration"),
-    )
+    visible = [FORWARD, valid[:, None, :].expand(2, 4, 4).contiguous()]
+    keeps, bands = spell_out(visible, valid)
+    arguments = (*(x.requires_grad_() for x in tensors), valid, keeps, bands, None, None, 1.7, True)
+    checks = ("test_schema", "test_faketensor", "test_autograd_registration")
+    torch.library.opcheck(operator, arguments, test_utils=checks)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,13 @@ from heedful.ops.tensorized import tensorized_attention
 pytestmark = pytest.mark.data
 HEADS = 4
 VISIBLE = [Band(None, -1)] * 2 + [Band(1, None)] * 2
+RUNS = [
+    ("reference", torch.float64),
+    ("matrix", torch.float64),
+    ("reference", torch.float32),
+    ("matrix", torch.float32),
+    ("auto", torch.float32),  # the compiled kernel where there is one
+]
 PREFIX = "multi_mask_tensorized_self_attn/"
 
 
@@ -71,8 +78,8 @@ def assert_same(ours: Tensor | None, published: Tensor, name: str, size: float =
     if not finite.any():
         return False
     size = max(size, float(published[finite].abs().max()))
-    # The published numbers are float32 themselves: about half of this is their own rounding.
-    limit = (1e-5 if ours.dtype == torch.float64 else 2e-5) * size
+    # The published numbers are float32 themselves: up to half of this is their own rounding.
+    limit = (1e-5 if ours.dtype == torch.float64 else 3e-5) * size
     torch.testing.assert_close(ours[finite], published[finite], rtol=0, atol=limit)
     return True
 
@@ -81,8 +88,7 @@ def join(heads: Tensor, valid: Tensor) -> Tensor:
     return heads.transpose(1, 2).flatten(2) * valid[..., None]
 
 
-@pytest.mark.parametrize("impl", ["reference", "matrix"])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(("impl", "dtype"), RUNS)
 @pytest.mark.parametrize("name", ["mtsa_sigmoid", "mtsa_exp", "mtsa_sigmoid_gate", "mtsa_exp_gate"])
 def test_single_layer(data_dir: Path, impl: str, dtype: torch.dtype, name: str) -> None:
     golden = Golden(data_dir, name, dtype)
@@ -103,8 +109,7 @@ def test_single_layer(data_dir: Path, impl: str, dtype: torch.dtype, name: str) 
     golden.check(join(context, golden.valid))
 
 
-@pytest.mark.parametrize("impl", ["reference", "matrix"])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(("impl", "dtype"), RUNS)
 def test_stacked_layer(data_dir: Path, impl: str, dtype: torch.dtype) -> None:
     golden = Golden(data_dir, "mtsa_stacked_layer", dtype)
 
