@@ -35,6 +35,11 @@ class Estimator(ABC):
         **settings: single settings by their dotted name with ``__`` for the dot: ``train__epochs=3``,
             ``model__dropout=0.5``, ``text__vectors="vectors.txt"``.
 
+    Attributes:
+        kind: what an example is.
+        task: what the network answers.
+        metric: what selects the best weights.
+
     Raises:
         UsageError: listing every setting that is wrong.
     """

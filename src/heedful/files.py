@@ -47,11 +47,16 @@ def told_plainly(path: Path) -> Iterator[None]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text file atomically: temporary file beside it, sync, rename.
+    """Write a UTF-8 text file atomically; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file atomically: temporary file beside it, sync, rename.
 
     Args:
         path: the file.
-        text: its content.
+        content: its content.
 
     Raises:
         OutputError: if it cannot be written; the old content then stays.
@@ -60,8 +65,8 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(name).chmod(0o644)
@@ -77,7 +82,8 @@ def replace_folder(path: Path) -> Iterator[Path]:
     """Fill a temporary folder, then put it in the place of ``path`` by renaming.
 
     Whatever the body raises, the old folder stays as it was. A kill between the two renames leaves the old folder
-    beside its place under a temporary name; `recover_folder` puts it back.
+    beside its place under a temporary name; `recover_folder` puts it back. One process at a time may write a folder:
+    a second one would take the first one's temporary folder for a dead one's.
 
     Args:
         path: the folder to make or replace.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-from heedful.cli.options import PATH, data_option, json_option, print_json
+from heedful.cli.options import PATH, data_option, json_option, set_option
+from heedful.cli.output import print_json
 from heedful.errors import ExitCode
 
 
@@ -24,19 +26,28 @@ def list_(data: Path | None, as_json: bool) -> None:
 
     from heedful.data import catalogue
 
-    rows = catalogue.available(catalogue.data_folder(data))
+    named = data is not None or bool(os.environ.get(catalogue.FOLDER_VARIABLE))
+    rows = (
+        catalogue.available(catalogue.data_folder(data)) if named else catalogue.available(Path(os.devnull))
+    )
     if as_json:
         print_json([asdict(row) for row in rows])
         return
     for row in rows:
-        state = "here" if row.present else "missing"
-        click.echo(f"{row.name:<15} {row.split:<22} {row.kind:<6} {row.rows:>8,} examples  {state:<8} {row.file}")
+        state = "here" if row.present else "missing" if named else ""
+        click.echo(
+            f"{row.name:<15} {row.split:<22} {row.kind:<6} {row.rows:>8,} examples  {state:<8} {row.file}".rstrip()
+        )
+    if not named:
+        click.echo(
+            f"no folder named: --data DIR or {catalogue.FOLDER_VARIABLE} shows which are there", err=True
+        )
 
 
 @command.command("check")
 @click.argument("recipe")
 @data_option
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting.")
+@set_option
 @json_option
 def check(recipe: str, data: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
     """Look a recipe's data over before training: counts, lengths, duplicates, overlap of the parts, give-away words.

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.options import PATH, json_option, print_json, quiet_option
+from heedful.cli.options import PATH, json_option, quiet_option, set_option
+from heedful.cli.output import print_json
 
 
 @click.command()
 @click.option("--out", type=PATH, default=Path("demo-run"), show_default=True, help="Run folder; replaced.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting: train.epochs=3.")
+@set_option
 @json_option
 @quiet_option
 def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -> None:
@@ -28,7 +29,9 @@ def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -
         print_json(result.run.summary())
         return
     assert result.run.test is not None  # the generated corpus always has a test part
-    click.echo(f"\nTest accuracy by phenomenon, {result.run.parameters:,} parameters, {result.run.seconds:.0f} s:")
+    click.echo(
+        f"\nTest accuracy by phenomenon, {result.run.parameters:,} parameters, {result.run.seconds:.0f} s:"
+    )
     click.echo(result.run.test.render())
     click.echo("\nPredictions:")
     for (premise, hypothesis), label, probability in result.answers:

@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from heedful.cli.options import PATH
+from heedful.cli.options import PATH, input_options, limit_options, text_option
 
 
 @click.command()
 @click.argument("model", type=PATH)
-@click.option("--text", "texts", multiple=True, help="A text; may be repeated.")
-@click.option("--input", "input_file", type=PATH, help="One text a line, or a table with a column text; - for stdin.")
+@text_option
+@input_options
 @click.option("--output", type=PATH, help="Write a NumPy file (.npy) instead of printing.")
-def command(model: Path, texts: tuple[str, ...], input_file: Path | None, output: Path | None) -> None:
+@limit_options
+def command(
+    model: Path,
+    texts: tuple[str, ...],
+    input_file: Path | None,
+    columns: str | None,
+    on_missing: Literal["error", "empty"],
+    output: Path | None,
+    max_tokens: int | None,
+    truncate: Literal["error", "head"] | None,
+) -> None:
     """Turn texts into vectors with MODEL: one JSON list a line, or an array [N, D] float32 in a file.
 
-    Example: heedful encode runs/trec/model --input questions.txt --output questions.npy
+    A text without words is the zero vector. A model of pairs takes single texts here too.
+
+    Example: heedful encode runs/trec --input questions.txt --output questions.npy
     """
+    import io
+
     import numpy as np
 
-    from heedful.cli.options import print_json
+    from heedful.cli.models import open_model
+    from heedful.cli.output import print_json
     from heedful.cli.requests import gather
-    from heedful.estimators import model_folder
-    from heedful.files import told_plainly
-    from heedful.predictor import Predictor
+    from heedful.files import write_bytes
 
-    predictor = Predictor.load(model_folder(model))
-    requests = gather(texts, None, None, input_file, "error", is_pair=False)
-    vectors = predictor.encode([str(request) for request in requests])
+    predictor = open_model(model, max_tokens, truncate)
+    corpus = gather(texts, (None, None), input_file, columns, on_missing, is_pair=False)
+    vectors = predictor.encode(corpus)
     if output is None:
         for vector in vectors:
             print_json([round(float(x), 6) for x in vector])
         return
-    with told_plainly(output), output.open("wb") as stream:
-        np.save(stream, vectors, allow_pickle=False)
+    buffer = io.BytesIO()
+    np.save(buffer, vectors, allow_pickle=False)
+    write_bytes(output, buffer.getvalue())
     click.echo(f"{output}: {vectors.shape[0]} vectors of {vectors.shape[1]} features", err=True)

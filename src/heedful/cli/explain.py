@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import Literal
 
 import click
 
-from heedful.cli.options import PATH, json_option, print_json, request_options
+from heedful.cli.options import PATH, input_options, json_option, limit_options, pair_options, text_option
 
 
 @click.command()
 @click.argument("model", type=PATH)
-@request_options
+@text_option
+@pair_options
+@input_options
 @click.option("--html", type=PATH, help="Write a self-contained page.")
-@click.option("--figure", type=PATH, multiple=True, help="Write a figure: .png, .svg or .pdf; may be repeated.")
+@click.option(
+    "--figure", type=PATH, multiple=True, help="Write a figure: .png, .svg or .pdf; may be repeated."
+)
+@limit_options
 @json_option
 def command(
     model: Path,
@@ -22,30 +29,34 @@ def command(
     premise: str | None,
     hypothesis: str | None,
     input_file: Path | None,
-    on_missing: str,
+    columns: str | None,
+    on_missing: Literal["error", "empty"],
     html: Path | None,
     figure: tuple[Path, ...],
+    max_tokens: int | None,
+    truncate: Literal["error", "head"] | None,
     as_json: bool,
 ) -> None:
     """Show what MODEL looked at: word-to-word attention, fusion gates, the weight of each word, and a deletion test.
 
-    Example: heedful explain runs/demo/model --premise "A dog runs." --hypothesis "An animal runs." --html why.html
+    Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
+    from heedful.cli.models import open_model
+    from heedful.cli.output import print_json, print_text, terminal_width
     from heedful.cli.requests import gather
-    from heedful.errors import UsageError
-    from heedful.estimators import model_folder
-    from heedful.predictor import Predictor
 
-    predictor = Predictor.load(model_folder(model))
-    requests = gather(texts, premise, hypothesis, input_file, on_missing, predictor.is_pair)
-    if len(requests) != 1:
-        raise UsageError(f"explain takes one request at a time; got {len(requests)}")
-    explanation = predictor.explain(requests[0])
+    predictor = open_model(model, max_tokens, truncate)
+    corpus = gather(texts, (premise, hypothesis), input_file, columns, on_missing, is_pair=predictor.is_pair)
+    explanation = predictor.explain(corpus)
     if as_json:
         print_json(explanation.to_dict())
     else:
-        click.echo(explanation.to_text(colour=sys.stdout.isatty()))
+        print_text(explanation.to_text(width=terminal_width(), colour=_colour()))
     for path in [html] if html else []:
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
     for path in figure:
         click.echo(f"wrote {explanation.to_figure(path)}", err=True)
+
+
+def _colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from heedful.cli.options import json_option, print_json
+from heedful.cli.options import json_option
+from heedful.cli.output import print_json
 
 
 @click.command()

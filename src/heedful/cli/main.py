@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import io
+import logging
 import os
 import sys
 
 import click
 
 import heedful
-from heedful.errors import ExitCode, HeedfulError
+from heedful.errors import ExitCode, HeedfulError, UsageError, nearest
 
 COMMANDS = {
     "demo": "Train on the corpus Heedful generates, predict, and draw an explanation.",
@@ -34,10 +38,21 @@ class LazyGroup(click.Group):
         """Return the names in the order a newcomer needs them."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Import a command.
+
+        Args:
+            ctx: the call.
+            cmd_name: its name.
+
+        Returns:
+            The command.
+
+        Raises:
+            UsageError: if there is none of this name; gives the nearest.
+        """
         if cmd_name not in COMMANDS:
-            return None
+            raise UsageError(f"there is no command {cmd_name!r}; {nearest(cmd_name, tuple(COMMANDS))}")
         command: click.Command = importlib.import_module(f"heedful.cli.{cmd_name}").command
         return command
 
@@ -47,7 +62,9 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(heedful.__version__, message="heedful %(version)s")
 def group() -> None:
     """Small, fast, explainable text models built on structure-guided self-attention.
@@ -76,29 +93,48 @@ def run(arguments: list[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that lacks a character still gets the rest
+    # Every command reports cut texts itself, from the cache too.
+    logging.getLogger("heedful.data.encode").setLevel(logging.ERROR)
     try:
         result = group.main(arguments, prog_name="heedful", standalone_mode=False)
+        sys.stdout.flush()
         return int(result) if isinstance(result, int) else ExitCode.OK
     except click.exceptions.Exit as error:
         return error.exit_code
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted", ExitCode.INTERRUPTED)
     except click.ClickException as error:
-        error.show(file=sys.stderr)
-        return ExitCode.USAGE
-    except KeyboardInterrupt:
-        return _say("interrupted", ExitCode.INTERRUPTED)
+        return _say(_usage(error), ExitCode.USAGE)
     except HeedfulError as error:
         return _say(str(error), error.exit_code)
     except BrokenPipeError:
-        # The reader of our output has gone; there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader of our output has gone; there is nobody left to tell
         return ExitCode.OK
     except Exception as error:
         if os.environ.get("HEEDFUL_DEBUG"):
             raise
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            _drop_output()
+            return _say(f"cannot write: {error.strerror}. Free some space.", ExitCode.CANNOT_WRITE)
         kind = type(error).__name__
         return _say(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    message = error.format_message().rstrip(".")
+    return f"{message}; see {context.command_path} --help" if context else message
+
+
+def _drop_output() -> None:
+    """Send what is still buffered for standard output nowhere, so that it fails no more when the process ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str, code: ExitCode) -> int:

@@ -1,9 +1,8 @@
-"""Options and small things that several commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +20,18 @@ def data_option(function: F) -> F:
         type=PATH,
         envvar="HEEDFUL_DATA",
         show_envvar=True,
-        help="Folder of the data sets; file names in settings are relative to it.",
+        help="Folder of the data sets; file names in settings are relative to it, or to the working folder.",
+    )(function)
+
+
+def set_option(function: F) -> F:
+    """Add ``--set``."""
+    return click.option(
+        "--set",
+        "overrides",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Change a setting, for example train.epochs=3; may be repeated.",
     )(function)
 
 
@@ -35,39 +45,55 @@ def quiet_option(function: F) -> F:
     return click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")(function)
 
 
-def request_options(function: F) -> F:
-    """Add the ways to say what a model should read."""
-    for option in reversed(
-        (
-            click.option("--text", "texts", multiple=True, help="A text; may be repeated."),
-            click.option("--premise", help="First text of a pair."),
-            click.option("--hypothesis", help="Second text of a pair."),
-            click.option(
-                "--input",
-                "input_file",
-                type=PATH,
-                help="File of requests: .csv .tsv .jsonl .parquet with columns text, or premise and hypothesis; any "
-                "other file is one text a line. - reads lines from standard input.",
-            ),
-            click.option(
-                "--on-missing",
-                type=click.Choice(["error", "empty"]),
-                default="error",
-                show_default=True,
-                help="What a missing value in --input is: a mistake, or the empty text.",
-            ),
-        )
+def limit_options(function: F) -> F:
+    """Add what a model does with long texts."""
+    truncate = click.option(
+        "--truncate",
+        type=click.Choice(["error", "head"]),
+        help="What a text longer than --max-tokens is: a mistake, or cut to its beginning (and counted). "
+        "As the model was trained by default.",
+    )
+    longest = click.option(
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        help="Longest text, in tokens; as the model was trained by default.",
+    )
+    return truncate(longest(function))
+
+
+def text_option(function: F) -> F:
+    """Add ``--text``."""
+    return click.option("--text", "texts", multiple=True, help="A text; may be repeated.")(function)
+
+
+def pair_options(function: F) -> F:
+    """Add ``--premise`` and ``--hypothesis``."""
+    second = click.option("--hypothesis", help="Second text of a pair.")
+    return click.option("--premise", help="First text of a pair.")(second(function))
+
+
+def input_options(function: F) -> F:
+    """Add ``--input`` and how to read it."""
+    for option in (
+        click.option(
+            "--on-missing",
+            type=click.Choice(["error", "empty"]),
+            default="error",
+            show_default=True,
+            help="What a missing value in --input is: a mistake, or the empty text.",
+        ),
+        click.option(
+            "--columns",
+            metavar="NAME[,NAME]",
+            help="Column of the text, or of the two texts of a pair. Default: text, or premise,hypothesis.",
+        ),
+        click.option(
+            "--input",
+            "input_file",
+            type=PATH,
+            help="File of requests: a .csv, .tsv, .jsonl or .parquet table, or any other file of one text a line. "
+            "- reads lines from standard input, for a pair premise TAB hypothesis.",
+        ),
     ):
         function = option(function)
     return function
-
-
-def print_json(value: Any) -> None:
-    """Print one JSON value on one line."""
-    click.echo(json.dumps(value, ensure_ascii=False))
-
-
-def print_rows(rows: Iterable[Sequence[object]]) -> None:
-    """Print tab-separated rows; tabs and line breaks inside a field become spaces."""
-    for row in rows:
-        click.echo("\t".join(" ".join(str(field).split("\t")).replace("\n", " ") for field in row))

@@ -6,16 +6,21 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.options import PATH, data_option, json_option, print_json, quiet_option
+from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option
+from heedful.cli.output import print_json
 
 
 @click.command()
 @click.argument("recipe")
-@click.option("--out", type=PATH, required=True, help="Folder of the results; a finished run is not repeated.")
+@click.option(
+    "--out", type=PATH, required=True, help="Folder of the results; a finished run is not repeated."
+)
 @data_option
 @click.option("--seeds", help="Seeds to run, separated by commas: 1,2,3.")
-@click.option("--folds", type=click.IntRange(min=2), default=None, help="Folds of cross-validation instead of seeds.")
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting.")
+@click.option(
+    "--folds", type=click.IntRange(min=2), default=None, help="Folds of cross-validation instead of seeds."
+)
+@set_option
 @json_option
 @quiet_option
 def command(

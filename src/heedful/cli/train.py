@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.options import PATH, data_option, json_option, print_json, quiet_option
+from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option
+from heedful.cli.output import print_json
+
+if TYPE_CHECKING:
+    from heedful.pipeline import Prepared, RunResult
 
 
 @click.command()
 @click.argument("recipe")
 @click.option("--out", type=PATH, required=True, help="Run folder to write: settings, metrics.jsonl, model.")
 @data_option
-@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Change a setting: train.epochs=3.")
+@set_option
 @click.option("--seed", type=int, help="Short for --set train.seed=N.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
@@ -32,29 +37,53 @@ def command(
 ) -> None:
     """Train a model from RECIPE, a packaged recipe ('heedful recipes') or a TOML file of the same form.
 
+    Ctrl-C stops after the step in hand with everything saved; --resume goes on from there.
+
     Example: heedful train disan-trec --data DIR --out runs/trec --set train.epochs=3
     """
     from heedful.config import load_config
+    from heedful.errors import Interrupted, UsageError
     from heedful.files import remove_folder
-    from heedful.pipeline import prepare, train
+    from heedful.pipeline import check_run_folder, prepare, train
+    from heedful.training.parallel import is_first_process
     from heedful.training.progress import choose_reporter
 
+    if resume and overwrite:
+        raise UsageError("--resume continues the run in --out, --overwrite replaces it: give one of them")
     if seed is not None:
         overrides = (*overrides, f"train.seed={seed}")
     config = load_config(recipe, overrides)
-    if overwrite and not resume:
-        remove_folder(out)
-    reporter = choose_reporter(quiet=quiet)
+    first = is_first_process()
+    if first:
+        check_run_folder(out, resume=resume or overwrite)
     prepared = prepare(config, data)
-    if not quiet:
+    if first and not quiet:
         for note in prepared.notes:
             click.echo(note, err=True)
-    result = train(config, prepared, folder=out, resume=resume, reporter=reporter)
-    if as_json:
-        print_json(result.summary())
-        return
-    click.echo(f"protocol: {prepared.protocol}")
-    click.echo(f"dev   {result.dev.render()}")
+    if first and overwrite:
+        remove_folder(out)
+    try:
+        result = train(config, prepared, folder=out, resume=resume, reporter=choose_reporter(quiet=quiet))
+    except Interrupted as error:
+        raise Interrupted(f"{error} (the same command with --resume)") from None
+    if first and as_json:
+        print_json(_record(prepared, result, out))
+    elif first:
+        click.echo(_summary(prepared, result, out))
+
+
+def _record(prepared: Prepared, result: RunResult, out: Path) -> dict[str, object]:
+    return {
+        "model": str(out / "model"),
+        "protocol": prepared.protocol,
+        "notes": list(prepared.notes),
+        **result.summary(),
+    }
+
+
+def _summary(prepared: Prepared, result: RunResult, out: Path) -> str:
+    lines = [f"protocol: {prepared.protocol}", "", f"dev   {result.dev.render()}"]
     if result.test is not None:
-        click.echo(f"test  {result.test.render()}")
-    click.echo(f"model: {out / 'model'}  ({result.parameters:,} parameters, {result.seconds:.0f} s)")
+        lines += ["", f"test  {result.test.render()}"]
+    size = f"{result.parameters:,} parameters besides the word vectors"
+    return "\n".join([*lines, "", f"model: {out / 'model'}  ({size}; {result.seconds:.0f} s)"])

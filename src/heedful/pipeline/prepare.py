@@ -75,6 +75,7 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
         "data": asdict(config.data),
         "text": asdict(config.text),
         "seed": config.train.seed,
+        "grades": config.model.outputs if source.kind == "score" else 0,
     }
     data = load_or_prepare(
         cache_key(pretrained.files, settings), lambda: _encode(config, source, pretrained), cache

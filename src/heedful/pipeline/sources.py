@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
             "pair",
             "generated corpus; its dev part selects, its test part is read once",
             scenes.LABELS,
+            {"generator": _source_sha256(scenes.__name__)},
         )
     if data.set:
         if root is None:
@@ -116,6 +119,12 @@ def from_examples(
         return Source(lambda: parts, kind, "examples from Python; dev selects", labels)
     how = f"examples from Python; a dev part of {fraction:.0%} cut from training (seed {seed}) selects"
     return Source(lambda: _with_dev(Corpus(list(train)), None, fraction, seed), kind, how, labels)
+
+
+def _source_sha256(package: str) -> str:
+    """Hash the program text of a package: a generated corpus is what its generator makes of the settings."""
+    files = sorted(Path(str(resources.files(package))).glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
