@@ -23,7 +23,7 @@ from heedful.files import sha256
 from heedful.text.vectors import WordVectors, read_vectors
 from heedful.text.vocabulary import Vocabulary
 
-FORMAT = 1
+FORMAT = 2
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _LOG = logging.getLogger(__name__)
@@ -144,6 +144,7 @@ def _pack(data: PreparedData) -> tuple[dict[str, str], Arrays]:
             arrays[f"{number}-targets"] = dataset.targets
         for side, ragged in enumerate(dataset.sides):
             arrays |= {f"{number}-values-{side}": ragged.values, f"{number}-offsets-{side}": ragged.offsets}
+        arrays |= {f"{number}-heads-{side}": heads.values for side, heads in enumerate(dataset.heads)}
     texts = {
         "vocabulary.json": data.vocabulary.to_json(),
         "datasets.json": json.dumps({"datasets": facts, "notes": data.notes}),
@@ -165,6 +166,11 @@ def _unpack(texts: dict[str, str], arrays: Arrays) -> PreparedData:
             group_names=tuple(fact["group_names"]),
             labels=tuple(fact["labels"]),
             report=EncodeReport(**fact["report"]),
+            heads=tuple(
+                Ragged(arrays[f"{number}-heads-{side}"], arrays[f"{number}-offsets-{side}"])
+                for side in range(fact["sides"])
+                if f"{number}-heads-{side}" in arrays
+            ),
         )
         for number, (name, fact) in enumerate(facts["datasets"].items())
     }

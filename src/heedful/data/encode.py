@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
+from heedful.data.heads import cut
 from heedful.data.ragged import Ragged, lengths_of
 from heedful.data.targets import Kind, targets_of
 from heedful.data.tokens import TokenisedCorpus, field_name, place, tokenise_corpus
@@ -58,6 +59,7 @@ class EncodedDataset:
         group_names: the distinct groups.
         labels: the class names in the order of their numbers; empty for scores and without gold.
         report: what encoding left out and cut, of the whole that this may be a part of.
+        heads: the dependency head of each word, in the rows of `sides`; empty where there is no parse.
     """
 
     sides: tuple[Ragged, ...]
@@ -67,6 +69,7 @@ class EncodedDataset:
     group_names: tuple[str, ...]
     labels: tuple[str, ...]
     report: EncodeReport
+    heads: tuple[Ragged, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -83,6 +86,7 @@ class EncodedDataset:
             targets=None if self.targets is None else self.targets[indices],
             rows=self.rows[indices],
             groups=self.groups[indices],
+            heads=tuple(heads.take(indices) for heads in self.heads),
         )
 
 
@@ -118,7 +122,7 @@ def encode(
     targets, has_gold = targets_of(corpus, kind, tuple(labels))
     fits: NDArray[np.bool_] = np.ones(len(corpus), bool)
     truncated = tokens_cut = 0
-    sides = corpus.sides
+    sides, all_heads = corpus.sides, corpus.heads
     if max_tokens is not None and sides:
         over = corpus.lengths() - max_tokens
         if truncate == "error":
@@ -129,9 +133,11 @@ def encode(
             kept_over = over[has_gold]
             truncated, tokens_cut = int((kept_over > 0).sum()), int(kept_over.clip(min=0).sum())
             sides = tuple(side.head(max_tokens) for side in sides)
+            all_heads = tuple(cut(heads, max_tokens) for heads in all_heads)
     kept = np.flatnonzero(has_gold & fits)
     if len(kept) < len(corpus):
         sides = tuple(side.take(kept) for side in sides)
+        all_heads = tuple(heads.take(kept) for heads in all_heads)
     known = np.fromiter(map(vocabulary.knows, corpus.words), bool, len(corpus.words))
     report = EncodeReport(
         examples=len(kept),
@@ -153,6 +159,7 @@ def encode(
         group_names=corpus.group_names,
         labels=tuple(labels) if kind == "class" else (),
         report=report,
+        heads=all_heads,
     )
 
 

@@ -18,6 +18,9 @@ class Example:
             tuple means that no text has them.
         row: 1-based row (line) in the file it came from, header included; 0 where there is no file.
         group: what a breakdown of results goes by (genre, phenomenon); empty where there is none.
+        heads: for each text the dependency head of each of its words (ready-made ones, or those the tokenizer makes):
+            the head's place from 1, 0 for a root, -1 where unknown; None where a text has no parse. An empty tuple
+            means that no text has one.
     """
 
     texts: tuple[str, ...]
@@ -25,6 +28,7 @@ class Example:
     words: tuple[tuple[str, ...] | None, ...] = ()
     row: int = 0
     group: str = ""
+    heads: tuple[tuple[int, ...] | None, ...] = ()
 
 
 @dataclass(frozen=True)

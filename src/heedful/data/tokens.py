@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
+from heedful.data.heads import HeadColumn
 from heedful.data.ragged import Ragged, lengths_of
 from heedful.errors import DataError
 from heedful.text.tokenize import Tokenizer, tokenizer
@@ -34,6 +35,8 @@ class TokenisedCorpus:
         group_names: the distinct groups.
         tokenizer: name of the tokenizer.
         source: the file, for messages.
+        heads: for each column the dependency head of each word (see `heedful.text.dependency`), in the rows of
+            `sides`; empty where no text has a parse.
     """
 
     words: tuple[str, ...]
@@ -44,6 +47,7 @@ class TokenisedCorpus:
     group_names: tuple[str, ...]
     tokenizer: str
     source: Path | None = None
+    heads: tuple[Ragged, ...] = ()
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -80,7 +84,8 @@ def tokenise_corpus(
         The words, in the order of the examples. No examples give a corpus without sides.
 
     Raises:
-        DataError: naming row and text: a text is None or no string, or the number of texts differs.
+        DataError: naming row and text: a text is None or no string, the number of texts differs, or heads are no tree
+            of its words.
         UsageError: if there is no such tokenizer.
     """
     numberer = _Numberer(tokenizer(tokenizer_name))
@@ -100,7 +105,12 @@ def tokenise_corpus(
             given = (text,) if ready is None else ready
             if not all(isinstance(string, str) for string in given):
                 raise _no_string(given, f"{place(source, row)}, {field_name(number, len(columns))}")
-            column.append(numberer.cut(text) if ready is None else numberer.ready(ready))
+            pieces = None if ready is None else numberer.ready(ready)
+            column.append(numberer.cut(text) if pieces is None else [n for word in pieces for n in word])
+            if number < len(example.heads):
+                problem = column.take_heads(example.heads[number], pieces)
+                if problem:
+                    raise DataError(f"{place(source, row)}, {field_name(number, len(columns))}: {problem}")
         targets.append(example.target)
         rows.append(row)
         groups.append(group_numbers.setdefault(example.group, len(group_numbers)))
@@ -113,6 +123,7 @@ def tokenise_corpus(
         group_names=tuple(group_numbers),
         tokenizer=tokenizer_name,
         source=source,
+        heads=_all_heads(columns or ()),
     )
 
 
@@ -124,6 +135,12 @@ def place(source: Path | None, row: int) -> str:
 def field_name(number: int, sides: int) -> str:
     """Name a text of an example in a message."""
     return "text" if sides == 1 else f"text {number + 1}"
+
+
+def _all_heads(columns: Sequence[_Column]) -> tuple[Ragged, ...]:
+    if not any(len(column.heads) for column in columns):
+        return ()
+    return tuple(column.heads.ragged(column.ragged().offsets) for column in columns)
 
 
 def _no_string(given: Sequence[object], where: str) -> DataError:
@@ -139,10 +156,17 @@ class _Column:
     def __init__(self) -> None:
         self._values = array("i")
         self._offsets = array("q", [0])
+        self.heads = HeadColumn()
 
     def append(self, numbers: Iterable[int]) -> None:
         self._values.extend(numbers)
         self._offsets.append(len(self._values))
+
+    def take_heads(self, heads: Sequence[int] | None, pieces: Sequence[Sequence[int]] | None) -> str | None:
+        """Take the heads of the last text, whose given words became these pieces; return what is wrong."""
+        row = len(self._offsets) - 2
+        sizes = [1] * (self._offsets[-1] - self._offsets[-2]) if pieces is None else [*map(len, pieces)]
+        return self.heads.append(heads, sizes, row)
 
     def ragged(self) -> Ragged:
         return Ragged(np.array(self._values, np.int32), np.array(self._offsets, np.int64))
@@ -170,11 +194,9 @@ class _Numberer:
             found += numbers
         return found
 
-    def ready(self, words: Sequence[str]) -> list[int]:
-        found: list[int] = []
-        for word in words:
-            found += self._number(self._cutter.split_word(word))
-        return found
+    def ready(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """Return the numbers of the pieces of each word."""
+        return [self._number(self._cutter.split_word(word)) for word in words]
 
     def _number(self, words: tuple[str, ...]) -> tuple[int, ...]:
         numbers = self._numbers
