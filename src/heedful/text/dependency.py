@@ -7,6 +7,7 @@ head is not known. Several roots hang on one virtual root, so that two words und
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,21 @@ from numpy.typing import NDArray
 ROOT, UNKNOWN = 0, -1
 
 Integers = NDArray[np.integer]
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A sentence with its dependency tree.
+
+    Attributes:
+        words: the tokens.
+        heads: head of each token: its place from 1, 0 for a root, -1 where unknown.
+        relations: name of the link to the head; empty where there are none.
+    """
+
+    words: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...] = ()
 
 
 def tree_distances(heads: Sequence[int] | Integers) -> NDArray[np.int16]:
