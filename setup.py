@@ -11,7 +11,7 @@ setup(
     ext_modules=[
         Extension(
             "heedful._kernels",
-            sources=[str(SOURCES / name) for name in ("additive.cpp", "module.cpp", "pool.cpp", "tensorized.cpp")],
+            sources=sorted(str(path) for path in SOURCES.glob("*.cpp")),
             depends=sorted(str(path) for path in SOURCES.iterdir()),
             # No contraction: where a product and a sum are to be fused, the source says so.
             extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden"],

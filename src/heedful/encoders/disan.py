@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from heedful.encoders.base import ContextEncoder
 from heedful.masks import Mask, parse_mask
 from heedful.modules import Activation, Dense, FusionGate
-from heedful.ops import Impl, additive_attention
+from heedful.ops import Impl, additive_attention, dropout
 from heedful.structures import ContextStates, Sentences
 
 
@@ -76,7 +75,7 @@ class DisaBlock(nn.Module):
             States [B, L, D], zero at padding; weights [B, Q, K, D] or None; gate [B, L, D].
         """
         h = self.hidden(x)
-        h_dropped = functional.dropout(h, self.dropout, self.training)
+        h_dropped = dropout(h, self.dropout, self.training)
         query = self.query(h_dropped)
         attended = additive_attention(
             query + self.bias.to(query.dtype),  # autocast lowers matrix products alone

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from torch import Tensor
-from torch.nn import functional
 
 from heedful.encoders.base import ContextEncoder
 from heedful.encoders.tensorized_heads import TensorizedHeads, Token2Token
 from heedful.modules import Activation, Dense, HeadDense, join_heads, split_heads
+from heedful.ops import dropout
 from heedful.ops.tensorized import TensorizedImpl
 from heedful.structures import ContextStates, Sentences
 
@@ -101,7 +101,7 @@ class MtsaPaperEncoder(ContextEncoder):
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a head."""
         padding, heads = ~sentences.valid[..., None], self.config.heads
         x = x.masked_fill(padding, 0)
-        dropped = functional.dropout(x, self.config.dropout, self.training)
+        dropped = dropout(x, self.config.dropout, self.training)
         query, key, value = (
             split_heads(dense(dropped), heads) for dense in (self.query, self.key, self.value)
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch import Tensor, nn
-from torch.nn import functional
 
 from heedful.encoders.base import ContextEncoder
 from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
 from heedful.encoders.tensorized_heads import Token2Token
 from heedful.errors import UsageError
 from heedful.modules import Activation, Dense
+from heedful.ops import dropout
 from heedful.ops.tensorized import TensorizedImpl
 from heedful.structures import ContextStates, Sentences
 
@@ -66,7 +66,7 @@ class _Layer(nn.Module):
         return ContextStates(self._add(x, context.states, 1), context.maps)
 
     def _add(self, x: Tensor, change: Tensor, norm: int) -> Tensor:
-        change = functional.dropout(change, self.residual_dropout, self.training)
+        change = dropout(change, self.residual_dropout, self.training)
         normalised: Tensor = self.norms[norm](x + change.to(x.dtype))
         return normalised
 

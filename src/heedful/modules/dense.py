@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.modules.activation import Activation, activate
+from heedful.ops import dropout
 
 
 class Regularised(nn.Module):
@@ -58,7 +59,7 @@ class Dense(Regularised):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [..., width_in] to [..., width_out]."""
-        x = functional.dropout(x, self.dropout, self.training)
+        x = dropout(x, self.dropout, self.training)
         return activate(functional.linear(x, self.weight, self.bias), self.activation)
 
     def extra_repr(self) -> str:

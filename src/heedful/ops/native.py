@@ -44,6 +44,8 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
         library = ctypes.CDLL(spec.origin)
         for name in ("heedful_additive_forward", "heedful_additive_backward"):
             getattr(library, name).restype = ctypes.c_int
+        for name in ("heedful_dropout", "heedful_adadelta"):
+            getattr(library, name).restype = None
         library.heedful_instruction_set.restype = ctypes.c_char_p
     except (OSError, AttributeError) as error:
         return None, f"{spec.origin} cannot be loaded: {error}"

@@ -153,8 +153,7 @@ class GradientStep:
 
 
 def _seed_device(device: torch.device, seed: int) -> None:
-    """Seed one device's generator; `torch.manual_seed` seeds every kind of device, at over 100 times the cost."""
+    """Seed one device and the CPU; `torch.manual_seed` seeds every kind of device, at over 100 times the cost."""
     if device.type == "cuda":
         torch.cuda.manual_seed(seed)
-    else:
-        torch.default_generator.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # dropout draws from it on every device
