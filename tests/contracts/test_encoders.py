@@ -15,13 +15,13 @@ import torch
 from torch import Tensor
 
 import heedful.encoders
-from heedful.encoders import ContextEncoder
+from heedful.encoders import ContextEncoder, EmbeddingEncoder
 from heedful.models import ENCODERS
 from heedful.structures import ContextStates, Sentences
 
 WIDTH = 24
-LENGTHS = (5, 1, 0, 7)
-PADDED = 9
+LENGTHS = (5, 1, 0, 12)
+PADDED = 14
 TOLERANCE = 2e-6
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
@@ -39,6 +39,15 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"positions": "relative", "reach": 2},
         {"positions": "transformer-xl", "heads": ("none",) * 3},
     ],
+    "bi-blosan": [
+        {"block_length": 4, "activation": "relu"},
+        {"directions": ("backward",), "impl": "reference"},
+    ],
+    "bi-gru": [{"hidden": 10}],
+    "bi-lstm": [{"hidden": 10}],
+    "cnn": [{"sizes": (1, 2), "filters": 30, "activation": "elu"}],
+    "embedding": [{"hidden": 30}],
+    "hierarchical-cnn": [{"layers": 1, "size": 3, "activation": "elu"}],
     "mtsa": [
         {"heads": 4, "head_width": 5, "token2token": "exp", "score_layers": 1, "impl": "reference"},
         {"masks": ("not_self",), "token2token": "none", "attend_from": "input"},
@@ -50,14 +59,16 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"self_visible": True, "attention_dropout": 0.3, "impl": "reference"},
     ],
     "mtsa-stacked": [{"layers": 2, "hidden": 16, "heads": 4, "activation": "elu", "token2token": "sigmoid"}],
+    "multi-head": [{"heads": 2, "head_width": 5, "impl": "reference"}],
 }
 """Settings to try beside the defaults, by name of the encoder."""
 
-WITHOUT_CONTEXT: dict[str, str] = {}
+WITHOUT_CONTEXT: dict[str, str] = {"embedding": "it is the word vectors, each alone"}
 """Encoders in which no word reads another, with the reason."""
 
 SAME_FOR_ALL_KEYS = "the same amount for every key, which the softmax over keys removes"
 WITHOUT_EFFECT: dict[str, dict[str, str]] = {
+    "bi-blosan": {r"directions\.\d+\.block_score\.bias": "the same amount for every word of a block"},
     "mtsa": {r"score\.parts\.\d+\.bias": SAME_FOR_ALL_KEYS},
     "mtsa-paper": {r"score(\.parts\.\d+)?\.bias": SAME_FOR_ALL_KEYS},
     "mtsa-stacked": {r"layers\.\d+\.attention\.score\.bias": SAME_FOR_ALL_KEYS},
@@ -77,6 +88,11 @@ def build(name: str, options: dict[str, Any], seed: int = 0) -> ContextEncoder:
     torch.manual_seed(seed)
     settings, make = ENCODERS[name]
     return make(WIDTH, settings(**options)).eval()
+
+
+def computes(encoder: ContextEncoder) -> bool:
+    """Whether an encoder does anything to the word vectors; only "embedding" by itself does not."""
+    return not isinstance(encoder, EmbeddingEncoder) or encoder.config.hidden > 0
 
 
 def has(name: str, setting: str) -> bool:
@@ -228,7 +244,7 @@ def test_every_parameter_gets_a_gradient(name: str, options: dict[str, Any]) -> 
     x, sentences = batch()
     _, found = gradients(encoder, x.double(), sentences)
     patterns = WITHOUT_EFFECT.get(name, {})
-    assert len(found) >= 1
+    assert bool(found) == computes(encoder)
     for parameter, gradient in found.items():
         largest = gradient.abs().max()
         idle = any(re.fullmatch(pattern, parameter) for pattern in patterns)
@@ -257,8 +273,8 @@ def test_changing_a_visible_word_changes_the_words_that_see_it(name: str, option
     elif before.maps:
         assert (seen & elsewhere).sum() >= length - 1
         assert changed[seen & elsewhere].all()
-    else:
-        assert (changed & elsewhere).any(dim=0).all()
+    else:  # all words but one: where words look one way alone, one is seen by none
+        assert (changed & elsewhere).any(dim=0).sum() >= length - 1
 
 
 def directed() -> Iterator[tuple[str, str]]:
@@ -321,7 +337,8 @@ def check_maps(told: ContextStates, sentences: Sentences) -> None:
 def test_saved_weights_give_the_same_states(name: str, options: dict[str, Any]) -> None:
     first, second = build(name, options, seed=0), build(name, options, seed=1)
     x, sentences = batch()
-    assert not torch.equal(first(x, sentences).states, second(x, sentences).states)
+    same = torch.equal(first(x, sentences).states, second(x, sentences).states)
+    assert same == (not computes(first))
     second.load_state_dict(first.state_dict())
     assert torch.equal(first(x, sentences).states, second(x, sentences).states)
 
@@ -334,7 +351,7 @@ def test_a_seed_repeats_everything_and_evaluation_draws_nothing(name: str, optio
         encoder = build(name, options, seed=7).train()
         runs.append(encoder(x, sentences).states)
     assert torch.equal(*runs)
-    if getattr(ENCODERS[name][0](**options), "dropout", 0):
+    if getattr(ENCODERS[name][0](**options), "dropout", 0) and computes(encoder):
         assert not torch.equal(encoder(x, sentences).states, runs[0])
     encoder = encoder.eval()
     state = torch.get_rng_state()
@@ -350,6 +367,9 @@ def test_bfloat16_is_as_good_as_its_arithmetic_allows(
     encoder = build(name, options).bfloat16()
     x, sentences = batch()
     x = x.bfloat16()
+    if not computes(encoder):  # nothing to round
+        assert torch.equal(encoder(x, sentences).states, x)
+        return
     if how == "weights":
         got = encoder(x, sentences).states
         assert got.dtype == torch.bfloat16

@@ -1,18 +1,33 @@
 """One final class and one settings dataclass a paper."""
 
 from heedful.encoders.base import ContextEncoder
+from heedful.encoders.block_attention import BiBlosanConfig, BiBlosanEncoder, published_block_length
+from heedful.encoders.convolution import CnnConfig, CnnEncoder, HierarchicalCnnConfig, HierarchicalCnnEncoder
 from heedful.encoders.disan import DisaBlock, DisanConfig, DisanEncoder
+from heedful.encoders.embedding_only import EmbeddingConfig, EmbeddingEncoder
 from heedful.encoders.intra_sentence import IntraSentenceConfig, IntraSentenceEncoder
 from heedful.encoders.mssan import MssanConfig, MssanEncoder
 from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
 from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
 from heedful.encoders.mtsa_stacked import MtsaStackedConfig, MtsaStackedEncoder
+from heedful.encoders.multi_head import MultiHeadConfig, MultiHeadEncoder
+from heedful.encoders.recurrent import BiGruEncoder, BiLstmEncoder, RecurrentConfig
 
 __all__ = [
+    "BiBlosanConfig",
+    "BiBlosanEncoder",
+    "BiGruEncoder",
+    "BiLstmEncoder",
+    "CnnConfig",
+    "CnnEncoder",
     "ContextEncoder",
     "DisaBlock",
     "DisanConfig",
     "DisanEncoder",
+    "EmbeddingConfig",
+    "EmbeddingEncoder",
+    "HierarchicalCnnConfig",
+    "HierarchicalCnnEncoder",
     "IntraSentenceConfig",
     "IntraSentenceEncoder",
     "MssanConfig",
@@ -23,4 +38,8 @@ __all__ = [
     "MtsaPaperEncoder",
     "MtsaStackedConfig",
     "MtsaStackedEncoder",
+    "MultiHeadConfig",
+    "MultiHeadEncoder",
+    "RecurrentConfig",
+    "published_block_length",
 ]

@@ -9,9 +9,19 @@ from typing import Any, get_args
 from torch import Tensor
 
 from heedful.encoders import (
+    BiBlosanConfig,
+    BiBlosanEncoder,
+    BiGruEncoder,
+    BiLstmEncoder,
+    CnnConfig,
+    CnnEncoder,
     ContextEncoder,
     DisanConfig,
     DisanEncoder,
+    EmbeddingConfig,
+    EmbeddingEncoder,
+    HierarchicalCnnConfig,
+    HierarchicalCnnEncoder,
     IntraSentenceConfig,
     IntraSentenceEncoder,
     MssanConfig,
@@ -22,6 +32,9 @@ from heedful.encoders import (
     MtsaPaperEncoder,
     MtsaStackedConfig,
     MtsaStackedEncoder,
+    MultiHeadConfig,
+    MultiHeadEncoder,
+    RecurrentConfig,
 )
 from heedful.errors import UsageError, nearest
 from heedful.heads import ClassifierHead, RelatednessHead
@@ -29,7 +42,7 @@ from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
 from heedful.modules import Activation, WordEmbedding
-from heedful.pooling import AttentiveMax, MaxPooling, MeanPooling, Pooling, SourceToToken
+from heedful.pooling import AdditiveAttention, AttentiveMax, MaxPooling, MeanPooling, Pooling, SourceToToken
 
 ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "disan": (DisanConfig, DisanEncoder),
@@ -38,6 +51,13 @@ ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "mtsa": (MtsaConfig, MtsaEncoder),
     "mtsa-paper": (MtsaPaperConfig, MtsaPaperEncoder),
     "mtsa-stacked": (MtsaStackedConfig, MtsaStackedEncoder),
+    "bi-blosan": (BiBlosanConfig, BiBlosanEncoder),
+    "bi-gru": (RecurrentConfig, BiGruEncoder),
+    "bi-lstm": (RecurrentConfig, BiLstmEncoder),
+    "cnn": (CnnConfig, CnnEncoder),
+    "embedding": (EmbeddingConfig, EmbeddingEncoder),
+    "hierarchical-cnn": (HierarchicalCnnConfig, HierarchicalCnnEncoder),
+    "multi-head": (MultiHeadConfig, MultiHeadEncoder),
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
 
@@ -54,6 +74,9 @@ that builds it from (word vectors, settings, model settings)."""
 
 POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
     "source2token": lambda width, config: SourceToToken(
+        width, activation=config.activation, dropout=config.dropout
+    ),
+    "additive": lambda width, config: AdditiveAttention(
         width, activation=config.activation, dropout=config.dropout
     ),
     "attentive-max": lambda width, config: AttentiveMax(

@@ -1,29 +1,40 @@
 """Reusable blocks without paper names."""
 
 from heedful.modules.activation import Activation, activate
+from heedful.modules.convolution import Convolution
 from heedful.modules.dense import Dense, Regularised, l2_factors, regularised_parameters
 from heedful.modules.embedding import WordEmbedding
 from heedful.modules.feed_forward import FeedForward
 from heedful.modules.fusion_gate import FusionGate
 from heedful.modules.heads import HeadDense, join_heads, split_heads
 from heedful.modules.highway import Highway
+from heedful.modules.initialise import glorot_uniform
+from heedful.modules.positional import positional_signal
 from heedful.modules.projected_gate import ProjectedGate
+from heedful.modules.recurrent import BothWays, Gru, Lstm, reverse_words
 from heedful.modules.two_layers import two_layers
 
 __all__ = [
     "Activation",
+    "BothWays",
+    "Convolution",
     "Dense",
     "FeedForward",
     "FusionGate",
+    "Gru",
     "HeadDense",
     "Highway",
+    "Lstm",
     "ProjectedGate",
     "Regularised",
     "WordEmbedding",
     "activate",
+    "glorot_uniform",
     "join_heads",
     "l2_factors",
+    "positional_signal",
     "regularised_parameters",
+    "reverse_words",
     "split_heads",
     "two_layers",
 ]

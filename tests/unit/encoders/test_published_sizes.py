@@ -21,6 +21,18 @@ SIZES: dict[str, tuple[dict[str, Any], int]] = {
     "MTSA on SST-5": ({**MTSA_TEXT, "outputs": 5}, 2_165_400),
     "MTSA on TREC": ({**MTSA_TEXT, "outputs": 6}, 2_165_700),
     "MTSA, two classes": ({**MTSA_TEXT, "outputs": 2}, 2_164_500),
+    "MTSA w/o proposed modules": (
+        {**NLI, "encoder": "embedding", "encoder_options": {"hidden": 600}, "highway": True},
+        1_803_603,
+    ),
+    "Embedding and additive attention": ({**NLI, "encoder": "embedding", "pooling": "additive"}, 451_803),
+    "Embedding and source2token": ({**NLI, "encoder": "embedding"}, 541_803),
+    "Multi-head": ({**NLI, "encoder": "multi-head"}, 1_982_403),
+    "Bi-LSTM": ({**NLI, "encoder": "bi-lstm"}, 2_884_803),
+    "Bi-GRU": ({**NLI, "encoder": "bi-gru"}, 2_524_203),
+    "Multi-CNN": ({**NLI, "encoder": "cnn", "pooling": "max"}, 1_441_803),
+    "Hrchy-CNN": ({**NLI, "encoder": "hierarchical-cnn", "highway": True}, 3_424_203),
+    "Bi-BloSA": ({**NLI, "encoder": "bi-blosan"}, 4_148_403),
 }
 
 

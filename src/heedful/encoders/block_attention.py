@@ -1,0 +1,165 @@
+"""Bi-BloSA: self-attention within blocks of words, then between them (Shen et al., ICLR 2018)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from heedful.encoders.base import ContextEncoder
+from heedful.encoders.disan import DisaBlock
+from heedful.encoders.names import numbered
+from heedful.errors import UsageError
+from heedful.masks import parse_mask
+from heedful.modules import Activation, Dense, activate
+from heedful.ops import Impl, additive_attention, source_to_token
+from heedful.structures import ContextStates, Sentences
+
+
+def published_block_length(mean: float, deviation: float, batch: int) -> int:
+    """Return the block length that the published code derives from its training data.
+
+    ``ceil((2 (mean + deviation sqrt(2 ln batch))) ^ (1/3)) + 1``: the cube root of twice the length that the longest
+    sentence of a batch is expected to have.
+
+    Args:
+        mean: mean length of a training sentence, in words.
+        deviation: its standard deviation, in words.
+        batch: sentences of a batch.
+
+    Returns:
+        Words of a block.
+    """
+    longest = mean + deviation * math.sqrt(2 * math.log(batch))
+    return math.ceil((2 * longest) ** (1 / 3)) + 1
+
+
+@dataclass(frozen=True)
+class BiBlosanConfig:
+    """Settings of `BiBlosanEncoder`.
+
+    Attributes:
+        directions: masks, one a part: what words see within a block and blocks see of each other. A word still learns
+            of all words of its own block, from the block's vector.
+        block_length: words of a block; see `published_block_length`.
+        activation: "elu" for inference between sentences, "relu" for sentiment and classification.
+        dropout: on the input of every dense layer.
+        scale: c, the bound of the attention scores.
+        impl: implementation of the attention operation.
+    """
+
+    directions: tuple[str, ...] = ("forward", "backward")
+    block_length: int = 5
+    activation: Activation = "elu"
+    dropout: float = 0.25
+    scale: float = 5.0
+    impl: Impl = "auto"
+
+
+class _Direction(nn.Module):
+    """One mask's part: 1,353,000 parameters at width 300."""
+
+    def __init__(self, width: int, mask: str, config: BiBlosanConfig) -> None:
+        super().__init__()
+        self.config, self.mask = config, parse_mask(mask)
+        self.hidden = Dense(width, width, activation=config.activation, dropout=config.dropout)
+        self.pairs = Dense(width, 2 * width, bias=False, dropout=config.dropout)  # keys and queries
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.block_score = Dense(width, width, dropout=config.dropout)
+        self.between = DisaBlock(
+            width,
+            self.mask,
+            activation=config.activation,
+            dropout=config.dropout,
+            scale=config.scale,
+            impl=config.impl,
+        )
+        self.fusion = Dense(3 * width, 2 * width, dropout=config.dropout)
+
+    def forward(
+        self, x: Tensor, valid: Tensor, *, need_weights: bool
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """Map [B, L, D], L a multiple of the block length, to states, weights [B N, r, r, D] and gate."""
+        hidden = self.hidden(x).masked_fill(~valid[..., None], 0)
+        shape, size = hidden.shape, self.config.block_length
+        blocks, real = hidden.view(-1, size, shape[-1]), valid.view(-1, size)
+        key, query = self.pairs(blocks).chunk(2, dim=-1)
+        within = additive_attention(
+            query + self.bias.to(query.dtype),
+            key,
+            blocks,
+            real,
+            self.mask.visible(Sentences(real.long(), real)),
+            scale=self.config.scale,
+            need_weights=need_weights,
+            impl="reference" if need_weights else self.config.impl,
+        )
+        block, _ = source_to_token(within.output, self.block_score(within.output), real)
+        filled = real.any(dim=1).view(len(x), -1)
+        around, _, _ = self.between(block.view(len(x), -1, shape[-1]), Sentences(filled.long(), filled))
+        parts = [hidden, within.output.reshape(shape), around.repeat_interleave(size, dim=1)]
+        new, gate = self.fusion(torch.cat(parts, dim=-1)).chunk(2, dim=-1)
+        gate = torch.sigmoid(gate)
+        states = gate * activate(new, self.config.activation) + (1 - gate) * hidden
+        return states, within.weights, 1 - gate
+
+
+class BiBlosanEncoder(ContextEncoder):
+    """Within a block DiSA's attention without a gate; between block vectors a whole DiSA block; then a fusion.
+
+    For every word: ``[f ; g] = [h ; s ; e] W + b`` with h the word, s its context within the block and e that of its
+    block; state ``sigmoid(g) * act(f) + (1 - sigmoid(g)) * h``. The length of a block is a setting, since it comes from
+    the training data. Differs from the published code where a result would depend on the batch: a block of padding
+    alone is no block here, and there it is attended to like any other.
+
+    Args:
+        width: features of the word vectors; the states have ``width * len(config.directions)``.
+        config: the settings.
+
+    Raises:
+        UsageError: if block_length is below 1, or a mask is unknown.
+    """
+
+    def __init__(self, width: int, config: BiBlosanConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or BiBlosanConfig()
+        if config.block_length < 1:
+            raise UsageError(f"block_length must be 1 or more words; got {config.block_length}")
+        self.width_in, self.width_out = width, width * len(config.directions)
+        self.directions = nn.ModuleList(_Direction(width, mask, config) for mask in config.directions)
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        """Encode; see `ContextEncoder.forward`.
+
+        Maps are feature-wise, [B, Q, K, D], one a mask, and tell what a word sees within its block.
+        """
+        valid, length = sentences.valid, x.shape[1]
+        x = x.masked_fill(~valid[..., None], 0)
+        missing = -length % self.config.block_length
+        x, whole = functional.pad(x, (0, 0, 0, missing)), functional.pad(valid, (0, missing))
+        results = [part(x, whole, need_weights=need_weights) for part in self.directions]
+        states = torch.cat([states for states, _, _ in results], dim=-1)[:, :length]
+        states = states.masked_fill(~valid[..., None], 0)
+        if not need_weights:
+            return ContextStates(states)
+        names = numbered(self.config.directions)
+        maps = {
+            f"{name} in blocks": _side_by_side(weights, len(x))[:, :length, :length]
+            for name, (_, weights, _) in zip(names, results, strict=True)
+        }
+        gates = {name: gate[:, :length] for name, (_, _, gate) in zip(names, results, strict=True)}
+        return ContextStates(states, maps, gates)
+
+
+def _side_by_side(weights: Tensor, batch: int) -> Tensor:
+    """Put weights within blocks, [B N, r, r, D], on the diagonal of [B, N r, N r, D]."""
+    size, width = weights.shape[1], weights.shape[3]
+    weights = weights.view(batch, -1, size, size, width)
+    count = weights.shape[1]
+    whole = weights.new_zeros(batch, count, size, count, size, width)
+    for block in range(count):
+        whole[:, block, :, block] = weights[:, block]
+    return whole.view(batch, count * size, count * size, width)
