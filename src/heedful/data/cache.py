@@ -104,6 +104,24 @@ def load_or_read_vectors(path: Path, folder: Path | None = None, *, lowercase: b
     )
 
 
+def load_or_build_arrays(
+    kind: str, key: str, build: Callable[[], Arrays], folder: Path | None = None
+) -> Arrays:
+    """Return what the cache holds under a key, or build and keep it.
+
+    Args:
+        kind: folder inside the cache.
+        key: name of the content, such as a hash of what it was made from.
+        build: makes the arrays by name.
+        folder: see `cache_folder`.
+
+    Returns:
+        The arrays, the same whether read or built.
+    """
+    path = cache_folder(folder) / kind / key
+    return _load_or_build(path, build, lambda arrays: ({}, arrays), lambda _, arrays: arrays)
+
+
 def _load_or_build(
     path: Path,
     build: Callable[[], _T],

@@ -1,0 +1,54 @@
+"""``heedful parse``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heedful.cli.options import PATH, input_options, text_option
+
+
+@click.command()
+@click.option(
+    "--parser",
+    "parser_name",
+    required=True,
+    help="spacy:MODEL (a name or a folder) or stanza:LANGUAGE, of the extras heedful[spacy] and heedful[stanza].",
+)
+@text_option
+@input_options
+@click.option("--tokenizer", default="treebank", show_default=True, help="As in the settings of the model.")
+@click.option("--output", type=PATH, help="Write here instead of printing.")
+def command(
+    parser_name: str,
+    texts: tuple[str, ...],
+    input_file: Path | None,
+    columns: str | None,
+    on_missing: str,
+    tokenizer: str,
+    output: Path | None,
+) -> None:
+    """Write the dependency trees of texts as CoNLL-U, over the tokens that a model reads.
+
+    Each distinct text is parsed once. Name the file in the settings of a run (text.parser) and the run needs no parser.
+
+    Example: heedful parse --parser spacy:en_core_web_sm --input questions.txt --output questions.conllu
+    """
+    from heedful.cli.requests import gather
+    from heedful.data.conllu import conllu_text
+    from heedful.data.parses import find_parser, sentences_of
+    from heedful.data.tokens import tokenise_corpus
+    from heedful.files import write_text
+
+    parser = find_parser(parser_name)
+    is_pair = columns is not None and "," in columns
+    requests = gather(texts, (None, None), input_file, columns, on_missing, is_pair=is_pair)  # type: ignore[arg-type]
+    sentences = sentences_of(tokenise_corpus(requests.examples, tokenizer, requests.source))
+    trees = conllu_text(parser.parse(sentences))
+    if output is None:
+        for tree in trees:
+            click.echo(tree, nl=False)
+        return
+    write_text(output, "".join(trees))
+    click.echo(f"{output}: {len(sentences)} sentences", err=True)

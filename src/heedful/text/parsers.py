@@ -1,0 +1,197 @@
+"""Dependency parsers of other packages, on the tokens of Heedful. The packages are imported when a parser is used."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from heedful.errors import MissingExtraError, UsageError
+from heedful.text.dependency import Parse
+
+PARSER_FORMS = "spacy:MODEL (a name or a folder), stanza:LANGUAGE, or a file that ends in .conllu"
+
+
+class DependencyParser(ABC):
+    """Words to trees.
+
+    Attributes:
+        name: how it is written in settings.
+    """
+
+    name: str
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Name and version, so that kept parses are used only for the parser that made them."""
+
+    @abstractmethod
+    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse]:
+        """Parse.
+
+        Args:
+            sentences: tokens; they are used as they are. A sentence may be empty.
+
+        Returns:
+            One tree (or several roots) a sentence, over exactly these tokens.
+        """
+
+
+class SpacyParser(DependencyParser):
+    """A spaCy pipeline.
+
+    Args:
+        model: name of an installed package such as ``en_core_web_sm``, or a folder that spaCy wrote.
+
+    Raises:
+        MissingExtraError: on first use, if spaCy is not installed.
+        UsageError: on first use, if there is no such model, or it has no parser.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.name, self._model = f"spacy:{model}", model
+        self._pipeline: Any = None
+
+    @property
+    def identity(self) -> str:
+        """See `DependencyParser.identity`; of a folder, the content counts."""
+        folder = Path(self._model)
+        if folder.is_dir():
+            return f"spacy {_version('spacy')} {_digest(folder)}"
+        return f"spacy {_version('spacy')} {self._model} {_version(self._model)}"
+
+    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse]:
+        """See `DependencyParser.parse`."""
+        pipeline = self._load()
+        import spacy
+
+        full = [tuple(words) for words in sentences if len(words)]
+        documents = (spacy.tokens.Doc(pipeline.vocab, words=[*map(_storable, words)]) for words in full)
+        parsed = iter(
+            [_from_spacy(words, doc) for words, doc in zip(full, pipeline.pipe(documents), strict=True)]
+        )
+        return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
+
+    def _load(self) -> Any:
+        if self._pipeline is None:
+            try:
+                import spacy
+            except ImportError as error:
+                raise MissingExtraError("spacy", "spacy", f"parser {self.name!r}") from error
+            try:
+                self._pipeline = spacy.load(self._model, exclude=["ner", "lemmatizer", "attribute_ruler"])
+            except OSError as error:
+                raise UsageError(
+                    f"parser {self.name!r}: spaCy finds no such model. Install its package, or name the folder of one; "
+                    "scripts/train_parser.py makes a small English one"
+                ) from error
+            if "parser" not in self._pipeline.pipe_names:
+                raise UsageError(f"parser {self.name!r}: this model has no dependency parser")
+        return self._pipeline
+
+
+class StanzaParser(DependencyParser):
+    """Stanza's neural pipeline, given tokens; its model must have been downloaded.
+
+    Args:
+        language: code of the language, such as ``en``.
+
+    Raises:
+        MissingExtraError: on first use, if Stanza is not installed.
+        UsageError: on first use, if there is no model of the language.
+    """
+
+    def __init__(self, language: str) -> None:
+        self.name, self._language = f"stanza:{language}", language
+        self._pipeline: Any = None
+
+    @property
+    def identity(self) -> str:
+        """See `DependencyParser.identity`."""
+        return f"stanza {_version('stanza')} {self._language}"
+
+    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse]:
+        """See `DependencyParser.parse`."""
+        full = [list(words) for words in sentences if len(words)]
+        found = self._load()(full).sentences if full else []
+        parsed = iter([_from_stanza(words, sentence) for words, sentence in zip(full, found, strict=True)])
+        return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
+
+    def _load(self) -> Any:
+        if self._pipeline is None:
+            try:
+                import stanza
+            except ImportError as error:
+                raise MissingExtraError("stanza", "stanza", f"parser {self.name!r}") from error
+            try:
+                self._pipeline = stanza.Pipeline(
+                    self._language,
+                    processors="tokenize,pos,lemma,depparse",
+                    tokenize_pretokenized=True,
+                    download_method=None,
+                    verbose=False,
+                )
+            except (
+                Exception
+            ) as error:  # Stanza has an exception of its own for each thing that may be missing
+                raise UsageError(
+                    f"parser {self.name!r}: Stanza cannot load it ({error}); "
+                    f"get it with stanza.download({self._language!r})"
+                ) from error
+        return self._pipeline
+
+
+_KINDS: dict[str, type[SpacyParser] | type[StanzaParser]] = {"spacy": SpacyParser, "stanza": StanzaParser}
+
+
+def dependency_parser(name: str) -> DependencyParser:
+    """Return a parser by name; nothing is loaded before it is used.
+
+    Args:
+        name: ``spacy:MODEL`` or ``stanza:LANGUAGE``.
+
+    Returns:
+        The parser.
+
+    Raises:
+        UsageError: if the name is of another form.
+    """
+    kind, _, model = name.partition(":")
+    if kind not in _KINDS or not model:
+        raise UsageError(f"parser {name!r} is unknown; expected {PARSER_FORMS}")
+    return _KINDS[kind](model)
+
+
+def _storable(word: str) -> str:
+    """Return the word without lone surrogates, which spaCy cannot keep."""
+    return word.encode("utf-8", "replace").decode("utf-8")
+
+
+def _from_spacy(words: tuple[str, ...], document: Any) -> Parse:
+    heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in document)
+    return Parse(words, heads, tuple(token.dep_.lower() or "_" for token in document))
+
+
+def _from_stanza(words: list[str], sentence: Any) -> Parse:
+    return Parse(
+        tuple(words), tuple(w.head for w in sentence.words), tuple(w.deprel or "_" for w in sentence.words)
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "of unknown version"
+
+
+def _digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(file.relative_to(folder).as_posix().encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
