@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from heedful.encoders.base import ContextEncoder
 from heedful.errors import UsageError
 from heedful.modules import Regularised, glorot_uniform, join_heads, positional_signal
+from heedful.ops import dropout
 from heedful.ops.dot_product import DotProductImpl, masked_head_attention
 from heedful.structures import ContextStates, Sentences
 
@@ -46,7 +46,7 @@ class _Projections(Regularised):
         if not (self.training and self.dropout):
             return torch.einsum("bld,phdc->pbhlc", x, self.weight).unbind(0)
         tiled = x[:, None, None].expand(-1, *self.weight.shape[:2], -1, -1)
-        dropped = functional.dropout(tiled, self.dropout)
+        dropped = dropout(tiled, self.dropout, self.training)
         return torch.einsum("bphld,phdc->pbhlc", dropped, self.weight).unbind(0)
 
 

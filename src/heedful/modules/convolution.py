@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from heedful.modules.dense import Regularised
 from heedful.modules.initialise import glorot_uniform
+from heedful.ops import dropout
 
 
 class Convolution(Regularised):
@@ -38,6 +39,6 @@ class Convolution(Regularised):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [B, L, width_in], zero at padding, to [B, L, width_out]."""
-        x = functional.dropout(x, self.dropout, self.training)
+        x = dropout(x, self.dropout, self.training)
         x = functional.pad(x, (0, 0, self.before, self.after)).transpose(1, 2)
         return functional.conv1d(x, self.weight, self.bias).transpose(1, 2)

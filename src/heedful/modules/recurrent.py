@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from heedful.modules.dense import Regularised
 from heedful.modules.initialise import glorot_uniform
+from heedful.ops import dropout
 
 
 def reverse_words(x: Tensor, valid: Tensor) -> Tensor:
@@ -60,7 +61,7 @@ class Lstm(Regularised):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [B, L, width_in] to the states after each step, [B, L, width]."""
-        states: Tensor = self.cell(functional.dropout(x, self.dropout, self.training))[0]
+        states: Tensor = self.cell(dropout(x, self.dropout, self.training))[0]
         return states
 
 
@@ -93,7 +94,7 @@ class Gru(Regularised):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [B, L, width_in] to the states after each step, [B, L, width]."""
-        x = functional.dropout(x, self.dropout, self.training)
+        x = dropout(x, self.dropout, self.training)
         gates = functional.linear(x, self.gates_input, self.gates_bias)
         candidates = functional.linear(x, self.candidate_input, self.candidate_bias)
         state = candidates.new_zeros(len(x), candidates.shape[-1])
