@@ -1,8 +1,9 @@
-"""Shared fixtures: the folder of real data sets, and fixed seeds."""
+"""Shared fixtures: the folder of real data sets, and a cache folder of the test run's own."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,3 +16,11 @@ def data_dir() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("HEEDFUL_DATA names no folder of data sets")
     return Path(folder).resolve()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the tests out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEEDFUL_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -30,6 +31,10 @@ COMMANDS = {
     "info": "Print versions and what this machine offers.",
 }
 """Name to one line of help; the command itself is ``heedful.cli.<name>:command``."""
+
+
+class OutputGone(Exception):
+    """The reader of standard output has gone, as ``head`` does when it has seen enough."""
 
 
 class LazyGroup(click.Group):
@@ -56,6 +61,23 @@ class LazyGroup(click.Group):
             raise UsageError(f"there is no command {cmd_name!r}; {nearest(cmd_name, tuple(COMMANDS))}")
         command: click.Command = importlib.import_module(f"heedful.cli.{cmd_name}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command; click would take a reader that went away for failure.
+
+        Args:
+            ctx: the call.
+
+        Returns:
+            What the command returns.
+
+        Raises:
+            OutputGone: if nobody reads the output any more.
+        """
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise OutputGone from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -109,12 +131,15 @@ def run(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _say("interrupted", ExitCode.INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show(file=sys.stderr)
+        return ExitCode.USAGE
     except click.ClickException as error:
         return _say(_usage(error), ExitCode.USAGE)
     except HeedfulError as error:
         return _say(str(error), error.exit_code)
-    except BrokenPipeError:
-        _drop_output()  # the reader of our output has gone; there is nobody left to tell
+    except (OutputGone, BrokenPipeError):
+        _drop_output()
         return ExitCode.OK
     except Exception as error:
         if os.environ.get("HEEDFUL_DEBUG"):

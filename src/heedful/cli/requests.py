@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Literal
-
-import click
+from typing import Literal
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.build import CorpusBuilder
@@ -120,8 +119,7 @@ def _from_lines(source: Path, lines: Iterator[tuple[int, str]], sides: int) -> C
 
 def _stdin_lines() -> Iterator[tuple[int, str]]:
     row = 0
-    stream: BinaryIO = click.get_binary_stream("stdin")
-    for row, raw in enumerate(stream, start=1):
+    for row, raw in enumerate(sys.stdin.buffer, start=1):
         try:
             line = raw.decode("utf-8-sig" if row == 1 else "utf-8")
         except UnicodeDecodeError as error:
