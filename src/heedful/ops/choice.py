@@ -10,11 +10,13 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UsageError, nearest
+from heedful.masks.visibility import Band, Visible
 from heedful.ops import native
 from heedful.ops.types import Impl
 
-SCALES = (0.01, 20.0)
-"""Scores bounded by more than this would leave the range of float32's exponentials."""
+WHOLE = Band()
+SCALES = (0.1, 10.0)
+"""Scores bounded by less or more lose accuracy to the kernel's float32 exponentials (measured)."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,19 @@ class Choice:
 
 
 def choose_additive(
-    query: Tensor, *, scale: float, need_weights: bool = False, impl: Impl = "auto"
+    query: Tensor,
+    visible: Visible = WHOLE,
+    *,
+    scale: float,
+    need_weights: bool = False,
+    impl: Impl = "auto",
 ) -> Choice:
     """Choose the implementation of `heedful.ops.additive_attention`.
 
     Args:
-        query: stands for all inputs: its dtype, device and shape [B, L, D] matter.
+        query: stands for all inputs: its dtype and device matter. Its length does not, lest a sentence's result
+            depend on its neighbours' lengths; the linear form decides for each sentence itself.
+        visible: which keys a query may see; default all.
         scale: c, the bound of the scores.
         need_weights: whether the weights are asked for.
         impl: what the caller asked for.
@@ -52,18 +61,30 @@ def choose_additive(
     """
     if impl not in get_args(Impl):
         raise UsageError(f"impl={impl!r} is unknown; {nearest(str(impl), get_args(Impl))}")
-    obstacle = _fused_obstacle(query, scale)
     if impl == "auto":
-        if need_weights:
-            return Choice("reference", "the weights are asked for")
-        return Choice("chunked", obstacle) if obstacle else Choice("fused", "the kernel serves this request")
+        return _best(query, visible, scale, need_weights)
     if need_weights and impl != "reference":
         raise UsageError(
             f"impl={impl!r} never builds the weights; need_weights=True needs 'reference' or 'auto'"
         )
-    if impl == "fused" and obstacle:
-        raise UsageError(f"impl='fused' cannot serve this request: {obstacle}; use 'auto' or 'chunked'")
+    obstacle = ""
+    if impl in ("fused", "linear"):
+        obstacle = _fused_obstacle(query, scale)
+    if impl == "linear" and not obstacle:
+        obstacle = _linear_obstacle(query, visible)
+    if obstacle:
+        raise UsageError(f"impl={impl!r} cannot serve this request: {obstacle}; use 'auto' or 'chunked'")
     return Choice(impl, "asked for")
+
+
+def _best(query: Tensor, visible: Visible, scale: float, need_weights: bool) -> Choice:
+    if need_weights:
+        return Choice("reference", "the weights are asked for")
+    if obstacle := _fused_obstacle(query, scale):
+        return Choice("chunked", obstacle)
+    if obstacle := _linear_obstacle(query, visible):
+        return Choice("fused", obstacle)
+    return Choice("linear", "whole directions: linear time in long sentences, pair by pair in short ones")
 
 
 def _fused_obstacle(query: Tensor, scale: float) -> str:
@@ -77,3 +98,14 @@ def _fused_obstacle(query: Tensor, scale: float) -> str:
     if query.device.type != "cpu":
         return f"there is no kernel for device {query.device.type!r}"
     return native.MISSING
+
+
+def _linear_obstacle(query: Tensor, visible: Visible) -> str:
+    """Why the linear form cannot serve where the fused one does; empty where it can."""
+    if query.device.type != "cpu":
+        return "the linear form is compiled for the CPU alone"
+    if not isinstance(visible, Band):
+        return "visibility is a dense tensor, not a band"
+    if visible.low not in (None, 0, 1) or visible.high not in (None, -1, 0):
+        return "the band is a window, which costs little pair by pair"
+    return ""

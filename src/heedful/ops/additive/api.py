@@ -10,6 +10,7 @@ from heedful.errors import UsageError
 from heedful.masks.visibility import Visible, check_visible
 from heedful.ops.additive.chunked import additive_chunked
 from heedful.ops.additive.fused import additive_fused
+from heedful.ops.additive.linear import additive_linear
 from heedful.ops.additive.reference import additive_reference
 from heedful.ops.choice import choose_additive
 from heedful.ops.types import AttentionResult, Impl
@@ -53,7 +54,7 @@ def additive_attention(
         UsageError: if shapes or dtypes disagree, or impl is unknown or cannot serve the request.
     """
     _check(query, key, value, valid, visible, scale)
-    choice = choose_additive(query, scale=scale, need_weights=need_weights, impl=impl)
+    choice = choose_additive(query, visible, scale=scale, need_weights=need_weights, impl=impl)
     result = _implementation(choice.impl, query.device.type)(query, key, value, valid, visible, scale)
     return result if need_weights else AttentionResult(result.output)
 
@@ -68,6 +69,7 @@ def _implementation(impl: Impl, device: str) -> Implementation:
         "reference": additive_reference,
         "chunked": additive_chunked,
         "fused": additive_fused,
+        "linear": additive_linear,
     }
     return implementations[impl]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from heedful.masks.visibility import Band, Visible
+from heedful.masks.visibility import Visible
 from heedful.ops.additive.fused import run
 from heedful.ops.types import AttentionResult
 
 TOLERANCE = 2.0**-23
-KEYS_PER_RANK = 4.0
+KEYS_PER_RANK = 6.0
 
 
 def additive_linear(
@@ -33,7 +33,7 @@ def additive_linear(
         key: a_j, [B, L, D].
         value: h_j, [B, L, D].
         valid: True at a real token, [B, L].
-        visible: a band that `is_linear` accepts.
+        visible: a band of whole directions: all earlier keys, all later keys, or both, and the token itself or not.
         scale: c; scores lie in (-c, c).
         tolerance: largest relative error of exp(score); default float32 rounding.
         keys_per_rank: tokens a sentence needs for each term; below, pairs cost less (measured).
@@ -42,15 +42,3 @@ def additive_linear(
         output, in the dtype of query.
     """
     return run(query, key, value, valid, visible, scale, tolerance=tolerance, keys_per_rank=keys_per_rank)
-
-
-def is_linear(visible: Visible) -> bool:
-    """Say whether a visibility is made of whole directions: all earlier keys, all later keys, the token itself.
-
-    Args:
-        visible: which keys a query may see.
-
-    Returns:
-        True for such a band; a window or a dense tensor is none.
-    """
-    return isinstance(visible, Band) and visible.low in (None, 0, 1) and visible.high in (None, -1, 0)
