@@ -91,6 +91,8 @@ class TextConfig:
             GloVe's length of about 5.
         unit_norm: scale all vectors to length 1 (decomposable attention).
         oov: what an unknown word is: "unknown" (the zero vector, still visible) or "hash" (one of 100 frozen rows).
+        parser: where dependency trees come from, for encoders that read them: "spacy:MODEL", "stanza:LANGUAGE", or a
+            file that ends in .conllu, as ``heedful parse`` writes it, relative to ``--data``; empty for none.
     """
 
     tokenizer: str = "treebank"
@@ -103,6 +105,7 @@ class TextConfig:
     vector_norm: float = 0.0
     unit_norm: bool = False
     oov: Literal["unknown", "hash"] = "unknown"
+    parser: str = ""
 
     def __post_init__(self) -> None:
         problems = _below_one("min_count", self.min_count)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from heedful.data.ragged import Ragged
 from heedful.data.readers.opening import bare_suffix, find_file
 from heedful.data.stored import Arrays
 from heedful.data.tokens import TokenisedCorpus
+from heedful.errors import DataError
 from heedful.files import sha256
 from heedful.text.dependency import UNKNOWN, Parse
 from heedful.text.parsers import DependencyParser, dependency_parser
@@ -103,6 +106,33 @@ def parse_corpus(
         source = corpus.source or "data"
         _LOG.warning("%s: %d of %d texts have no parse in %s", source, missing, total, parser.name)
     return replace(corpus, heads=tuple(heads))
+
+
+def parse_if_possible(corpus: TokenisedCorpus, name: str) -> TokenisedCorpus:
+    """Give the texts of a request their trees; a file of trees that is not on this machine is done without, and named.
+
+    Args:
+        corpus: the words.
+        name: see `find_parser`; a file is looked for in ``HEEDFUL_DATA`` and in the working folder.
+
+    Returns:
+        The corpus with heads, or as it is.
+
+    Raises:
+        UsageError: if a parser is named that cannot be used.
+    """
+    try:
+        parser = _shared_parser(name, os.environ.get("HEEDFUL_DATA"))
+    except DataError as error:
+        _LOG.warning("texts are read without a parse: %s", error)
+        return corpus
+    return parse_corpus(corpus, parser, keep=False)
+
+
+@lru_cache(maxsize=4)
+def _shared_parser(name: str, folder: str | None) -> DependencyParser:
+    """Return one parser for all requests, since its model takes seconds to load."""
+    return find_parser(name, Path(folder) if folder else None)
 
 
 def sentences_of(corpus: TokenisedCorpus) -> list[tuple[str, ...]]:

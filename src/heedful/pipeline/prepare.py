@@ -9,10 +9,12 @@ from pathlib import Path
 from heedful.config import RunConfig
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare, load_or_read_vectors
 from heedful.data.encode import EncodedDataset, encode
+from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.targets import collect_labels
 from heedful.data.tokens import place, tokenise_corpus
 from heedful.errors import DataError
 from heedful.pipeline.sources import Corpora, Source, data_root, find_named, find_source
+from heedful.text.parsers import DependencyParser
 from heedful.text.table import Table, initial_table
 from heedful.text.vectors import WordVectors, read_baseforms
 from heedful.text.vocabulary import Vocabulary
@@ -77,8 +79,13 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
         "seed": config.train.seed,
         "grades": config.model.outputs if source.kind == "score" else 0,
     }
+    parser = find_parser(config.text.parser, root) if config.text.parser else None
+    if parser is not None:
+        settings["parser"] = parser.identity
     data = load_or_prepare(
-        cache_key(pretrained.files, settings), lambda: _encode(config, source, pretrained), cache
+        cache_key(pretrained.files, settings),
+        lambda: _encode(config, source, pretrained, parser, cache),
+        cache,
     )
     return _prepared(config, source, pretrained, data)
 
@@ -94,7 +101,8 @@ def prepare_examples(config: RunConfig, source: Source) -> Prepared:
         Everything training needs from the data side.
     """
     pretrained = _read_vectors(config, None, None)
-    return _prepared(config, source, pretrained, _encode(config, source, pretrained))
+    parser = find_parser(config.text.parser) if config.text.parser else None
+    return _prepared(config, source, pretrained, _encode(config, source, pretrained, parser))
 
 
 def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data: PreparedData) -> Prepared:
@@ -138,7 +146,13 @@ def _read_vectors(config: RunConfig, root: Path | None, cache: Path | None) -> _
     return _VectorFiles(vectors, read_baseforms(forms), (file, forms))
 
 
-def _encode(config: RunConfig, source: Source, pretrained: _VectorFiles) -> PreparedData:
+def _encode(
+    config: RunConfig,
+    source: Source,
+    pretrained: _VectorFiles,
+    parser: DependencyParser | None = None,
+    cache: Path | None = None,
+) -> PreparedData:
     text, corpora = config.text, source.load()
     labels = source.labels
     if source.kind != "score" and not labels:
@@ -149,6 +163,8 @@ def _encode(config: RunConfig, source: Source, pretrained: _VectorFiles) -> Prep
         name: tokenise_corpus(corpus.examples, text.tokenizer, corpus.source)
         for name, corpus in corpora.items()
     }
+    if parser is not None:
+        tokenised = {name: parse_corpus(corpus, parser, cache) for name, corpus in tokenised.items()}
     vocabulary = Vocabulary.build(
         tokenised["train"].counts(),
         min_count=text.min_count,

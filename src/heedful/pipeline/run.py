@@ -21,7 +21,7 @@ from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report, evaluate_classes, evaluate_scores
 from heedful.files import write_text
 from heedful.models import ModelConfig, Network, build_network
-from heedful.objectives import cross_entropy, relatedness_loss
+from heedful.objectives import cross_entropy, relatedness_loss, with_policy
 from heedful.pipeline.card import model_card
 from heedful.pipeline.prepare import Prepared
 from heedful.predictor import About, Predictor, TextSettings
@@ -124,7 +124,11 @@ def train(
     model = _model_config(config, prepared)
     network = _seeded_network(model, prepared, config.train.seed)
     text = TextSettings(
-        config.text.tokenizer, config.data.max_tokens, config.data.truncate, config.batches.eval_size
+        config.text.tokenizer,
+        config.data.max_tokens,
+        config.data.truncate,
+        config.batches.eval_size,
+        config.text.parser,
     )
     predictor = Predictor(network, model, prepared.vocabulary, prepared.labels, text)
     result = _fit(config, prepared, predictor, folder, resume, reporter)
@@ -259,6 +263,6 @@ def _objective(model: ModelConfig) -> Any:
     loss = relatedness_loss if model.task == "relatedness" else cross_entropy
 
     def objective(output: NetworkOutput, targets: Tensor) -> Tensor:
-        return loss(output.logits, targets)
+        return with_policy(loss(output.logits, targets), output.policies)
 
     return objective

@@ -45,7 +45,8 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
     """
     dataset, _ = predictor.encode_examples([example])
     with torch.inference_mode():
-        output = predictor.network(collate(dataset, np.array([0]), predictor.device), need_weights=True)
+        batch = collate(dataset, np.array([0]), predictor.device)
+        output = predictor.network(batch, need_weights=True)
     related = predictor.model.task == "relatedness"
     explanation = explanation_from(
         output,
@@ -54,6 +55,8 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
         labels=predictor.answer_names,
         score=float(predictor.scores(output.logits.float().cpu().numpy())[0]) if related else None,
         score_range=(1.0, float(predictor.model.outputs)) if related else None,
+        # A token that the network puts in front has no place in a tree.
+        tree_distances=None if predictor.network.prefix else [side.tree_distance for side in batch.sides],
         alignments=output.alignments,
         method=PAPER_NAMES.get(predictor.model.encoder, predictor.model.encoder),
     )

@@ -19,6 +19,7 @@ from heedful.checkpoint import load_model_folder, save_model_folder
 from heedful.data.collate import collate
 from heedful.data.encode import EncodedDataset, encode
 from heedful.data.examples import Corpus, Example
+from heedful.data.parses import parse_if_possible
 from heedful.data.readers.requests import read_requests
 from heedful.data.sampler import BucketSampler
 from heedful.data.tokens import tokenise_corpus
@@ -149,6 +150,8 @@ class Predictor:
             DataError: naming the row, if a text is too long and may not be cut.
         """
         corpus = tokenise_corpus(examples, self.text.tokenizer, source)
+        if self.text.parser:
+            corpus = parse_if_possible(corpus, self.text.parser)
         limit = self.text.max_tokens
         dataset = encode(corpus, self.vocabulary, kind="none", max_tokens=limit, truncate=self.text.truncate)
         known = np.fromiter(map(self.vocabulary.knows, corpus.words), bool, len(corpus.words))

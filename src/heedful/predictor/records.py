@@ -24,12 +24,14 @@ class TextSettings:
         max_tokens: longest sentence, in tokens.
         truncate: what happens to a longer one: "error", or "head" to keep its beginning (counted and flagged).
         eval_size: examples a batch.
+        parser: where dependency trees come from; see `heedful.data.parses.find_parser`. Empty for none.
     """
 
     tokenizer: str = "treebank"
     max_tokens: int = 400
     truncate: Literal["error", "head"] = "error"
     eval_size: int = 128
+    parser: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 
 from heedful.data.conllu import conllu_text
 from heedful.data.examples import Example
-from heedful.data.parses import find_parser, parse_corpus, sentences_of
+from heedful.data.parses import find_parser, parse_corpus, parse_if_possible, sentences_of
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.dependency import Parse
@@ -95,3 +95,18 @@ def test_parsers_by_name(tmp_path: Path) -> None:
 def test_a_corpus_without_texts_is_nothing() -> None:
     parsed = parse_corpus(tokenise_corpus([]), Chain(), keep=False)
     assert parsed.heads == ()
+
+
+def test_a_request_does_without_a_file_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HEEDFUL_DATA", str(tmp_path))
+    plain = tokenise_corpus([Example(("Go on",))])
+    with caplog.at_level(logging.WARNING):
+        assert parse_if_possible(plain, "later.conllu") is plain
+    assert "texts are read without a parse" in caplog.text
+    tree = "".join(conllu_text([Parse(("Go", "on"), (0, 1))]))
+    (tmp_path / "later.conllu").write_text(tree, encoding="utf-8")
+    assert rows(parse_if_possible(plain, "later.conllu"), 0) == [[0, 1]]
+    with pytest.raises(UsageError, match="expected spacy:MODEL"):
+        parse_if_possible(plain, "later")
