@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from heedful.training.adadelta_native import Update, obstacle, run
 
-class Adadelta(torch.optim.Adadelta):
+
+class Adadelta(torch.optim.Optimizer):
     """Take Adadelta steps (Zeiler 2012), lazily by row where the gradient is sparse.
 
     ``s ← ρ s + (1-ρ) g²``, ``u = √(a+ε) / √(s+ε) · g``, ``a ← ρ a + (1-ρ) u²``, ``w ← w - lr u``.
 
-    A dense gradient goes to `torch.optim.Adadelta`. A sparse one, as `torch.nn.functional.embedding` makes with
-    ``sparse=True``, changes the named rows of ``w``, ``s`` and ``a`` only: the other rows' averages do not decay.
-    This is TensorFlow's sparse Adadelta, which the authors' code trains with, and a step costs the same however large
-    the table is. The defaults are the papers', not torch's.
+    A dense gradient moves all weights, as in `torch.optim.Adadelta`. A sparse one, as `torch.nn.functional.embedding`
+    makes with ``sparse=True``, changes the named rows of ``w``, ``s`` and ``a`` only: the other rows' averages do not
+    decay. This is TensorFlow's sparse Adadelta, which the authors' code trains with, and a step costs the same however
+    large the table is. The defaults are the papers', not torch's.
+
+    Float32 on the CPU is updated by the compiled kernel, all parameters in one pass over their memory; everything else
+    in plain torch. Both round once an operation, in one order: the weights do not depend on which of them ran. They
+    agree with `torch.optim.Adadelta` to rounding, not to the bit, because it fuses some products and sums, and which
+    ones depends on the processor.
 
     Args:
         params: parameters, or groups of them.
@@ -25,6 +33,7 @@ class Adadelta(torch.optim.Adadelta):
         rho: decay of both averages.
         eps: constant inside the roots.
         weight_decay: L2 factor added to dense gradients; must be 0 for a group with sparse ones.
+        fused: False keeps to plain torch; for tests and measurements.
     """
 
     def __init__(
@@ -34,9 +43,13 @@ class Adadelta(torch.optim.Adadelta):
         rho: float = 0.95,
         eps: float = 1e-8,
         weight_decay: float = 0.0,
+        *,
+        fused: bool = True,
     ) -> None:
-        super().__init__(params, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay)
+        super().__init__(params, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay})
+        self.fused = fused
 
+    @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """Update every parameter that has a gradient.
 
@@ -53,34 +66,67 @@ class Adadelta(torch.optim.Adadelta):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        sparse = [
-            (parameter, parameter.grad, group)
+        updates = [
+            self._update(parameter, group)
             for group in self.param_groups
             for parameter in group["params"]
-            if parameter.grad is not None and parameter.grad.is_sparse
+            if parameter.grad is not None
         ]
-        for parameter, gradient, group in sparse:
-            self._update_rows(parameter, gradient.coalesce(), group)
-            parameter.grad = None  # hidden from the dense update below, which refuses sparse gradients
-        super().step()
-        for parameter, gradient, _ in sparse:
-            parameter.grad = gradient
+        served = [self.fused and not obstacle(update) for update in updates]
+        run([update for update, native in zip(updates, served, strict=True) if native])
+        for update, native in zip(updates, served, strict=True):
+            if not native:
+                update_reference(update)
         return loss
 
-    @torch.no_grad()
-    def _update_rows(self, parameter: nn.Parameter, gradient: Tensor, group: dict[str, Any]) -> None:
-        if group["weight_decay"]:
-            raise RuntimeError("weight_decay must be 0 for parameters with sparse gradients")
+    def _update(self, parameter: nn.Parameter, group: dict[str, Any]) -> Update:
+        gradient, rows = parameter.grad, None
+        assert gradient is not None  # `step` asks only for parameters with one
+        if gradient.is_sparse:
+            if group["weight_decay"]:
+                raise RuntimeError("weight_decay must be 0 for parameters with sparse gradients")
+            gradient = gradient.coalesce()
+            gradient, rows = gradient.values(), gradient.indices()[0]
         state = self.state[parameter]
         if not state:
             state["square_avg"] = torch.zeros_like(parameter)
             state["acc_delta"] = torch.zeros_like(parameter)
-        rows, g = gradient.indices()[0], gradient.values()
-        rho, eps = group["rho"], group["eps"]
-        square = state["square_avg"][rows].mul_(rho).addcmul_(g, g, value=1 - rho)
-        accumulated = state["acc_delta"][rows]
-        update = accumulated.add(eps).sqrt_().div_(square.add(eps).sqrt_()).mul_(g)
-        accumulated.mul_(rho).addcmul_(update, update, value=1 - rho)
-        state["square_avg"].index_copy_(0, rows, square)
-        state["acc_delta"].index_copy_(0, rows, accumulated)
-        parameter.index_add_(0, rows, update, alpha=-group["lr"])
+        return Update(
+            *(parameter, gradient, state["square_avg"], state["acc_delta"], rows),
+            *(group["rho"], group["eps"], group["lr"], group["weight_decay"]),
+        )
+
+
+def update_reference(update: Update) -> None:
+    """Update one parameter in place in plain torch.
+
+    Args:
+        update: what to update, and by what.
+    """
+    if update.rows is None:
+        _update_dense(update, update.weight, update.square_avg, update.acc_delta)
+        return
+    tables = (update.weight, update.square_avg, update.acc_delta)
+    named = [table[update.rows] for table in tables]
+    _update_dense(update, *named)
+    for table, values in zip(tables, named, strict=True):
+        table.index_copy_(0, update.rows, values)
+
+
+def _update_dense(update: Update, weight: Tensor, square_avg: Tensor, acc_delta: Tensor) -> None:
+    """Never a product and a sum in one operation: processors differ in whether they round between the two."""
+    g, rho, eps = update.gradient, update.rho, update.eps
+    if update.weight_decay:
+        g = g + weight * update.weight_decay
+    square_avg.mul_(rho).add_((g * (1 - rho)).mul_(g))
+    u = _square_root_(acc_delta + eps).div_(_square_root_(square_avg + eps)).mul_(g)
+    acc_delta.mul_(rho).add_((u * (1 - rho)).mul_(u))
+    weight.sub_(u.mul_(update.lr))
+
+
+def _square_root_(x: Tensor) -> Tensor:
+    """Take the square root in place, to the nearest float32: torch's own, on the CPU, may be the next one."""
+    if x.is_cpu and x.dtype == torch.float32:
+        np.sqrt(x.numpy(), out=x.numpy())
+        return x
+    return x.sqrt_()
