@@ -33,7 +33,7 @@ class HowMany:
     """How many of a kind are at an activity: "two dogs run", "no red dogs run", "at least two dogs run".
 
     Attributes:
-        quantity: "no", "some", "all", a number word, or "at least"/"more than"/"fewer than" and a number word.
+        quantity: "no", "some", "all", a number word, or "at least"/"fewer than" and a number word.
         kind: the noun in the plural.
         activity: base form.
         colour: narrows the kind, "" for none.

@@ -98,8 +98,6 @@ def _amounts(quantity: str) -> frozenset[int]:
             return frozenset({_ALL})
         case ["at", "least", number]:
             return frozenset(range(NUMBERS[number], _ALL + 1))
-        case ["more", "than", number]:
-            return frozenset(range(NUMBERS[number] + 1, _ALL + 1))
         case ["fewer", "than", number]:
             return frozenset(range(NUMBERS[number]))
         case _:

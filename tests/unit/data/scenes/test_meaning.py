@@ -36,7 +36,7 @@ E, N, C = "entailment", "neutral", "contradiction"
         # How many: exact numbers, bounds, kinds within kinds.
         ((HowMany("two", "dogs", "run"),), (HowMany("three", "dogs", "run"),), C),
         ((HowMany("four", "dogs", "run"),), (HowMany("at least three", "dogs", "run"),), E),
-        ((HowMany("four", "dogs", "run"),), (HowMany("more than four", "dogs", "run"),), C),
+        ((HowMany("four", "dogs", "run"),), (HowMany("fewer than four", "dogs", "run"),), C),
         ((HowMany("two", "dogs", "run"),), (HowMany("fewer than three", "dogs", "run"),), E),
         ((HowMany("two", "dogs", "run"),), (HowMany("two", "dogs", "sit"),), N),
         ((HowMany("all", "dogs", "run"),), (HowMany("some", "dogs", "run"),), E),
