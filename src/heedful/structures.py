@@ -59,6 +59,29 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class PolicyRecord:
+    """What a policy chose for one column of sentences, and how it is to be rewarded.
+
+    Attributes:
+        log_prob: log-probability of everything it chose for a sentence, [B]; the policy's gradient flows through it.
+        share: how much it chose, [B], 0 to 1; reduces the reward.
+        chosen: pairs (query, key) that it opened, [B, Q, K] bool.
+        penalty: the reward is the log-likelihood of the target minus ``penalty * share``.
+        baseline: moving average of the reward, [1], to be trained by the loss; None for none.
+        encoder_learns: whether the loss trains everything but the policy.
+        policy_learns: whether the loss trains the policy.
+    """
+
+    log_prob: Tensor
+    share: Tensor
+    chosen: Tensor
+    penalty: float
+    baseline: Tensor | None
+    encoder_learns: bool
+    policy_learns: bool
+
+
+@dataclass(frozen=True)
 class ContextStates:
     """What an encoder returns: one vector a token, and on request what it looked at.
 
@@ -66,11 +89,13 @@ class ContextStates:
         states: [B, L, D]; exactly zero at padding.
         maps: attention weights by name, each [B, Q, K] or feature-wise [B, Q, K, D]; empty unless asked for.
         gates: gate values by name, each [B, L, D]; 1 keeps the word, 0 takes its context. Empty unless asked for.
+        policy: what a mask selector chose; None without one.
     """
 
     states: Tensor
     maps: Mapping[str, Tensor] = field(default_factory=dict)
     gates: Mapping[str, Tensor] = field(default_factory=dict)
+    policy: PolicyRecord | None = None
 
 
 @dataclass(frozen=True)
@@ -104,9 +129,11 @@ class NetworkOutput:
         traces: one record a side; empty unless asked for.
         alignments: attention between the two sides by name, each [B, L1, L2]; rows are tokens of the first side.
             Empty unless the network aligns and it was asked for.
+        policies: what a mask selector chose, one record a side; empty without one.
     """
 
     logits: Tensor
     vectors: tuple[Tensor, ...]
     traces: tuple[SideTrace, ...] = ()
     alignments: Mapping[str, Tensor] = field(default_factory=dict)
+    policies: tuple[PolicyRecord, ...] = ()

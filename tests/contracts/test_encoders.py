@@ -32,7 +32,17 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"impl": "reference"},
         {"impl": "chunked"},
     ],
+    "distance-san": [
+        {"masks": ("everything", "everything"), "heads": 2, "hidden": 7, "activation": "elu"},
+        {"masks": ("backward",), "impl": "reference"},
+    ],
     "intra-sentence": [{"hidden": 5, "distance": 2}],
+    "mdman": [
+        {"attentions": ("self",), "one_action": True, "impl": "reference"},
+        {"attentions": ("dot",), "dynamic": False},
+        {"dot_score": "feature", "shared_hidden": True, "baseline_decay": 0.0},
+        {"encoder_steps": 3},
+    ],
     "mssan": [
         {"heads": ("none", "word", "dependency"), "impl": "reference"},
         {"encoders": 2, "layers": 2, "hidden": 10},
@@ -60,6 +70,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     ],
     "mtsa-stacked": [{"layers": 2, "hidden": 16, "heads": 4, "activation": "elu", "token2token": "sigmoid"}],
     "multi-head": [{"heads": 2, "head_width": 5, "impl": "reference"}],
+    "resan": [{"encoder_steps": 2, "impl": "reference"}, {"baseline_decay": 0.9}],
 }
 """Settings to try beside the defaults, by name of the encoder."""
 
@@ -67,10 +78,14 @@ WITHOUT_CONTEXT: dict[str, str] = {"embedding": "it is the word vectors, each al
 """Encoders in which no word reads another, with the reason."""
 
 SAME_FOR_ALL_KEYS = "the same amount for every key, which the softmax over keys removes"
+FROM_REWARD_ALONE = "actions are constants: the policy learns from the reward, through the log-probability"
+
 WITHOUT_EFFECT: dict[str, dict[str, str]] = {
     "bi-blosan": {r"directions\.\d+\.block_score\.bias": "the same amount for every word of a block"},
+    "mdman": {r"policy\..*": FROM_REWARD_ALONE},
     "mtsa": {r"score\.parts\.\d+\.bias": SAME_FOR_ALL_KEYS},
     "mtsa-paper": {r"score(\.parts\.\d+)?\.bias": SAME_FOR_ALL_KEYS},
+    "resan": {r"policy\..*": FROM_REWARD_ALONE},
     "mtsa-stacked": {r"layers\.\d+\.attention\.score\.bias": SAME_FOR_ALL_KEYS},
 }
 """Parameters that cannot change the states, by name of the encoder: pattern of parameter names to reason."""

@@ -4,14 +4,17 @@ from heedful.encoders.base import ContextEncoder
 from heedful.encoders.block_attention import BiBlosanConfig, BiBlosanEncoder, published_block_length
 from heedful.encoders.convolution import CnnConfig, CnnEncoder, HierarchicalCnnConfig, HierarchicalCnnEncoder
 from heedful.encoders.disan import DisaBlock, DisanConfig, DisanEncoder
+from heedful.encoders.distance_san import DistanceSanConfig, DistanceSanEncoder
 from heedful.encoders.embedding_only import EmbeddingConfig, EmbeddingEncoder
 from heedful.encoders.intra_sentence import IntraSentenceConfig, IntraSentenceEncoder
+from heedful.encoders.mdman import MdmanConfig, MdmanEncoder
 from heedful.encoders.mssan import MssanConfig, MssanEncoder
 from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
 from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
 from heedful.encoders.mtsa_stacked import MtsaStackedConfig, MtsaStackedEncoder
 from heedful.encoders.multi_head import MultiHeadConfig, MultiHeadEncoder
 from heedful.encoders.recurrent import BiGruEncoder, BiLstmEncoder, RecurrentConfig
+from heedful.encoders.resan import ResanConfig, ResanEncoder
 
 __all__ = [
     "BiBlosanConfig",
@@ -24,12 +27,16 @@ __all__ = [
     "DisaBlock",
     "DisanConfig",
     "DisanEncoder",
+    "DistanceSanConfig",
+    "DistanceSanEncoder",
     "EmbeddingConfig",
     "EmbeddingEncoder",
     "HierarchicalCnnConfig",
     "HierarchicalCnnEncoder",
     "IntraSentenceConfig",
     "IntraSentenceEncoder",
+    "MdmanConfig",
+    "MdmanEncoder",
     "MssanConfig",
     "MssanEncoder",
     "MtsaConfig",
@@ -41,5 +48,7 @@ __all__ = [
     "MultiHeadConfig",
     "MultiHeadEncoder",
     "RecurrentConfig",
+    "ResanConfig",
+    "ResanEncoder",
     "published_block_length",
 ]

@@ -18,12 +18,16 @@ from heedful.encoders import (
     ContextEncoder,
     DisanConfig,
     DisanEncoder,
+    DistanceSanConfig,
+    DistanceSanEncoder,
     EmbeddingConfig,
     EmbeddingEncoder,
     HierarchicalCnnConfig,
     HierarchicalCnnEncoder,
     IntraSentenceConfig,
     IntraSentenceEncoder,
+    MdmanConfig,
+    MdmanEncoder,
     MssanConfig,
     MssanEncoder,
     MtsaConfig,
@@ -35,6 +39,8 @@ from heedful.encoders import (
     MultiHeadConfig,
     MultiHeadEncoder,
     RecurrentConfig,
+    ResanConfig,
+    ResanEncoder,
 )
 from heedful.errors import UsageError, nearest
 from heedful.heads import ClassifierHead, RelatednessHead
@@ -42,11 +48,21 @@ from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
 from heedful.modules import Activation, WordEmbedding
-from heedful.pooling import AdditiveAttention, AttentiveMax, MaxPooling, MeanPooling, Pooling, SourceToToken
+from heedful.pooling import (
+    AdditiveAttention,
+    AttentiveMax,
+    MaxPooling,
+    MeanPooling,
+    NormalisedAttentiveMax,
+    Pooling,
+    SourceToToken,
+)
 
 ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "disan": (DisanConfig, DisanEncoder),
+    "distance-san": (DistanceSanConfig, DistanceSanEncoder),
     "intra-sentence": (IntraSentenceConfig, IntraSentenceEncoder),
+    "mdman": (MdmanConfig, MdmanEncoder),
     "mssan": (MssanConfig, MssanEncoder),
     "mtsa": (MtsaConfig, MtsaEncoder),
     "mtsa-paper": (MtsaPaperConfig, MtsaPaperEncoder),
@@ -58,6 +74,7 @@ ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "embedding": (EmbeddingConfig, EmbeddingEncoder),
     "hierarchical-cnn": (HierarchicalCnnConfig, HierarchicalCnnEncoder),
     "multi-head": (MultiHeadConfig, MultiHeadEncoder),
+    "resan": (ResanConfig, ResanEncoder),
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
 
@@ -80,6 +97,9 @@ POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
         width, activation=config.activation, dropout=config.dropout
     ),
     "attentive-max": lambda width, config: AttentiveMax(
+        width, activation=config.activation, dropout=config.dropout
+    ),
+    "attentive-max-norm": lambda width, config: NormalisedAttentiveMax(
         width, activation=config.activation, dropout=config.dropout
     ),
     "mean": lambda width, _: MeanPooling(width),

@@ -54,10 +54,22 @@ class SentenceEncoder(SentenceReader):
 
     def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
         """Encode; see `SentenceReader.forward`."""
-        x = self.embedding(sentences.ids)
-        context = self.encoder(x, sentences, need_weights=need_weights)
+        trace = self.read(sentences, need_weights=need_weights)
+        return trace.pooled.vector, trace if need_weights else None
+
+    def read(self, sentences: Sentences, *, need_weights: bool = False) -> SideTrace:
+        """Encode a column of sentences and keep every intermediate record.
+
+        Args:
+            sentences: B sentences.
+            need_weights: also keep maps, gates and the pooling's weights.
+
+        Returns:
+            States and vectors.
+        """
+        context = self.encoder(self.embedding(sentences.ids), sentences, need_weights=need_weights)
         pooled = self.pooling(context.states, sentences.valid, need_weights=need_weights)
-        return pooled.vector, SideTrace(context, pooled) if need_weights else None
+        return SideTrace(context, pooled)
 
 
 class Network(nn.Module, ABC):
@@ -104,6 +116,8 @@ class Network(nn.Module, ABC):
 class VectorNetwork(Network):
     """Base of the networks that read every side alone and compare only the sentence vectors."""
 
+    sentence_encoder: SentenceEncoder
+
     @abstractmethod
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """Turn the sentence vectors, [B, D] a side, into logits [B, Y]."""
@@ -111,10 +125,10 @@ class VectorNetwork(Network):
     def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
         """Run the network; see `Network.forward`."""
         self.check_sides(batch)
-        encoded = [self.sentence_encoder(side, need_weights=need_weights) for side in batch.sides]
-        vectors = tuple(vector for vector, _ in encoded)
-        traces = tuple(trace for _, trace in encoded if trace is not None)
-        return NetworkOutput(self.score(vectors), vectors, traces)
+        traces = tuple(self.sentence_encoder.read(side, need_weights=need_weights) for side in batch.sides)
+        vectors = tuple(trace.pooled.vector for trace in traces)
+        policies = tuple(trace.context.policy for trace in traces if trace.context.policy is not None)
+        return NetworkOutput(self.score(vectors), vectors, traces if need_weights else (), policies=policies)
 
 
 class TextNetwork(VectorNetwork):

@@ -2,6 +2,15 @@
 
 from heedful.objectives.classification import cross_entropy
 from heedful.objectives.l2 import l2_penalty
+from heedful.objectives.policy import policy_rewards, with_policy
 from heedful.objectives.relatedness import expected_grade, grade_distribution, relatedness_loss
 
-__all__ = ["cross_entropy", "expected_grade", "grade_distribution", "l2_penalty", "relatedness_loss"]
+__all__ = [
+    "cross_entropy",
+    "expected_grade",
+    "grade_distribution",
+    "l2_penalty",
+    "policy_rewards",
+    "relatedness_loss",
+    "with_policy",
+]

@@ -10,6 +10,7 @@ from torch import nn
 
 from heedful.modules.dense import l2_factors
 from heedful.modules.embedding import WordEmbedding
+from heedful.modules.running_mean import RunningMean
 from heedful.training.adadelta import Adadelta
 from heedful.training.settings import OptimizerSettings
 
@@ -41,7 +42,7 @@ class Optimizers:
         """Set every learning rate to ``factor`` times its initial value."""
         for member, rates in zip(self.members, self._rates, strict=True):
             for group, rate in zip(member.param_groups, rates, strict=True):
-                group["lr"] = rate * factor
+                group["lr"] = rate * factor if group.get("scheduled", True) else rate
 
     def state_of(self, parameter: nn.Parameter) -> dict[str, Any]:
         """Return the state of one parameter, to read or to fill; empty before its first step."""
@@ -79,7 +80,9 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
     """
     factors = {id(parameter): factor for parameter, factor in l2_factors(network)}
     tables = {id(parameter) for parameter in sparse_parameters(network)}
-    trainable = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    means = [part for part in network.modules() if isinstance(part, RunningMean)]
+    averages = {id(mean.value) for mean in means}
+    trainable = [p for p in network.parameters() if p.requires_grad and id(p) not in averages]
     dense = [parameter for parameter in trainable if id(parameter) not in tables]
     groups = [
         {
@@ -89,7 +92,13 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
         for factor in sorted({0.0, *factors.values()}, reverse=True)
     ]
     sparse = [parameter for parameter in trainable if id(parameter) in tables]
-    return Optimizers(_BUILDERS[settings.name]([g for g in groups if g["params"]], sparse, settings))
+    members = _BUILDERS[settings.name]([g for g in groups if g["params"]], sparse, settings)
+    return Optimizers(members + [_averaging(mean) for mean in means])
+
+
+def _averaging(mean: RunningMean) -> torch.optim.Optimizer:
+    """Make the optimiser whose step is that of a moving average; no schedule changes its rate."""
+    return torch.optim.SGD([{"params": [mean.value], "lr": 1 - mean.decay, "scheduled": False}])
 
 
 def _adadelta(

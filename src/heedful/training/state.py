@@ -20,6 +20,7 @@ from heedful.checkpoint import (
 )
 from heedful.errors import ArtefactError, UsageError
 from heedful.files import recover_folder, replace_folder
+from heedful.modules import Stepped
 from heedful.training.early_stopping import Best
 from heedful.training.optim import Optimizers
 from heedful.training.settings import TrainSettings
@@ -66,17 +67,29 @@ class TrainState:
 
 
 def trainable_weights(network: nn.Module) -> dict[str, nn.Parameter]:
-    """Return the parameters that training changes, by name; buffers are constants."""
+    """Return the parameters that training changes, by name."""
     return {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
 
 
+def changing_tensors(network: nn.Module) -> dict[str, Tensor]:
+    """Return everything that training changes, by name: the trainable weights and the buffers of `Stepped` modules.
+
+    All other buffers are constants.
+    """
+    found: dict[str, Tensor] = dict(trainable_weights(network))
+    for prefix, part in network.named_modules():
+        if isinstance(part, Stepped):
+            found |= dict(part.named_buffers(prefix))
+    return found
+
+
 def copy_weights(network: nn.Module) -> dict[str, Tensor]:
-    """Return the trainable weights as copies on the CPU."""
-    return {name: parameter.detach().cpu().clone() for name, parameter in trainable_weights(network).items()}
+    """Return what training changes as copies on the CPU."""
+    return {name: tensor.detach().cpu().clone() for name, tensor in changing_tensors(network).items()}
 
 
 def restore_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Overwrite the trainable weights in place.
+    """Overwrite what training changes in place.
 
     Args:
         network: what is overwritten.
@@ -85,7 +98,7 @@ def restore_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
     Raises:
         ArtefactError: if names or shapes differ.
     """
-    parameters = trainable_weights(network)
+    parameters = changing_tensors(network)
     here = {name: tuple(parameter.shape) for name, parameter in parameters.items()}
     there = {name: tuple(weight.shape) for name, weight in weights.items()}
     if here != there:
@@ -123,8 +136,8 @@ def save_state(
     """
     tensors = {f"best/{name}": weight for name, weight in best_weights.items()}
     numbers: dict[str, dict[str, Any]] = {}
+    tensors |= {f"weights/{name}": tensor for name, tensor in changing_tensors(network).items()}
     for name, parameter in trainable_weights(network).items():
-        tensors[f"weights/{name}"] = parameter
         for key, value in optimizers.state_of(parameter).items():
             if isinstance(value, Tensor):
                 tensors[f"optimizer/{name}/{key}"] = value

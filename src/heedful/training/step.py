@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.errors import DivergedError
+from heedful.modules import Stepped
 from heedful.structures import Batch, NetworkOutput
 from heedful.training.optim import sparse_parameters
 from heedful.training.parallel import sum_gradients
@@ -74,6 +75,7 @@ class GradientStep:
         self.sparse = sparse_parameters(network)
         tables = {id(parameter) for parameter in self.sparse}
         self.dense = [p for p in network.parameters() if p.requires_grad and id(p) not in tables]
+        self.stepped = [part for part in network.modules() if isinstance(part, Stepped)]
         self._seen: list[tuple[Batch, Tensor]] = []
 
     def compute(self, rows: Sequence[int], step: int, *, stop: bool = False) -> StepResult:
@@ -90,6 +92,8 @@ class GradientStep:
         Raises:
             DivergedError: if one of the two is not finite; names the step and the rows.
         """
+        for part in self.stepped:
+            part.begin_step(step)
         loss = self._backward(rows, step)
         extras = torch.stack([loss, loss.new_tensor(float(stop))])
         mean_loss, stops = sum_gradients(self.fabric, self.dense, self.sparse, extras).tolist()

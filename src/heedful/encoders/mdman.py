@@ -1,0 +1,199 @@
+"""MDMAN: multiway attention with masks that a policy opens (doi 10.3233/JCM-204451).
+
+The text at hand lacks the paper's formulas; docs/maths/mdman.md says which parts are stated, and which are reconstructed
+and by which setting they change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor, nn
+
+from heedful.encoders.base import ContextEncoder
+from heedful.encoders.dynamic import DotAttention, MaskPolicy, ProductAttention, SelfAttention
+from heedful.errors import UsageError, nearest
+from heedful.masks import Band, Visible
+from heedful.modules import Activation, AttentionFusion, Decision, Dense, FusionGate
+from heedful.ops import AttentionResult, Impl
+from heedful.structures import ContextStates, PolicyRecord, Sentences
+
+AttentionName = Literal["self", "dot"]
+DotScore = Literal["pair", "feature"]
+_DIRECTIONS = {"forward": Band(None, -1), "backward": Band(1, None)}
+
+
+@dataclass(frozen=True)
+class MdmanConfig:
+    """Settings of `MdmanEncoder`.
+
+    Attributes:
+        attentions: kinds of attention, each used forward and backward. ("self",) is the paper's ablation "Dynamic Mask
+            self-attention Network".
+        dynamic: whether a policy opens pairs against the direction. False is the paper's ablation "Directional
+            Multiway attention Network".
+        shared_hidden: whether one input layer serves all attentions; else each has its own.
+        one_action: whether one action a token serves queries and keys; else there are two policies.
+        dot_score: "pair", one scaled product a pair of tokens, or "feature", one score a feature after MwAN's "dot".
+        decision: how the policy acts in evaluation: "threshold" or "sample".
+        encoder_steps: steps in which the encoder learns alone, with the plain directional masks.
+        policy_steps: further steps in which the policy learns alone; after them both learn.
+        penalty: of the share of possible reverse positions that is opened, in the reward.
+        baseline_decay: of the moving average that is subtracted from the reward; 0 for no baseline.
+        activation: of the input layers and of the policies' hidden layers.
+        dropout: on the input of every dense layer.
+        scale: c, the bound of the feature-wise scores.
+        impl: implementation of the feature-wise self-attention.
+    """
+
+    attentions: tuple[AttentionName, ...] = ("self", "dot")
+    dynamic: bool = True
+    shared_hidden: bool = False
+    one_action: bool = False
+    dot_score: DotScore = "pair"
+    decision: Decision = "threshold"
+    encoder_steps: int = 0
+    policy_steps: int = 0
+    penalty: float = 0.02
+    baseline_decay: float = 0.99
+    activation: Activation = "elu"
+    dropout: float = 0.25
+    scale: float = 5.0
+    impl: Impl = "auto"
+
+
+class Way(nn.Module):
+    """One attention in one direction: input layer, attention, gate.
+
+    Args:
+        width: features D.
+        kind: of attention.
+        config: the settings.
+    """
+
+    def __init__(self, width: int, kind: AttentionName, config: MdmanConfig) -> None:
+        super().__init__()
+        dropout = config.dropout
+        self.hidden = None
+        if not config.shared_hidden:
+            self.hidden = Dense(width, width, activation=config.activation, dropout=dropout)
+        self.attention: nn.Module
+        if kind == "self":
+            self.attention = SelfAttention(width, dropout=dropout, scale=config.scale, impl=config.impl)
+        elif config.dot_score == "pair":
+            self.attention = DotAttention(width, dropout=dropout)
+        else:
+            self.attention = ProductAttention(width, dropout=dropout, scale=config.scale)
+        self.gate = FusionGate(width, dropout=dropout)
+
+    def forward(
+        self, x: Tensor, valid: Tensor, visible: Visible, *, need_weights: bool
+    ) -> tuple[Tensor, AttentionResult, Tensor]:
+        """Attend and fuse.
+
+        Args:
+            x: word vectors, or the shared hidden states, [B, L, D].
+            valid: True at a real token, [B, L] bool.
+            visible: which keys a query may see.
+            need_weights: also return the attention weights.
+
+        Returns:
+            The fused states [B, L, D], the attention's result, and the gate [B, L, D].
+        """
+        h = x if self.hidden is None else self.hidden(x)
+        attended = self.attention(h, valid, visible, need_weights=need_weights)
+        fused, gate = self.gate(h, attended.output)
+        return fused, attended, gate
+
+
+class MdmanEncoder(ContextEncoder):
+    """Four gated attentions under masks that a policy opens, fused to states as wide as the word vectors.
+
+    A query sees the keys of its direction, and against it the keys j with ``a^q_i and a^k_j``, where the policy's two
+    actions a token are a^q and a^k. No token sees itself. One choice serves both directions and all attentions.
+
+    Args:
+        width: features of the word vectors and of the states.
+        config: the settings.
+
+    Raises:
+        UsageError: if a setting is unknown or out of range.
+    """
+
+    def __init__(self, width: int, config: MdmanConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or MdmanConfig()
+        _check(config)
+        self.width_in = self.width_out = width
+        self.names = tuple(f"{direction} {kind}" for kind in config.attentions for direction in _DIRECTIONS)
+        self.policy: MaskPolicy | None = None
+        if config.dynamic:
+            self.policy = MaskPolicy(
+                width,
+                activation=config.activation,
+                dropout=config.dropout,
+                shared=config.one_action,
+                decision=config.decision,
+                idle=False,
+                encoder_steps=config.encoder_steps,
+                policy_steps=config.policy_steps,
+                penalty=config.penalty,
+                baseline_decay=config.baseline_decay,
+            )
+        self.hidden = None
+        if config.shared_hidden:
+            self.hidden = Dense(width, width, activation=config.activation, dropout=config.dropout)
+        self.ways = nn.ModuleList(Way(width, kind, config) for kind in config.attentions for _ in _DIRECTIONS)
+        self.fusion = AttentionFusion(width, dropout=config.dropout)
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        """Encode; see `ContextEncoder.forward`. Maps of "self" are feature-wise, those of "dot" one number a pair."""
+        valid = sentences.valid
+        x = x.masked_fill(~valid[..., None], 0)
+        policy = None if self.policy is None else self._choose(self.policy, x, valid)
+        h = x if self.hidden is None else self.hidden(x)
+        directions = list(_DIRECTIONS.values()) * len(self.config.attentions)
+        results = [
+            way(h, valid, _opened(band, policy, valid), need_weights=need_weights)
+            for way, band in zip(self.ways, directions, strict=True)
+        ]
+        states, _ = self.fusion([fused for fused, _, _ in results])
+        states = states.masked_fill(~valid[..., None], 0)
+        if not need_weights:
+            return ContextStates(states, policy=policy)
+        maps = {name: found.weights for name, (_, found, _) in zip(self.names, results, strict=True)}
+        gates = {name: gate for name, (_, _, gate) in zip(self.names, results, strict=True)}
+        return ContextStates(states, maps, gates, policy)
+
+    def _choose(self, policy: MaskPolicy, x: Tensor, valid: Tensor) -> PolicyRecord:
+        """Open pairs of tokens; the share is that of the possible reverse positions, n (n - 1) over both directions."""
+        selection = policy(x, valid)
+        itself = torch.eye(valid.shape[1], dtype=torch.bool, device=valid.device)
+        chosen = selection.query[:, :, None] & selection.key[:, None, :] & ~itself
+        count = valid.sum(dim=1)
+        share = chosen.sum(dim=(1, 2)) / (count * (count - 1)).clamp(min=1)
+        return policy.record(selection, chosen, share)
+
+
+def _opened(band: Band, policy: PolicyRecord | None, valid: Tensor) -> Visible:
+    """Unite a direction with what the policy opened; without a policy the rule stays a rule, which is faster."""
+    if policy is None:
+        return band
+    return band.keep(valid.shape[1], valid.device) | policy.chosen
+
+
+def _check(config: MdmanConfig) -> None:
+    known = get_args(AttentionName)
+    if not config.attentions:
+        raise UsageError(f"attentions must name at least one of {', '.join(known)}; got none")
+    for kind in config.attentions:
+        if kind not in known:
+            raise UsageError(f"attentions: {kind!r} is unknown: {nearest(kind, known)}")
+    if len(set(config.attentions)) < len(config.attentions):
+        raise UsageError(f"attentions must name each kind once; got {', '.join(config.attentions)}")
+    if config.dot_score not in get_args(DotScore):
+        raise UsageError(
+            f"dot_score={config.dot_score!r} is unknown: {nearest(config.dot_score, get_args(DotScore))}"
+        )
