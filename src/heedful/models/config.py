@@ -11,7 +11,7 @@ from heedful.modules import Activation
 Task = Literal["text", "pair", "relatedness"]
 """What a network answers: the class of a text, the class of a pair, or how related a pair is."""
 
-PoolingName = Literal["source2token", "additive", "attentive-max", "mean", "max"]
+PoolingName = Literal["source2token", "additive", "attentive-max", "attentive-max-norm", "mean", "max"]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One state a token to one vector a sentence."""
 
 from heedful.pooling.additive import AdditiveAttention
-from heedful.pooling.attentive_max import AttentiveMax
+from heedful.pooling.attentive_max import AttentiveMax, NormalisedAttentiveMax
 from heedful.pooling.base import Pooling
 from heedful.pooling.simple import MaxPooling, MeanPooling
 from heedful.pooling.source2token import SourceToToken
@@ -11,6 +11,7 @@ __all__ = [
     "AttentiveMax",
     "MaxPooling",
     "MeanPooling",
+    "NormalisedAttentiveMax",
     "Pooling",
     "SourceToToken",
 ]

@@ -1,11 +1,12 @@
-"""MS-SAN's pooling: feature-wise attention and the maximum, side by side."""
+"""Feature-wise attention and the maximum, side by side: the poolings of MS-SAN and of its parent."""
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from heedful.modules import Activation
+from heedful.modules import Activation, Dense, activate
+from heedful.ops import source_to_token
 from heedful.pooling.base import Pooling
 from heedful.pooling.simple import MaxPooling
 from heedful.pooling.source2token import SourceToToken
@@ -35,3 +36,36 @@ class AttentiveMax(Pooling):
         vector = torch.cat([part.vector for part in parts], dim=-1)
         weights = [part.weights for part in parts if part.weights is not None]
         return Pooled(vector, torch.cat(weights, dim=-1) if weights else None)
+
+
+class NormalisedAttentiveMax(Pooling):
+    """Feature-wise attention with a layer normalisation after both score layers, beside the maximum (Im and Cho, 2017).
+
+    One normalisation serves both layers, as in the public port: 722,400 parameters at width 600. Differs from the port
+    in that padding cannot win the maximum.
+
+    Args:
+        width: features D of the states.
+        activation: between the two layers; ELU in the port.
+        dropout: on the input of both.
+    """
+
+    def __init__(self, width: int, *, activation: Activation = "elu", dropout: float = 0.0) -> None:
+        super().__init__()
+        self.width_in, self.width_out = width, 2 * width
+        self.activation: Activation = activation
+        self.hidden = Dense(width, width, dropout=dropout)
+        self.score = Dense(width, width, dropout=dropout)
+        self.norm = nn.LayerNorm(width)
+        self.maximum = MaxPooling(width)
+
+    def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
+        """Pool; see `Pooling.forward`. Weights are [B, L, 2 D], for the features of the vector."""
+        states = states.masked_fill(~valid[..., None], 0)
+        scores = self.norm(self.score(activate(self.norm(self.hidden(states)), self.activation)))
+        vector, weights = source_to_token(states, scores, valid)
+        largest = self.maximum(states, valid, need_weights=need_weights)
+        vector = torch.cat([vector, largest.vector], dim=-1)
+        return Pooled(
+            vector, None if largest.weights is None else torch.cat([weights, largest.weights], dim=-1)
+        )

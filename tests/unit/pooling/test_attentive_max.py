@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
+from torch.nn import functional
 
-from heedful.pooling import AttentiveMax
+from heedful.pooling import AttentiveMax, NormalisedAttentiveMax
 
 
 def test_it_has_180600_parameters_at_width_300() -> None:
@@ -25,3 +26,23 @@ def test_attention_first_then_the_maximum() -> None:
     assert got.weights is not None
     assert got.weights.shape == (1, 5, 8)
     torch.testing.assert_close(got.weights[0, :3, :4], weights)
+
+
+def test_the_normalised_form_has_722400_parameters_at_width_600() -> None:
+    assert sum(p.numel() for p in NormalisedAttentiveMax(600).parameters()) == 722_400
+
+
+def test_the_normalised_form_normalises_twice_with_one_layer() -> None:
+    torch.manual_seed(0)
+    pooling = NormalisedAttentiveMax(4).double()
+    pooling.norm.weight.data.normal_()
+    pooling.norm.bias.data.normal_()
+    u, valid = torch.randn(1, 3, 4).double(), torch.ones(1, 3).bool()
+
+    def norm(rows: torch.Tensor) -> torch.Tensor:
+        return functional.layer_norm(rows, (4,), pooling.norm.weight, pooling.norm.bias)
+
+    hidden = functional.elu(norm(u @ pooling.hidden.weight.T + pooling.hidden.bias))
+    weights = torch.softmax(norm(hidden @ pooling.score.weight.T + pooling.score.bias), dim=1)
+    vector = pooling(u, valid).vector
+    torch.testing.assert_close(vector, torch.cat([(weights * u).sum(1), u.max(1).values], dim=-1))

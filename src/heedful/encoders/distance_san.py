@@ -1,0 +1,164 @@
+"""Distance-based self-attention (Im and Cho, 2017), the parent of MS-SAN: directional blocks with word distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from heedful.encoders.base import ContextEncoder
+from heedful.encoders.names import numbered
+from heedful.encoders.priors import word_distance
+from heedful.errors import UsageError
+from heedful.masks import Mask, parse_mask
+from heedful.modules import Activation, Dense, FeedForward
+from heedful.ops.dot_product import DotProductImpl, head_bias, masked_head_attention
+from heedful.structures import ContextStates, Sentences
+
+
+@dataclass(frozen=True)
+class DistanceSanConfig:
+    """Settings of `DistanceSanEncoder`.
+
+    Attributes:
+        masks: one block a mask; blocks share nothing. "forward" and "backward" do not show the word itself.
+        heads: heads of a block; where they do not divide the width, each is rounded up.
+        alpha: weight of the word distance, in every head.
+        hidden: features of the feed-forward network's hidden layer; 0 takes four times the width.
+        activation: of the feed-forward network.
+        dropout: on the input of every dense layer.
+        impl: implementation of the attention operation.
+    """
+
+    masks: tuple[str, ...] = ("forward", "backward")
+    heads: int = 5
+    alpha: float = 1.5
+    hidden: int = 0
+    activation: Activation = "relu"
+    dropout: float = 0.1
+    impl: DotProductImpl = "auto"
+
+
+class NormalisedGate(nn.Module):
+    """``norm(f * w + (1 - f) * c)``, ``w = norm(W_S word)``, ``c = norm(W_H context)``, ``f = sigmoid(w + c + b)``.
+
+    One normalisation serves all three places, as in the public port.
+
+    Args:
+        width: features D.
+        dropout: on the input of both dense layers.
+    """
+
+    def __init__(self, width: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.word = Dense(width, width, bias=False, dropout=dropout)
+        self.context = Dense(width, width, bias=False, dropout=dropout)
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+        """Fuse two [B, L, D]; return the states and the gate, [B, L, D] each."""
+        word, context = self.norm(self.word(word)), self.norm(self.context(context))
+        gate = torch.sigmoid(word + context + self.bias.to(word.dtype))
+        return self.norm(torch.lerp(context, word, gate)), gate
+
+
+class DistanceSanBlock(nn.Module):
+    """One direction: attention, gate, feed-forward network; 1,264,020 parameters at width 300.
+
+    Args:
+        width: features D, in and out.
+        mask: which keys a query may see.
+        config: the settings.
+    """
+
+    def __init__(self, width: int, mask: Mask, config: DistanceSanConfig) -> None:
+        super().__init__()
+        self.width, self.mask, self.config = width, mask, config
+        each = -(-width // config.heads)
+        joined, dropout = each * config.heads, config.dropout
+        self.query = Dense(width, joined, bias=False, dropout=dropout)
+        self.key = Dense(width, joined, bias=False, dropout=dropout)
+        self.value = Dense(width, joined, bias=False, dropout=dropout)
+        self.head_norm = nn.LayerNorm(each)
+        self.output = Dense(joined, width, dropout=dropout)
+        self.output_norm = nn.LayerNorm(width)
+        self.gate = NormalisedGate(width, dropout=dropout)
+        self.feed_forward = FeedForward(
+            width, config.hidden or 4 * width, activation=config.activation, dropout=dropout
+        )
+
+    def forward(
+        self, x: Tensor, sentences: Sentences, *, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None, Tensor]:
+        """Run the block.
+
+        Args:
+            x: [B, L, D], zero at padding.
+            sentences: validity and structure.
+            need_weights: also return the attention weights.
+
+        Returns:
+            States [B, L, D], zero at padding; weights [B, Q, K, H] or None; gate [B, L, D].
+        """
+        config, valid = self.config, sentences.valid
+        query, key, value = (
+            self.head_norm(projection(x).unflatten(-1, (config.heads, -1))).transpose(1, 2)
+            for projection in (self.query, self.key, self.value)
+        )
+        distance = word_distance(valid.shape[1], valid.device)
+        visible = self.mask.visible(sentences)
+        bias = head_bias([visible], [distance], config.alpha, valid, query.dtype)
+        attended = masked_head_attention(
+            query,
+            key,
+            value,
+            valid,
+            bias.expand(-1, config.heads, -1, -1),  # every head has the same
+            scale=self.width**0.5,  # the port divides by the root of the model's width, not of the head's
+            need_weights=need_weights,
+            impl="reference" if need_weights else config.impl,
+        )
+        context = self.output_norm(self.output(attended.output.transpose(1, 2).flatten(-2)))
+        fused, gate = self.gate(x, context)
+        states = self.feed_forward(fused).masked_fill(~valid[..., None], 0)
+        weights = attended.weights
+        return states, None if weights is None else weights.permute(0, 2, 3, 1), gate
+
+
+class DistanceSanEncoder(ContextEncoder):
+    """Blocks side by side, one a mask, their states concatenated; 2,528,040 parameters at width 300.
+
+    Follows the public PyTorch port. Differs from it in where dropout sits: on the input of every dense layer.
+
+    Args:
+        width: features of the word vectors; the states have ``width * len(config.masks)``.
+        config: the settings.
+
+    Raises:
+        UsageError: if a number is out of range.
+    """
+
+    def __init__(self, width: int, config: DistanceSanConfig | None = None) -> None:
+        super().__init__()
+        self.config = config = config or DistanceSanConfig()
+        for name, least in (("heads", 1), ("hidden", 0), ("alpha", 0)):
+            if getattr(config, name) < least:
+                raise UsageError(f"{name} must be {least} or more; got {getattr(config, name)}")
+        self.width_in, self.width_out = width, width * len(config.masks)
+        self.blocks = nn.ModuleList(
+            DistanceSanBlock(width, parse_mask(mask), config) for mask in config.masks
+        )
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K, H], one a mask, heads last."""
+        x = x.masked_fill(~sentences.valid[..., None], 0)
+        results = [block(x, sentences, need_weights=need_weights) for block in self.blocks]
+        states = torch.cat([states for states, _, _ in results], dim=-1)
+        if not need_weights:
+            return ContextStates(states)
+        names = numbered(self.config.masks)
+        maps = {name: weights for name, (_, weights, _) in zip(names, results, strict=True)}
+        gates = {name: gate for name, (_, _, gate) in zip(names, results, strict=True)}
+        return ContextStates(states, maps, gates)
