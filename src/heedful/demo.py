@@ -12,7 +12,16 @@ from heedful.files import remove_folder
 from heedful.pipeline import RunResult, prepare, train
 from heedful.training.progress import Reporter
 
-PAIRS: tuple[tuple[str, str], ...] = ()
+PAIRS = (
+    ("the red dog chases the cat", "the cat is chased by the red dog"),
+    ("the red dog chases the cat", "the red cat chases the dog"),
+    ("the big dog chases the red cat", "the red dog chases the cat"),
+    ("no dogs run and some animals sleep", "some dogs sleep"),
+    ("no cats run and some dogs sleep", "some animals sleep"),
+    ("the horse is sitting and the girl is not swimming", "the girl is swimming"),
+    ("four dogs run and two cats swim", "at least three dogs run"),
+)
+"""Each turns on who does what to whom, on what is negated, on a number or on a more general word."""
 
 
 @dataclass(frozen=True)

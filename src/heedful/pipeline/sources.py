@@ -83,7 +83,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     data, seed = config.data, config.train.seed
     if data.set == GENERATED:
         return Source(
-            partial(scenes.generate, seed=seed, **data.options),
+            partial(scenes.generate, **data.options),  # the corpus is the same for every training seed
             "pair",
             "generated corpus; its dev part selects, its test part is read once",
             scenes.LABELS,
