@@ -16,6 +16,7 @@ from heedful.masks import Band
 from heedful.ops import Impl, additive_attention
 from heedful.ops.choice import choose_additive
 from heedful.ops.tensorized import TensorizedImpl, tensorized_attention
+from heedful.ops.tensorized.fused import obstacle
 
 Group = Literal["operation", "layer"]
 HEADS = 4
@@ -89,6 +90,7 @@ def cases(width: int) -> list[Case]:
         Case("bare SDPA", "operation", "bare SDPA", False, False, _sdpa_step, lambda s: 6 * _pairs(s)),
         *(_disa(f"DiSA {impl}", impl) for impl in _additive_impls(width)),
         _mtsa("MTSA matrix", "matrix"),
+        *([] if obstacle(torch.zeros(1)) else [_mtsa("MTSA fused", "fused")]),
     ]
     return found + _layers(width)
 

@@ -1,29 +1,40 @@
 """Feature-wise additive attention on a GPU: a Triton kernel forward and two backward, nothing of size L x L stored.
 
-This module imports Triton, so it is imported only where it is used. Scores are bounded, so no running maximum is
-needed; with ``p = 1 / (1 + exp(2 (a + b) / c))`` a score is ``c - 2 c p``, its weight is proportional to
-``exp(-2 c p)``, and its derivative is ``4 p (1 - p)``. The backward kernels compute the weights again.
+Without Triton the module can be imported but not used; `heedful.ops.choice` never sends work here then.
 
-Annotations are evaluated here, unlike elsewhere, because Triton reads them.
+Scores are bounded, so no running maximum is needed; with ``p = 1 / (1 + exp(2 (a + b) / c))`` a score is ``c - 2 c p``,
+its weight is proportional to ``exp(-2 c p)``, and its derivative is ``4 p (1 - p)``. The backward kernels compute the
+weights again.
 """
+
+from __future__ import annotations
 
 import math
 from typing import Any
 
 import torch
-import triton
-import triton.language as tl
 from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.masks.visibility import Band, Visible
 from heedful.ops.types import AttentionResult
 
+try:
+    import triton
+    import triton.language as tl
+except ImportError:
+    triton = tl = None
+
+
+def _kernel(function: Any) -> Any:
+    return function if triton is None else triton.jit(function)
+
+
 _ROWS, _FEATURES = 16, 64
 """Queries (or keys) and features of one program."""
 
 
-@triton.jit
+@_kernel
 def _visible(keep, keep_step, b, i, j, length, low, high, DIAGONAL: tl.constexpr, LISTED: tl.constexpr):
     """Whether query i may see key j, for a column of either."""
     offset = j - i
@@ -36,7 +47,7 @@ def _visible(keep, keep_step, b, i, j, length, low, high, DIAGONAL: tl.constexpr
     return seen
 
 
-@triton.jit
+@_kernel
 def _forward_kernel(
     query, key, value, valid, keep, output, denominator,
     keep_step, length, width, low, high, slope, bound,
@@ -67,7 +78,7 @@ def _forward_kernel(
     tl.store(denominator + at, tl.where(here, total, 0.0), mask=inside)
 
 
-@triton.jit
+@_kernel
 def _query_kernel(
     query, key, value, valid, keep, output, denominator, grad, grad_query,
     keep_step, length, width, low, high, slope, bound,
@@ -97,7 +108,7 @@ def _query_kernel(
     tl.store(grad_query + at, tl.where(here, sum_query, 0.0).to(grad_query.dtype.element_ty), mask=inside)
 
 
-@triton.jit
+@_kernel
 def _key_kernel(
     query, key, value, valid, keep, output, denominator, grad, grad_key, grad_value,
     keep_step, length, width, low, high, slope, bound,
