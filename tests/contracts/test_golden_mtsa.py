@@ -24,7 +24,7 @@ PUBLISHED = {
     "gate": "context_fusion_gate/linear_fusion_gate",
 }
 SINGLE = ["mtsa_sigmoid", "mtsa_exp", "mtsa_sigmoid_gate", "mtsa_exp_gate"]
-IMPLS = ["auto", "reference"]
+IMPLS = ["auto", "matrix", "reference"]
 Golden = dict[str, Tensor]
 
 
@@ -138,8 +138,10 @@ def test_the_single_layer_equals_published_numbers(
     golden = load(data_dir, name)
     encoder, table = single(name, impl)
     assert len(table) == HEADS * (10 if name.endswith("gate") else 8)
-    # Without the sigmoid single float32 roundings weigh more, in the published numbers as in ours.
-    limit = 2e-5 if "exp" in name and dtype == torch.float32 else 1e-5
+    # Float32 rounds the published numbers as it does ours: without the sigmoid to 1e-5 by itself. The compiled kernel,
+    # which "auto" takes, sums the score's gradient in another order than these.
+    coarse = dtype == torch.float32 and ("exp" in name or impl == "auto")
+    limit = 2e-5 if coarse else 1e-5
     compared = check(golden, encoder.to(dtype).eval(), table, limit)
     lost = len(table) // HEADS if "exp" in name else 0  # one head of four overflows
     assert compared == len(table) - lost

@@ -53,8 +53,8 @@ class TensorizedHeads(nn.Module):
                 f"attention_dropout must be at least 0 and below 1 (the share dropped); got {dropout!r}"
             )
         of_heads = [mask for mask in masks for _ in range(heads // len(masks))]
-        self.names = numbered(of_heads)
         self.masks = [parse_mask(f"({mask}) | window(0)" if self_visible else mask) for mask in of_heads]
+        self.names = numbered([str(mask) for mask in self.masks])
         self.token2token: Token2Token = token2token
         self.dropout, self.impl = dropout, impl
 
