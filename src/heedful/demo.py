@@ -16,12 +16,12 @@ PAIRS = (
     ("the red dog chases the cat", "the cat is chased by the red dog"),
     ("the red dog chases the cat", "the red cat chases the dog"),
     ("the big dog chases the red cat", "the red dog chases the cat"),
-    ("no dogs run and some animals sleep", "some dogs sleep"),
+    ("no cats sleep and some animals eat", "no animals sleep"),
     ("no cats run and some dogs sleep", "some animals sleep"),
-    ("the horse is sitting and the girl is not swimming", "the girl is swimming"),
+    ("the horse is sitting and the doctor is not swimming", "the doctor is swimming"),
     ("four dogs run and two cats swim", "at least three dogs run"),
 )
-"""Each turns on who does what to whom, on what is negated, on a number or on a more general word."""
+"""None is in the training part. Each turns on who does what to whom, on what is negated, on a number or on a more general word."""
 
 
 @dataclass(frozen=True)
