@@ -31,6 +31,17 @@ PAPER_NAMES = {
 }
 """Encoder to the name its paper gives it; an encoder that is not here goes by its own."""
 
+_NOTES = {
+    "mdman": {
+        "chosen": "Outlined: pairs of words that the mask selector opened to every map, also against its direction."
+    },
+    "resan": {
+        "chosen": "Outlined: pairs of words whose row was selected to look and whose column was selected to be seen; "
+        "a word whose row is empty takes the mean of all others."
+    },
+}
+"""Encoder to notes that say more than the usual ones."""
+
 
 def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Explanation:
     """Show what a model looked at.
@@ -51,19 +62,21 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
     explanation = explanation_from(
         output,
         0,
-        _views(predictor, example, dataset.lengths()[0]),
+        _views(predictor, example, dataset.lengths()[0].tolist()),
         labels=predictor.answer_names,
         score=float(predictor.scores(output.logits.float().cpu().numpy())[0]) if related else None,
         score_range=(1.0, float(predictor.model.outputs)) if related else None,
         # A token that the network puts in front has no place in a tree.
         tree_distances=None if predictor.network.prefix else [side.tree_distance for side in batch.sides],
+        chosen=[policy.chosen for policy in output.policies] or None,
+        notes=_NOTES.get(predictor.model.encoder),
         alignments=output.alignments,
         method=PAPER_NAMES.get(predictor.model.encoder, predictor.model.encoder),
     )
     return explanation if related or not faithfulness else _with_faithfulness(explanation, predictor)
 
 
-def _views(predictor: Predictor, example: Example, lengths: NDArray[np.int64]) -> list[SentenceView]:
+def _views(predictor: Predictor, example: Example, lengths: Sequence[int]) -> list[SentenceView]:
     views = []
     for name, text, length in zip(SIDE_NAMES[len(example.texts)], example.texts, lengths, strict=True):
         tokens = tokenize(text, predictor.text.tokenizer)
