@@ -21,7 +21,8 @@ PAIRS = (
     ("the horse is sitting and the doctor is not swimming", "the doctor is swimming"),
     ("four dogs run and two cats swim", "at least three dogs run"),
 )
-"""None is in the training part. Each turns on who does what to whom, on what is negated, on a number or on a more general word."""
+"""No premise is in the training part. Each pair turns on who does what to whom, on what is negated, on a number or on a
+more general word."""
 
 
 @dataclass(frozen=True)
