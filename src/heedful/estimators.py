@@ -19,7 +19,7 @@ from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.evaluation import Report
 from heedful.explain import Explanation
 from heedful.pipeline import RunResult, evaluate_corpus, from_examples, prepare_examples, train
-from heedful.predictor import Answer, Predictor, Text, model_folder
+from heedful.predictor import Answer, Predictor, Text
 from heedful.training.progress import choose_reporter
 from heedful.training.settings import OptimizerSettings
 
@@ -186,7 +186,7 @@ class Estimator(ABC):
             UsageError: if the model is for another task.
             ArtefactError: if a file is missing or altered.
         """
-        predictor = Predictor.load(model_folder(folder)).limited(max_tokens, truncate)
+        predictor = Predictor.load(folder).limited(max_tokens, truncate)
         if predictor.model.task != cls.task:
             right = _BY_TASK[predictor.model.task].__name__
             raise UsageError(
@@ -309,7 +309,7 @@ def from_pretrained(
     Raises:
         ArtefactError: if a file is missing or altered.
     """
-    predictor = Predictor.load(model_folder(folder)).limited(max_tokens, truncate)
+    predictor = Predictor.load(folder).limited(max_tokens, truncate)
     return _BY_TASK[predictor.model.task]._around(predictor, folder)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from heedful.predictor import Predictor, model_folder
+from heedful.predictor import Predictor
 
 
 def open_model(
@@ -24,4 +24,4 @@ def open_model(
     Raises:
         ArtefactError: if a file is missing or altered.
     """
-    return Predictor.load(model_folder(folder)).limited(max_tokens, truncate)
+    return Predictor.load(folder).limited(max_tokens, truncate)

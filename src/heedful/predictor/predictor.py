@@ -26,6 +26,7 @@ from heedful.data.tokens import tokenise_corpus
 from heedful.errors import ArtefactError, UsageError
 from heedful.models import ModelConfig, Network, build_network
 from heedful.objectives import expected_grade
+from heedful.predictor.folder import model_folder
 from heedful.predictor.records import About, Answer, Requests, Text, TextSettings
 from heedful.text.vocabulary import Vocabulary
 
@@ -299,7 +300,7 @@ class Predictor:
         """Read a model folder, checking every file against its checksum.
 
         Args:
-            path: the folder.
+            path: the folder, or the run folder it lies in.
 
         Returns:
             The predictor, in evaluation mode.
@@ -307,7 +308,8 @@ class Predictor:
         Raises:
             ArtefactError: if anything is missing, altered or of an unknown version.
         """
-        folder = load_model_folder(Path(path))
+        path = model_folder(path)
+        folder = load_model_folder(path)
         try:
             model = ModelConfig(**folder.config["model"])
             text = TextSettings(**folder.config["text"])

@@ -1,0 +1,413 @@
+"""Bad input gets one line that names file, row and field and says what to do; the documented code; nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import lzma
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tiny
+from heedful import checkpoint, files
+from heedful.checkpoint import MANIFEST, MODEL_FILES
+from heedful.errors import ExitCode
+from heedful.predictor import Predictor
+
+
+def one_line(result: tiny.Result, code: ExitCode, *parts: object) -> None:
+    """Assert one line on standard error with these parts, nothing on standard output, and the code."""
+    assert (result.code, result.out) == (code, ""), result
+    assert result.err.startswith("heedful: ")
+    assert result.err.count("\n") == 1, result.err
+    assert "Traceback" not in result.err
+    for part in parts:
+        assert str(part) in result.err
+
+
+TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
+    "missing column": ("t.csv", b"txt,label\na,b\n", ("row 2", "no column 'text'", "did you mean 'txt'?")),
+    "missing label": ("t.csv", b"text,label\na,pos\nb,\n", ("row 3", "field 'label'", "drop the row")),
+    "empty file": ("t.csv", b"", ("the file is empty",)),
+    "header only": ("t.csv", b"text,label\n", ("no usable row",)),
+    "one class": (
+        "t.csv",
+        b"text,label\na,pos\nb,pos\n",
+        ("at least two different labels", "Check the label column"),
+    ),
+    "too few": ("t.csv", b"text,label\na,pos\nb,neg\n", ("2 usable rows are too few", "dev part of its own")),
+    "wrong encoding": ("t.csv", b"text,label\ncaf\xe9 bar,pos\n", ("row 2", "0xe9", "name the encoding")),
+    "null": (
+        "t.jsonl",
+        b'{"text": null, "label": "pos"}\n',
+        ("row 1", "field 'text'", "missing", "empty string"),
+    ),
+    "number": (
+        "t.jsonl",
+        b'{"text": 7, "label": "pos"}\n',
+        ("row 1", "field 'text'", "expected text, got int 7"),
+    ),
+    "no JSON": ("t.jsonl", b'{"text": "a", "label": "pos"}\n{"text\n', ("row 2",)),
+    "ragged row": ("t.csv", b"text,label\na,pos,extra\n", ("row 2",)),
+    "truncated xz": ("t.csv.xz", b"", ("cut short or damaged", "get it again")),
+    "no table": ("t.docx", b"PK", ("cannot tell the format", ".csv, .tsv, .jsonl, .parquet")),
+    "100,000 tokens": (
+        "t.csv",
+        b"text,label\n" + b"a b,pos\nc d,neg\n" * 20 + b"word " * 100_000 + b",pos\n",
+        ("row 42, text: 100000 tokens", "max_tokens = 400", "truncate = 'head'"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_bad_training_tables(trained, tmp_path: Path, case: str) -> None:
+    name, content, parts = TABLES[case]
+    if case == "truncated xz":
+        content = lzma.compress((trained.data / "text.csv").read_bytes())[:200]
+    (tmp_path / name).write_bytes(content)
+    arguments = (
+        "--data",
+        tmp_path,
+        "--out",
+        tmp_path / "run",
+        "--set",
+        f"data.train={name}",
+        "--set",
+        "data.test=''",
+    )
+    result = tiny.run("train", trained.data / "text.toml", *arguments)
+    expected = ExitCode.USAGE if case == "no table" else ExitCode.BAD_DATA
+    one_line(result, expected, tmp_path / name, *parts)
+    assert not (tmp_path / "run").exists()
+
+
+def test_rows_without_text_are_counted_and_left_out_of_training(trained, tmp_path: Path) -> None:
+    rows = [*tiny.texts()[:40], ("", "pos"), ("  ", "neg"), ("", "pos")]
+    tiny.write_csv(tmp_path / "text.csv", rows, ["text", "label"])
+    arguments = ("--data", tmp_path, "--set", "data.test=''", "--set", "train.max_steps=1")
+    for run in ("first", "from the cache"):
+        result = tiny.run("train", trained.data / "text.toml", *arguments, "--out", tmp_path / run)
+        assert result.code == 0, result.err
+        assert "train: left out 3 row(s): no text\n" in result.err
+        card = (tmp_path / run / "model" / "README.md").read_text(encoding="utf-8")
+        assert "left out 3 row(s): no text" in card
+
+
+def test_cut_texts_are_counted_also_from_the_cache(trained, tmp_path: Path) -> None:
+    arguments = ("--set", "data.truncate=head", "--set", "data.max_tokens=4", "--set", "train.max_steps=1")
+    for run in ("first", "from the cache"):
+        out = ("--data", trained.data, "--out", tmp_path / run)
+        result = tiny.run("train", trained.data / "text.toml", *out, *arguments)
+        assert "train: cut " in result.err
+        assert "tokens lost" in result.err
+
+
+def test_an_unknown_label_is_named_in_test_and_gold(trained, tmp_path: Path) -> None:
+    path = tiny.write_csv(tmp_path / "t.csv", [("a", "pos"), ("b", "posi")], ["text", "label"])
+    parts = (path, "row 3", "field 'label'", "unknown label 'posi'", "did you mean 'pos'?")
+    out = ("--data", trained.data, "--out", tmp_path / "run")
+    result = tiny.run("train", trained.data / "text.toml", *out, "--set", f"data.test={path}")
+    one_line(result, ExitCode.BAD_DATA, *parts)
+    one_line(tiny.run("evaluate", trained.runs / "text", path), ExitCode.BAD_DATA, *parts)
+
+
+def test_a_score_off_the_scale_is_named(trained, tmp_path: Path) -> None:
+    out = ("--data", trained.data, "--out", tmp_path / "run", "--set", "model.outputs=3")
+    result = tiny.run("train", trained.data / "score.toml", *out)
+    one_line(
+        result, ExitCode.BAD_DATA, "score.jsonl: row ", "the score 4.5 is outside 1 to 3", "model.outputs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "parts"),
+    [
+        ("film 0.1 0.2\nstory 0.1 0.2 0.3\n", ("line 2", "expected 2 numbers after the word, got 3")),
+        ("film 0.1 0.2\nstory 0.1 0.2\n", ("2 numbers", "model.width is 16", "set model.width=2")),
+        ("film 0.1 nan\n", ("line 1", "expected a finite number")),
+        ("", ("empty",)),
+    ],
+)
+def test_bad_word_vectors(trained, tmp_path: Path, lines: str, parts: tuple[str, ...]) -> None:
+    (tmp_path / "vectors.txt").write_text(lines)
+    out = ("--data", trained.data, "--out", tmp_path / "run")
+    setting = ("--set", f"text.vectors={tmp_path / 'vectors.txt'}")
+    result = tiny.run("train", trained.data / "text.toml", *out, *setting)
+    one_line(result, ExitCode.BAD_DATA, tmp_path / "vectors.txt", *parts)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["train.metric=acc"], "train.metric='acc' is not measured here; valid: accuracy, macro_f1"),
+        (["train.metric=macro_f1", "train.direction=min"], "train.direction must be 'max'"),
+        (["model.task=pair"], "model.task is 'pair', but the data is for 'text'"),
+        (["data.train=''"], "data.set or data.train must say what to train on"),
+        (["data.set=tree"], "data set 'tree' is not known; did you mean 'trec'?"),
+        (["data.score=label"], "name one of them"),
+    ],
+)
+def test_settings_that_contradict_the_data(trained, tmp_path: Path, changes: list[str], message: str) -> None:
+    overrides = [part for change in changes for part in ("--set", change)]
+    out = ("--data", trained.data, "--out", tmp_path / "run")
+    one_line(tiny.run("train", trained.data / "text.toml", *out, *overrides), ExitCode.USAGE, message)
+
+
+REQUESTS: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
+    "missing column": ("t.csv", b"txt\na\n", ("row 2", "no column 'text'", "did you mean 'txt'?")),
+    "empty file": ("t.csv", b"", ("the file is empty",)),
+    "empty lines": ("t.txt", b"", ("the file is empty",)),
+    "wrong encoding": ("t.txt", b"a\ncaf\xe9\n", ("row 2", "0xe9")),
+    "null": ("t.jsonl", b'{"text": "a"}\n{"text": null}\n', ("row 2", "field 'text'", "on_missing='empty'")),
+    "100,000 tokens": (
+        "t.txt",
+        b"a\n" + b"word " * 100_000 + b"\n",
+        ("row 2, text: 100000 tokens", "max_tokens"),
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", ["predict", "encode"])
+@pytest.mark.parametrize("case", REQUESTS)
+def test_bad_requests(trained, tmp_path: Path, case: str, verb: str) -> None:
+    name, content, parts = REQUESTS[case]
+    (tmp_path / name).write_bytes(content)
+    result = tiny.run(verb, trained.runs / "text", "--input", tmp_path / name)
+    one_line(result, ExitCode.BAD_DATA, tmp_path / name, *parts)
+
+
+def test_bad_standard_input(trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    for content, message in (
+        (b"", "standard input: is empty"),
+        (b"a\n\xe9\n", "standard input: row 2: byte 0xe9"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        one_line(tiny.run("predict", trained.runs / "text", "--input", "-"), ExitCode.BAD_DATA, message)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tb\na\n")))
+    result = tiny.run("predict", trained.runs / "pair", "--input", "-")
+    one_line(result, ExitCode.BAD_DATA, "standard input: row 2: expected premise TAB hypothesis, got 1")
+
+
+def test_missing_values_may_be_read_as_empty_texts(trained, tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"text": null}\n{"text": "superb film"}\n')
+    arguments = ("predict", trained.runs / "text", "--input", tmp_path / "t.jsonl", "--on-missing", "empty")
+    result = tiny.run(*arguments)
+    assert [line.split("\t")[-1] for line in result.out.splitlines()] == ["text without words", ""]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "nothing to read: give --text, or --input FILE"),
+        (["--premise", "a"], "this model takes single texts: use --text, or --input"),
+        (["--text", "a", "--input", "b.txt"], "give either --text or --input, not both"),
+        (["--input", "b.csv", "--columns", "a,b"], "this model takes 1 text(s), so name 1 column(s)"),
+        (["--input", "b.txt", "--columns", "a"], "--columns is for tables"),
+    ],
+)
+def test_requests_that_do_not_fit_the_model(trained, arguments: list[str], message: str) -> None:
+    one_line(tiny.run("predict", trained.runs / "text", *arguments), ExitCode.USAGE, message)
+
+
+def test_requests_that_do_not_fit_a_model_of_pairs(trained) -> None:
+    for arguments, message in (
+        (["--text", "a"], "this model takes pairs"),
+        (["--premise", "a"], "--premise and --hypothesis go together"),
+    ):
+        one_line(tiny.run("predict", trained.runs / "pair", *arguments), ExitCode.USAGE, message)
+
+
+def test_only_unknown_words_are_answered_and_flagged(trained) -> None:
+    answer = tiny.run("predict", trained.runs / "text", "--text", "zyx wvu tsr", "--json").json()
+    assert (answer["unknown"], answer["empty"]) == (3, False)
+    assert all(0 < p < 1 for p in answer["probabilities"].values())
+
+
+def test_a_missing_model_is_named(trained, tmp_path: Path) -> None:
+    missing = tiny.run("predict", tmp_path / "no", "--text", "a")
+    one_line(missing, ExitCode.BAD_ARTEFACT, tmp_path / "no", "there is none")
+    other = tiny.run("predict", trained.data, "--text", "a")
+    one_line(other, ExitCode.BAD_ARTEFACT, trained.data / MANIFEST, "missing")
+
+
+@pytest.mark.parametrize("name", [*MODEL_FILES, MANIFEST])
+def test_a_model_with_a_missing_or_altered_file_is_refused(trained, tmp_path: Path, name: str) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(trained.runs / "text" / "model", model)
+    content = (model / name).read_bytes()
+    (model / name).unlink()
+    one_line(tiny.run("predict", model, "--text", "a"), ExitCode.BAD_ARTEFACT, model / name, "missing")
+    for place in (0, len(content) // 2, len(content) - 1):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        (model / name).write_bytes(changed)
+        named = (
+            model if name == MANIFEST else model / name
+        )  # which of the two was altered cannot always be told
+        one_line(tiny.run("predict", model, "--text", "a"), ExitCode.BAD_ARTEFACT, named)
+    (model / name).write_bytes(content)
+    assert tiny.run("predict", model, "--text", "a").code == 0
+
+
+@pytest.mark.parametrize("inside", ["", "deep/er"])
+def test_a_file_in_place_of_the_output_folder(trained, tmp_path: Path, inside: str) -> None:
+    (tmp_path / "file").write_text("precious")
+    out = tmp_path / "file" / inside
+    result = tiny.run("train", trained.data / "text.toml", "--data", trained.data, "--out", out)
+    one_line(result, ExitCode.CANNOT_WRITE, out, "is a file, not a folder", "Choose another folder")
+    for arguments in (
+        ("encode", trained.runs / "text", "--text", "a", "--output", tmp_path / "file" / "x.npy"),
+        ("explain", trained.runs / "text", "--text", "a", "--json", "--html", tmp_path / "file" / "x.html"),
+        ("explain", trained.runs / "text", "--text", "a", "--json", "--figure", tmp_path / "file" / "x.svg"),
+    ):
+        written = tiny.run(*arguments)
+        assert written.code == ExitCode.CANNOT_WRITE
+        assert "cannot write" in written.err
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, *options: str) -> Iterator[Path]:
+    """Mount a file system in memory; the test is skipped, and counted, where that is not allowed."""
+    folder.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip("a file system in memory cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def mounting() -> None:
+    """Skip where there is no mount command."""
+    if shutil.which("mount") is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root can mount a file system")
+
+
+@pytest.mark.usefixtures("mounting")
+def test_a_read_only_place(trained, tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "ro") as disk:
+        result = tiny.run("train", trained.data / "text.toml", "--data", trained.data, "--out", disk / "run")
+        one_line(result, ExitCode.CANNOT_WRITE, disk / "run", "no permission")
+        output = tiny.run("encode", trained.runs / "text", "--text", "a", "--output", disk / "x.npy")
+        one_line(output, ExitCode.CANNOT_WRITE, disk / "x.npy", "Read-only file system")
+
+
+@pytest.mark.usefixtures("mounting")
+def test_a_disk_that_fills_up_while_training(trained, tmp_path: Path) -> None:
+    with mounted(tmp_path / "disk", "size=200k") as disk:
+        arguments = ("train", trained.data / "text.toml", "--data", trained.data, "--out", disk / "run", "-q")
+        result = tiny.run(*arguments)
+        one_line(result, ExitCode.CANNOT_WRITE, disk / "run", "free some space")
+        subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
+        resumed = tiny.run(*arguments, "--resume")
+        assert resumed.code == 0, resumed.err
+        ours, theirs = (
+            run / "model" / "weights.safetensors" for run in (disk / "run", trained.runs / "text")
+        )
+        assert ours.read_bytes() == theirs.read_bytes(), "the resumed run is the unbroken one"
+
+
+def test_a_full_disk_while_the_model_is_saved_loses_nothing(
+    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    arguments = ("train", trained.data / "text.toml", "--data", trained.data, "--out", out, "-q")
+    real = checkpoint.write_manifest
+
+    def full_for_models(folder: Path, names: object) -> None:
+        if "model" in folder.name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(folder, names)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checkpoint, "write_manifest", full_for_models)
+    result = tiny.run(*arguments)
+    one_line(result, ExitCode.CANNOT_WRITE, out / "model", "No space left on device", "free some space")
+    assert not (out / "model").exists()
+    assert not list(out.glob(".tmp-*"))
+    monkeypatch.undo()
+    assert tiny.run(*arguments, "--resume").code == 0
+    assert (out / "model" / "weights.safetensors").read_bytes() == (
+        trained.runs / "text" / "model" / "weights.safetensors"
+    ).read_bytes()
+
+
+def test_a_full_disk_while_a_model_is_replaced_keeps_the_old_one(
+    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    predictor = Predictor.load(trained.runs / "text" / "model")
+    predictor.save(tmp_path / "model")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        predictor.save(tmp_path / "model")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_full_standard_output(trained) -> None:
+    command = [sys.executable, "-m", "heedful", "predict", str(trained.runs / "text"), "--text", "a"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
+        )
+    assert (done.returncode, done.stderr) == (
+        6,
+        "heedful: cannot write: No space left on device. Free some space.\n",
+    )
+
+
+ANY_TEXT = st.text(max_size=60)
+
+
+@settings(max_examples=40, deadline=None)
+@given(texts=st.lists(ANY_TEXT, max_size=6))
+def test_any_list_of_strings_gives_as_many_finite_answers(trained, texts: list[str]) -> None:
+    predictor = Predictor.load(trained.runs / "text")
+    answers = predictor.answer(texts)
+    assert len(answers) == len(texts)
+    for answer in answers:
+        assert np.isfinite(list(answer.probabilities.values())).all()
+        assert sum(answer.probabilities.values()) == pytest.approx(1)
+        assert answer.label in predictor.labels
+    vectors = predictor.encode(texts)
+    assert vectors.shape == (len(texts), 32)
+    assert np.isfinite(vectors).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(pairs=st.lists(st.tuples(ANY_TEXT, ANY_TEXT), max_size=5))
+def test_any_list_of_pairs_gives_as_many_finite_answers(trained, pairs: list[tuple[str, str]]) -> None:
+    scores = [answer.score for answer in Predictor.load(trained.runs / "score").answer(pairs)]
+    assert len(scores) == len(pairs)
+    assert all(score is not None and 1 <= score <= 5 for score in scores)
+    assert len(Predictor.load(trained.runs / "pair").answer(pairs)) == len(pairs)
+
+
+@settings(max_examples=15, deadline=None)
+@given(text=ANY_TEXT)
+def test_any_string_can_be_explained(trained, text: str) -> None:
+    explanation = Predictor.load(trained.runs / "text").explain(text)
+    assert explanation.sides[0].text == text
+    assert explanation.to_text()
