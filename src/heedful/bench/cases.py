@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from heedful.bench.layers import BiLstm, Convolutions, DisaLayer, MtsaLayer, MultiHead
+from heedful.bench.layers import BiLstm, Convolutions, DisaLayer, MtsaLayer, MtsaTwoHeads, MultiHead
 from heedful.bench.measure import Step
 from heedful.masks import Band
 from heedful.ops import Impl, additive_attention
@@ -116,6 +116,7 @@ def _layers(width: int) -> list[Case]:
         layer("three convolutions", lambda: Convolutions(width), 0, False),
         layer("DiSA layer", lambda: DisaLayer(width), 0, True),
         layer("MTSA layer", lambda: MtsaLayer(width, HEADS), 4.5, True),
+        layer("MTSA encoder", lambda: MtsaTwoHeads(width), 9.0, True),
     ]
 
 

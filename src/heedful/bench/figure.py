@@ -12,6 +12,7 @@ _COLOURS = {
     "plain torch MTSA": "#c0a060",
     "DiSA layer": "#0072b2",
     "MTSA layer": "#d55e00",
+    "MTSA encoder": "#a04000",
     "DiSA fused": "#0072b2",
     "DiSA linear": "#56b4e9",
     "DiSA chunked": "#8888cc",

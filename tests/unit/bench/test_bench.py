@@ -29,7 +29,10 @@ def test_everything_is_checked_and_timed(report: BenchReport) -> None:
     assert {"DiSA chunked", "MTSA matrix"} <= set(report.checked)
     names = {row.name for row in report.rows}
     peers = {"plain torch DiSA", "plain torch MTSA", "bare SDPA", "nn.MultiheadAttention", "Bi-LSTM"}
-    assert peers | {"three convolutions", "DiSA layer", "MTSA layer"} | set(report.checked) == names
+    assert (
+        peers | {"three convolutions", "DiSA layer", "MTSA layer", "MTSA encoder"} | set(report.checked)
+        == names
+    )
     for row in report.rows:
         assert row.milliseconds > 0
         assert row.megabytes > 0
