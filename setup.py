@@ -14,7 +14,7 @@ setup(
             sources=sorted(str(path) for path in SOURCES.glob("*.cpp")),
             depends=sorted(str(path) for path in SOURCES.iterdir()),
             # No contraction: where a product and a sum are to be fused, the source says so.
-            extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden"],
+            extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-g0"],
             extra_link_args=["-pthread"],
             py_limited_api=True,
             optional=True,
