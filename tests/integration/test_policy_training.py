@@ -12,10 +12,10 @@ from torch import nn
 
 from heedful.estimators import PairClassifier, from_pretrained
 from heedful.models import ModelConfig, build_network
-from heedful.modules import LearningPhase, RunningMean
+from heedful.modules import LearningPhase, MaskSelector, RunningMean, sampled_decisions
 from heedful.objectives import cross_entropy, with_policy
 from heedful.predictor import Predictor
-from heedful.structures import Batch, NetworkOutput, Sentences
+from heedful.structures import Batch, NetworkOutput, PolicyRecord, Sentences
 from heedful.training.loop import fit
 from heedful.training.optim import build_optimizer
 from heedful.training.settings import OptimizerSettings, TrainSettings
@@ -36,8 +36,8 @@ class Data:
         return [list(range(start, start + 4)) for start in range(0, 16, 4)]
 
     def collate(self, rows: Any) -> Batch:
-        ids = self.ids[torch.tensor(rows)]
-        return Batch((Sentences(ids, ids > 0),), self.targets[torch.tensor(rows)], tuple(rows))
+        ids = self.ids[torch.tensor(list(rows))]
+        return Batch((Sentences(ids, ids > 0),), self.targets[torch.tensor(list(rows))], tuple(rows))
 
 
 def objective(output: NetworkOutput, targets: torch.Tensor) -> torch.Tensor:
@@ -129,6 +129,49 @@ def test_the_baseline_follows_the_reward_by_its_own_rate_under_any_optimiser() -
         optimizers.step()
         assert mean.item() == pytest.approx(1.0)
         assert sum(len(g["params"]) for m in optimizers.members for g in m.param_groups) == 3
+
+
+def test_a_policy_learns_which_tokens_pay() -> None:
+    """Reward: minus the share of tokens that are wrongly selected or wrongly left out; words of one kind pay."""
+    torch.manual_seed(0)
+    selector, mean = MaskSelector(6, activation="elu", shared=True), RunningMean(0.9)
+    optimizer = torch.optim.Adam(selector.parameters(), lr=0.02)
+    averaging = torch.optim.SGD(mean.parameters(), lr=1 - mean.decay)
+    table, valid = torch.randn(8, 6), torch.ones(16, 5).bool()
+    rewards = []
+    for _ in range(200):
+        ids = torch.randint(0, 8, (16, 5))
+        chosen = selector(table[ids], valid)
+        losses = (chosen.query != (ids < 3)).float().mean(dim=1)
+        share = chosen.query.float().mean(dim=1)
+        record = PolicyRecord(chosen.log_prob, share, valid, 0.0, mean.value, True, True)
+        optimizer.zero_grad()
+        averaging.zero_grad()
+        with_policy(losses, [record]).mean().backward()
+        optimizer.step()
+        averaging.step()
+        rewards.append(-losses.mean().item())
+    assert np.mean(rewards[:10]) < -0.35
+    assert np.mean(rewards[-10:]) > -0.1
+    assert mean.value.item() == pytest.approx(np.mean(rewards[-10:]), abs=0.05)
+
+
+def test_a_penalty_alone_teaches_the_policy_to_open_less() -> None:
+    shares = []
+    for steps in (1, 120):
+        torch.manual_seed(0)
+        options = {"policy_steps": 1000, "penalty": 5.0, "baseline_decay": 0.9}
+        config = ModelConfig(encoder="mdman", encoder_options=options, width=8, hidden=6, dropout=0.0)
+        made = build_network(config, torch.randn(9, 8))
+        optimizer = OptimizerSettings(name="adam", lr=0.02)
+        fit(made, Data(), objective, TrainSettings(optimizer=optimizer, epochs=0, max_steps=steps))
+        with torch.no_grad(), sampled_decisions(made):
+            torch.manual_seed(0)
+            policies = [made(Data().collate(range(16))).policies[0] for _ in range(20)]
+        shares.append(torch.stack([policy.share for policy in policies]).mean().item())
+    before, after = shares
+    assert before > 0.15
+    assert after < before / 3
 
 
 PAIRS = [
