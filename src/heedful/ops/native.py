@@ -91,7 +91,7 @@ def call(function: str, problem: Problem, *arrays: int) -> None:
     Args:
         function: its C name.
         problem: shapes, inputs and visibility.
-        arrays: addresses of the further arrays, in the order of the C signature.
+        *arrays: addresses of the further arrays, in the order of the C signature.
 
     Raises:
         UsageError: if there are no compiled kernels.
