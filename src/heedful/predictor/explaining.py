@@ -22,7 +22,7 @@ SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 
 PAPER_NAMES = {
     "disan": "DiSAN",
-    "biblosan": "Bi-BloSAN",
+    "bi-blosan": "Bi-BloSAN",
     "resan": "ReSAN",
     "mtsa": "MTSA",
     "mssan": "MS-SAN",
