@@ -1,0 +1,125 @@
+"""``heedful train`` interrupted and resumed, and under torchrun, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import tiny
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def train_arguments(trained, out: Path, *more: str) -> list[str]:
+    data = trained.data
+    return [
+        "train",
+        str(data / "text.toml"),
+        "--data",
+        str(data),
+        "--out",
+        str(out),
+        "--set",
+        "train.device=cpu",
+        *more,
+    ]
+
+
+def metrics(folder: Path) -> list[dict]:
+    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+    return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in lines]
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_run_says_how_to_go_on_and_ends_as_an_unbroken_one(
+    trained, tmp_path: Path, stop: signal.Signals
+) -> None:
+    out = tmp_path / "run"
+    long = ("--set", "train.epochs=100000", "--set", "train.patience=0")
+    command = [sys.executable, "-m", "heedful", *train_arguments(trained, out, *long)]
+    child = subprocess.Popen(
+        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 240
+    while not (out / "metrics.jsonl").exists() and time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.05)
+    child.send_signal(stop)
+    printed, said = child.communicate(timeout=240)
+    assert (child.returncode, printed) == (130, ""), said
+    last = said.splitlines()[-1]
+    assert last.startswith("heedful: asked to stop: training ended after step ")
+    assert last.endswith("(the same command with --resume)")
+
+    steps = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())["state"]["step"]
+    limit = ("--set", f"train.max_steps={steps + 5}", "--set", "train.epochs=0", "-q")
+    resumed = tiny.run(*train_arguments(trained, out, *limit, "--resume"))
+    assert resumed.code == 0, resumed.err
+    unbroken = tiny.run(*train_arguments(trained, tmp_path / "unbroken", *limit))
+    assert unbroken.code == 0, unbroken.err
+    ours, theirs = (run / "model" / "weights.safetensors" for run in (out, tmp_path / "unbroken"))
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_two_processes_print_once_and_equal_one(trained, tmp_path: Path) -> None:
+    settings = ("--set", "train.epochs=2", "--set", "train.shards=2", "--json")
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node=2",
+        "-m",
+        "heedful",
+    ]
+    done = subprocess.run(
+        [*command, *train_arguments(trained, tmp_path / "two", *settings)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("\n") == 1, "only the first process prints"
+    assert done.stderr.count("epoch 1.00") == 1
+    alone = tiny.run(*train_arguments(trained, tmp_path / "one", *settings)).json()
+    together = json.loads(done.stdout)
+    for part in ("dev", "test"):
+        assert together[part]["metrics"] == pytest.approx(alone[part]["metrics"], abs=1e-6)
+    for ours, theirs in zip(metrics(tmp_path / "two"), metrics(tmp_path / "one"), strict=True):
+        assert ours["train_loss"] == pytest.approx(theirs["train_loss"], abs=1e-5)
+    assert sorted(path.name for path in (tmp_path / "two").iterdir()) == sorted(
+        path.name for path in (tmp_path / "one").iterdir()
+    )
+
+
+def test_shards_that_do_not_fit_the_processes_are_named(trained, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node=2",
+        "-m",
+        "heedful",
+    ]
+    done = subprocess.run(
+        [*command, *train_arguments(trained, tmp_path / "run")],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert (
+        "train.shards must be a multiple of the number of processes, 2; got 1. Set train.shards=2."
+        in done.stderr
+    )

@@ -1,0 +1,58 @@
+"""The README's own examples run: each Python block that follows a line ``<!-- test -->``."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+_BLOCK = re.compile(r"<!-- test -->\s*\n```(python|bash)\n(.*?)\n```", re.DOTALL)
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Return language and content of the blocks marked for testing."""
+    return _BLOCK.findall(text)
+
+
+@pytest.fixture
+def readme() -> str:
+    if not README.exists():
+        pytest.skip("there is no README.md beside the tests")
+    return README.read_text(encoding="utf-8")
+
+
+def test_marked_blocks_are_found() -> None:
+    text = (
+        "<!-- test -->\n```python\na = 1\nb = 2\n```\n```python\nno\n```\n<!-- test -->\n\n```bash\nls\n```\n"
+    )
+    assert blocks(text) == [("python", "a = 1\nb = 2"), ("bash", "ls")]
+
+
+def test_the_readme_is_short(readme: str) -> None:
+    assert len(readme.splitlines()) <= 120
+
+
+def test_marked_blocks_run(readme: str, tmp_path: Path) -> None:
+    marked = blocks(readme)
+    if not marked:
+        pytest.skip("README.md marks no block with <!-- test -->")
+    bins = Path(sys.executable).parent
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PATH": f"{bins}{os.pathsep}{os.environ['PATH']}",
+    }
+    for language, code in marked:
+        command = (
+            [sys.executable, "-c", code] if language == "python" else ["bash", "-euo", "pipefail", "-c", code]
+        )
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
+        assert done.returncode == 0, f"{code}\n\n{done.stderr}"

@@ -1,0 +1,44 @@
+"""Packaged recipes run end to end for a few steps: the generated corpus always, real sets where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tiny
+from heedful.config import load_config, recipe_names
+from heedful.data import catalogue
+from heedful.pipeline.sources import GENERATED
+
+
+def changes(*settings: str) -> list[str]:
+    return [part for setting in settings for part in ("--set", setting)]
+
+
+SMALL = changes("model.width=16", "model.hidden=16", "train.max_steps=2", "train.device=cpu")
+
+
+def test_recipes_name_known_data() -> None:
+    names = recipe_names()
+    assert len(names) >= 6
+    for name in names:
+        known = load_config(name).data.set
+        assert known == GENERATED or known in catalogue.DATASETS
+
+
+def test_the_generated_corpus_trains_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    sizes = changes("data.options.train=600", "data.options.dev=60", "data.options.test=60")
+    result = tiny.run("train", "disan-scenes", "--out", tmp_path / "run", *SMALL, *sizes)
+    assert result.code == 0, result.err
+    assert "group" in result.out, "the figures are broken down by phenomenon"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["disan-trec", "disan-cr", "disan-sick"])
+def test_recipes_of_small_sets_train(name: str, data_dir: Path, tmp_path: Path) -> None:
+    no_vectors = changes("text.vectors=''", "text.baseforms=''")
+    result = tiny.run("train", name, "--data", data_dir, "--out", tmp_path / "run", *SMALL, *no_vectors)
+    assert result.code == 0, result.err
+    assert "test  " in result.out
