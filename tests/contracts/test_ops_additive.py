@@ -83,15 +83,19 @@ def results(
     """Output and the gradients of query, key and value, for a fixed gradient of the output."""
     leaves = [x.detach().to(dtype).requires_grad_() for x in inputs]
     output = compute(*leaves, valid, visible, 5.0).output
-    grad = torch.randn(output.shape, generator=torch.Generator().manual_seed(2))
-    return [output.detach(), *torch.autograd.grad(output, leaves, grad.to(dtype))]
+    return [output.detach(), *torch.autograd.grad(output, leaves, grad_of(output))]
+
+
+def grad_of(output: Tensor) -> Tensor:
+    """The fixed gradient of an output, in its dtype."""
+    return torch.randn(output.shape, generator=torch.Generator().manual_seed(2)).to(output.dtype)
 
 
 def check(compute: Callable, inputs: Inputs, valid: Tensor, visible: Visible) -> None:
     """Hold the error to twice that of the reference in the same precision, and a rounding of the terms.
 
     Both the root mean square, which luck does not move, and the largest. The slack is for sums that vanish: a query
-    with one key has no gradient, which the reference may hit exactly; inputs and the output's gradient are of size 1.
+    with one key has no gradient, which the reference may hit exactly.
     """
     exact = results(additive_reference, inputs, valid, visible, torch.float64)
     plain = results(additive_reference, inputs, valid, visible, torch.float32)
@@ -103,8 +107,9 @@ def check(compute: Callable, inputs: Inputs, valid: Tensor, visible: Visible) ->
 
 
 def assert_no_worse(result: Tensor, usual: Tensor, want: Tensor, name: str = "") -> None:
-    for measure, slack in ((root_mean_square, 0.5), (largest, 4.0)):
-        rounding = slack * torch.finfo(torch.float32).eps * max(1.0, measure(want))
+    for measure, slack in ((root_mean_square, 0.5), (largest, 2.0)):
+        terms = max(measure(grad_of(want)), measure(want))
+        rounding = slack * torch.finfo(torch.float32).eps * terms
         assert measure(result - want) <= 2 * measure(usual - want) + rounding, f"{measure.__name__} of {name}"
 
 
