@@ -23,10 +23,19 @@ def describe() -> dict[str, str]:
         "threads": str(torch.get_num_threads()),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
     }
-    for package in ("numpy", "scipy", "scikit-learn", "safetensors", "lightning-fabric", "matplotlib", "pyarrow"):
+    for package in (
+        "numpy",
+        "scipy",
+        "scikit-learn",
+        "safetensors",
+        "lightning-fabric",
+        "matplotlib",
+        "pyarrow",
+    ):
         try:
             facts[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             facts[package] = "not installed"
-    facts.update({f"kernels: {name}": str(value) for name, value in native.status().items()})
+    kernels = {name: str(value) for name, value in native.status().items()}
+    facts.update({f"kernels: {name.replace('_', ' ')}": value for name, value in kernels.items() if value})
     return facts

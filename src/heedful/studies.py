@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +35,8 @@ class Study:
         names = self.runs[0][part]["metrics"]
         values = {name: [run[part]["metrics"][name] for run in self.runs] for name in names}
         return {
-            name: (float(np.mean(v)), float(np.std(v, ddof=1)) if len(v) > 1 else 0.0) for name, v in values.items()
+            name: (float(np.mean(v)), float(np.std(v, ddof=1)) if len(v) > 1 else 0.0)
+            for name, v in values.items()
         }
 
     def render(self) -> str:
@@ -42,7 +44,9 @@ class Study:
         lines = []
         for run in self.runs:
             values = "  ".join(f"{name} {value:.4f}" for name, value in run["test"]["metrics"].items())
-            lines.append(f"{run['varied']:<14} {values}  dev best at step {run['best_step']:,}, {run['seconds']:.0f} s")
+            lines.append(
+                f"{run['varied']:<14} {values}  dev best at step {run['best_step']:,}, {run['seconds']:.0f} s"
+            )
         mean = "  ".join(f"{name} {m:.4f} ± {s:.4f}" for name, (m, s) in self.spread().items())
         seconds = sum(run["seconds"] for run in self.runs)
         lines.append(f"mean of {len(self.runs):<6} {mean}  ({seconds / 60:.1f} minutes in all)")
@@ -97,7 +101,7 @@ def run_study(
             saved = _run(config, setting, data, reporter)
             write_text(file, json.dumps(saved, indent=1) + "\n")
         runs.append(saved["summary"])
-        protocol = saved["protocol"]
+        protocol = _of_all_runs(saved["protocol"])
     return Study(runs, protocol)
 
 
@@ -110,6 +114,12 @@ def _run(config: Any, setting: str, data: Path | None, reporter: Reporter | None
     if config.data.protocol == "paper":
         summary["test"] = summary["dev"]  # the best of all evaluations on the test part
     return {"summary": summary, "protocol": prepared.protocol, "settings": _settings(config)}
+
+
+def _of_all_runs(protocol: str) -> str:
+    """Word one run's protocol for all of them."""
+    protocol = re.sub(r"\(seed \d+\)", "(with the run's seed)", protocol)
+    return re.sub(r"fold \d+ of (\d+)", r"each of \1 folds in turn", protocol)
 
 
 def _settings(config: Any) -> Any:

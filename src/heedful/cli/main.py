@@ -159,8 +159,10 @@ def _usage(error: click.ClickException) -> str:
 
 def _drop_output() -> None:
     """Send what is still buffered for standard output nowhere, so that it fails no more when the process ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(OSError, ValueError):  # a stream in memory has no number
+        number = sys.stdout.fileno()
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), number)
 
 
 def _say(message: str, code: ExitCode) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from heedful.config import RunConfig, load_config, override, recipe_names, to_toml
+from heedful.config import RunConfig, from_table, load_config, override, recipe_names, to_toml
 from heedful.errors import UsageError
 from heedful.models import encoder_config
 
@@ -24,7 +26,11 @@ def test_every_recipe_starts_with_its_command() -> None:
     from importlib import resources
 
     for name in recipe_names():
-        first = (resources.files("heedful") / "recipes" / f"{name}.toml").read_text(encoding="utf-8").splitlines()[0]
+        first = (
+            (resources.files("heedful") / "recipes" / f"{name}.toml")
+            .read_text(encoding="utf-8")
+            .splitlines()[0]
+        )
         assert first.startswith("# ")
         assert f"heedful train {name}" in first or f"heedful study {name}" in first
 
@@ -53,7 +59,12 @@ def test_all_mistakes_are_reported_at_once() -> None:
         load_config("disan-trec", wrong)
     message = str(caught.value)
     assert "5 mistake(s)" in message
-    for part in ("did you mean 'epochs'", "model.dropout: must be a number", "did you mean 'honest'", "'train'"):
+    for part in (
+        "did you mean 'epochs'",
+        "model.dropout: must be a number",
+        "did you mean 'honest'",
+        "'train'",
+    ):
         assert part in message
     assert "write table.key=value" in message
 
@@ -77,3 +88,42 @@ def test_file_that_is_not_toml(tmp_path: Path) -> None:
 def test_value_where_a_table_belongs() -> None:
     with pytest.raises(UsageError, match="train: must be a table"):
         load_config("disan-trec", ["train=3"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("data.max_tokens=0", "data: max_tokens must be 1 or more; got 0"),
+        ("data.dev_fraction=1", "data: dev_fraction must lie between 0 and 1; got 1.0"),
+        ("data.folds=1", "data: folds must be 2 or more; got 1"),
+        ("data.fold=11", "data: fold must be 1 to folds = 10; got 11"),
+        ("text.tokenizer=tree", "text: tokenizer 'tree' is unknown; did you mean 'treebank'?"),
+        ("text.vectors=''", "text: baseforms are used to look vectors up: name text.vectors too"),
+        ("text.min_count=0", "text: min_count must be 1 or more; got 0"),
+        ("batches.size=0", "batches: size must be 1 or more; got 0"),
+        ("batches.tokens=-1", "batches: tokens must be 0 (no limit) or more; got -1"),
+        ("train.optimizer.lr=0", "train.optimizer: lr must be above 0.0; got 0.0"),
+        ("model.encoder=disann", "model.encoder='disann' is unknown: did you mean 'disan'?"),
+        (
+            "model.encoder_options.mask=1",
+            "model.encoder_options.mask is unknown to disan: did you mean 'masks'?",
+        ),
+    ],
+)
+def test_values_out_of_range_are_mistakes_of_the_settings(change: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_config("disan-trec", [change])
+    assert f"recipe disan-trec: 1 mistake(s) in the settings:\n  {message}" in str(caught.value)
+
+
+def test_settings_survive_a_model_folder() -> None:
+    config = load_config("disan-trec", ["train.epochs=3"])
+    assert from_table(json.loads(json.dumps(asdict(config))), "config.json") == config
+    with pytest.raises(UsageError, match=r"config\.json: 1 mistake"):
+        from_table({"name": "x", "old": 1}, "config.json")
+
+
+def test_a_settings_file_in_another_encoding_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(b'name = "caf\xe9"')
+    with pytest.raises(UsageError, match=r"a\.toml: not UTF-8 .* at byte 11\); save it as UTF-8"):
+        load_config(tmp_path / "a.toml")

@@ -1,0 +1,65 @@
+"""Errors to exit codes."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+
+import click
+import pytest
+
+import tiny
+from heedful import errors
+from heedful.cli import info
+from heedful.errors import ExitCode
+
+
+def failing(error: BaseException) -> Callable[..., None]:
+    def callback(**_: object) -> None:
+        raise error
+
+    return callback
+
+
+CASES: list[tuple[BaseException, ExitCode, str]] = [
+    (errors.UsageError("u"), ExitCode.USAGE, "heedful: u\n"),
+    (errors.DataError("d"), ExitCode.BAD_DATA, "heedful: d\n"),
+    (errors.DivergedError("n"), ExitCode.DIVERGED, "heedful: n\n"),
+    (errors.ArtefactError("a"), ExitCode.BAD_ARTEFACT, "heedful: a\n"),
+    (errors.OutputError("o"), ExitCode.CANNOT_WRITE, "heedful: o\n"),
+    (errors.Interrupted("i"), ExitCode.INTERRUPTED, "heedful: i\n"),
+    (KeyboardInterrupt(), ExitCode.INTERRUPTED, "heedful: interrupted\n"),
+    (
+        OSError(errno.ENOSPC, "No space"),
+        ExitCode.CANNOT_WRITE,
+        "heedful: cannot write: No space. Free some space.\n",
+    ),
+    (
+        RuntimeError("boom"),
+        ExitCode.INTERNAL,
+        "heedful: internal error: RuntimeError: boom (HEEDFUL_DEBUG=1 shows where)\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "code", "line"), CASES, ids=lambda value: type(value).__name__)
+def test_every_error_has_its_code_and_one_line(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: ExitCode, line: str
+) -> None:
+    monkeypatch.setattr(info, "command", click.Command("info", callback=failing(error)))
+    monkeypatch.delenv("HEEDFUL_DEBUG", raising=False)
+    result = tiny.run("info")
+    # click ends the line that ^C stands in before it passes the interruption on
+    assert (result.code, result.out, result.err.lstrip("\n")) == (code, "", line)
+
+
+def test_debugging_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(info, "command", click.Command("info", callback=failing(RuntimeError("boom"))))
+    monkeypatch.setenv("HEEDFUL_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="boom"):
+        tiny.run("info")
+
+
+def test_a_reader_that_went_away_is_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(info, "command", click.Command("info", callback=failing(BrokenPipeError())))
+    assert tiny.run("info") == tiny.Result(0, "", "")

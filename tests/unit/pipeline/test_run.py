@@ -1,0 +1,107 @@
+"""One run: what it keeps, what it refuses, what its card says."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+import tiny
+from heedful.config import load_config
+from heedful.errors import DivergedError, OutputError, UsageError
+from heedful.pipeline import check_run_folder, prepare, run, train
+from heedful.predictor import Predictor
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny.write_tasks(tmp_path / "data")
+
+
+def settings(folder: Path, *changes: str):
+    return load_config(folder / "text.toml", ["train.device=cpu", "train.max_steps=3", *changes])
+
+
+def test_a_run_keeps_all_that_is_needed_to_repeat_it(folder: Path, tmp_path: Path) -> None:
+    config = settings(folder)
+    result = train(config, prepare(config, folder), folder=tmp_path / "run")
+    assert load_config(tmp_path / "run" / "config.toml") == config
+    model = tmp_path / "run" / "model"
+    saved = json.loads((model / "metrics.json").read_text())
+    assert saved == json.loads(json.dumps(result.summary()))
+    card = (model / "README.md").read_text()
+    for part in (
+        "It answers the class of a text: neg, pos.",
+        "Protocol: named files",
+        "108 training examples",
+    ):
+        assert part in card
+    assert "`text.csv` SHA-256 `" in card
+    assert "[train.optimizer]" in card
+    loaded = Predictor.load(tmp_path / "run")
+    assert loaded.about == result.predictor.about
+
+
+def test_a_run_in_memory_writes_nothing(folder: Path, tmp_path: Path) -> None:
+    config = settings(folder)
+    before = sorted(tmp_path.rglob("*"))
+    result = train(config, prepare(config, folder))
+    assert result.test is not None
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_same_seed_gives_the_same_weights(folder: Path) -> None:
+    config = settings(folder)
+    first, second = (train(config, prepare(config, folder)).predictor.network.state_dict() for _ in range(2))
+    assert len(first) > 10
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_prepared_data_is_the_same_from_the_cache(folder: Path, tmp_path: Path) -> None:
+    config = settings(folder)
+    built, read = (prepare(config, folder, tmp_path / "cache") for _ in range(2))
+    assert built.vocabulary == read.vocabulary
+    assert built.labels == read.labels == ("neg", "pos")
+    assert (built.datasets["dev"].rows == read.datasets["dev"].rows).all()
+    assert (built.table.trainable == read.table.trainable).all()
+
+
+def test_a_loss_that_is_not_finite_names_data_and_rows_and_keeps_the_state(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = settings(folder, "train.max_steps=5")
+    prepared = prepare(config, folder)
+    calls = []
+
+    def diverging(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        calls.append(len(targets))
+        return logits.sum(dim=1) * (math.nan if len(calls) == 3 else 1.0)
+
+    monkeypatch.setattr(run, "cross_entropy", diverging)
+    with pytest.raises(DivergedError) as caught:
+        train(config, prepared, folder=tmp_path / "run")
+    assert str(caught.value).startswith("text.csv: step 3: the loss is nan; rows ")
+    assert (tmp_path / "run" / "checkpoints" / "latest").is_dir()
+    assert not (tmp_path / "run" / "model").exists()
+
+
+def test_a_run_folder_is_checked_before_any_work(tmp_path: Path) -> None:
+    check_run_folder(tmp_path / "new" / "run", resume=False)
+    assert not (tmp_path / "new").exists()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="is a file, not a folder"):
+        check_run_folder(tmp_path / "file" / "run", resume=True)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.jsonl").write_text("")
+    check_run_folder(tmp_path / "run", resume=True)
+    with pytest.raises(UsageError, match="--resume continues it, --overwrite replaces it"):
+        check_run_folder(tmp_path / "run", resume=False)
+
+
+def test_a_place_without_permission_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run.os, "access", lambda *_: False)
+    with pytest.raises(OutputError, match="no permission in"):
+        check_run_folder(tmp_path / "run", resume=False)

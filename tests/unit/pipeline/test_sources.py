@@ -1,0 +1,113 @@
+"""Settings to parts: who trains, who selects, who is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import tiny
+from heedful.config import DataConfig, RunConfig
+from heedful.data.examples import Example
+from heedful.errors import DataError, UsageError
+from heedful.pipeline.sources import data_root, find_named, find_source, from_examples
+
+
+def config(**data: object) -> RunConfig:
+    return RunConfig(data=DataConfig(**data))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tiny.write_tasks(tmp_path / "data")
+
+
+NAMED = {"train": "text.csv", "test": "text-test.csv", "text": "text", "label": "label"}
+
+
+def texts(examples: Sequence[Example]) -> list[str]:
+    return [example.texts[0] for example in examples]
+
+
+def test_a_dev_part_is_cut_from_training_and_test_is_left_alone(folder: Path) -> None:
+    source = find_source(config(**NAMED), folder)
+    parts = source.load()
+    assert {name: len(corpus.examples) for name, corpus in parts.items()} == {
+        "train": 108,
+        "dev": 12,
+        "test": 40,
+    }
+    assert source.kind == "text"
+    assert "a dev part of 10% cut from training (seed 0) selects" in source.protocol
+    assert list(source.fingerprint) == ["text.csv", "text-test.csv"]
+    other = find_source(replace(config(**NAMED), train=replace(RunConfig().train, seed=1)), folder).load()
+    assert texts(other["dev"].examples) != texts(parts["dev"].examples)
+
+
+def test_a_named_dev_part_selects(folder: Path) -> None:
+    source = find_source(config(**{**NAMED, "dev": "text-test.csv", "test": ""}), folder)
+    parts = source.load()
+    assert {name: len(corpus.examples) for name, corpus in parts.items()} == {"train": 120, "dev": 40}
+    assert source.protocol == "named files; dev selects"
+
+
+def test_the_papers_protocol_selects_on_the_test_part(folder: Path) -> None:
+    source = find_source(config(**NAMED, protocol="paper"), folder)
+    parts = source.load()
+    assert parts["dev"] is parts["test"]
+    assert "on the test part itself" in source.protocol
+
+
+def test_kinds_follow_the_columns(folder: Path) -> None:
+    pair = {"train": "pair.tsv", "premise": "premise", "hypothesis": "hypothesis"}
+    assert find_source(config(**pair, label="label"), folder).kind == "pair"
+    score = {**pair, "train": "score.jsonl", "score": "score"}
+    assert find_source(config(**score), folder).kind == "score"
+
+
+def test_files_are_looked_for_in_the_folder_then_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    (folder.parent / "here.csv").write_text("a")
+    (folder.parent / "text.csv").write_text("another one")
+    assert find_named("text.csv", folder) == folder / "text.csv"
+    assert find_named("here.csv", folder) == Path("here.csv")
+    assert find_named("text.csv", None) == Path("text.csv")
+    with pytest.raises(DataError, match=r"data/nowhere\.csv: no such file"):
+        find_named("nowhere.csv", folder)
+
+
+def test_a_folder_is_asked_for_only_where_one_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    assert data_root(config(set="scenes"), None) is None
+    assert data_root(config(**NAMED), None) is None
+    assert data_root(config(**NAMED), tmp_path) == tmp_path
+    with pytest.raises(UsageError, match="HEEDFUL_DATA"):
+        data_root(config(set="trec"), None)
+
+
+def test_nothing_to_train_on_is_an_error() -> None:
+    with pytest.raises(UsageError, match=r"data\.set or data\.train must say what to train on"):
+        find_source(config(), None)
+
+
+def test_the_generated_corpus_is_keyed_by_its_generator() -> None:
+    source = find_source(config(set="scenes", options={"train": 30, "dev": 15, "test": 15}), None)
+    assert source.kind == "pair"
+    assert source.labels == ("entailment", "neutral", "contradiction")
+    assert len(source.fingerprint["generator"]) == 64
+    assert set(source.load()) == {"train", "dev", "test"}
+
+
+def test_examples_from_python() -> None:
+    examples = [Example((text,), label) for text, label in tiny.texts()[:40]]
+    source = from_examples(examples, None, "text", 0.25, seed=0)
+    assert source.labels == ("neg", "pos")
+    assert len(source.load()["dev"].examples) == 10
+    given = from_examples(examples[:30], examples[30:], "text", 0.25, seed=0)
+    assert texts(given.load()["dev"].examples) == texts(examples[30:])
+    with pytest.raises(DataError, match="2 usable rows are too few to cut a dev part of 25% from"):
+        from_examples([examples[0], Example(("a",), "other")], None, "text", 0.25, seed=0).load()

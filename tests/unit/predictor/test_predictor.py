@@ -1,0 +1,115 @@
+"""Strings in, answers out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from heedful.checkpoint import CONFIG, MODEL_FILES, write_json, write_manifest
+from heedful.data.examples import Corpus, Example
+from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.models import ModelConfig, build_network
+from heedful.predictor import Answer, Predictor, TextSettings, model_folder
+from heedful.text.vocabulary import Vocabulary
+
+
+def predictor(task: str = "text", **text: object) -> Predictor:
+    vocabulary = Vocabulary(("film", "dull", "superb", "."))
+    model = ModelConfig(task=task, width=8, hidden=8, outputs=3)  # type: ignore[arg-type]
+    torch.manual_seed(4)
+    network = build_network(model, torch.randn(6, 8) * torch.tensor([0, 0, 1, 1, 1, 1])[:, None])
+    labels = () if task == "relatedness" else ("a", "b", "c")
+    return Predictor(network, model, vocabulary, labels, TextSettings(**text))  # type: ignore[arg-type]
+
+
+def test_answers_come_in_order_whatever_the_lengths() -> None:
+    model = predictor(eval_size=2)
+    texts = ["film", "superb film . film . film", "", "dull", "film . . dull"]
+    together = model.answer(texts)
+    alone = [model.answer([text])[0] for text in texts]
+    assert [answer.label for answer in together] == [answer.label for answer in alone]
+    assert [answer.tokens for answer in together] == [(1,), (6,), (0,), (1,), (4,)]
+    for one, other in zip(together, alone, strict=True):
+        assert one.probabilities == pytest.approx(other.probabilities, abs=1e-6)
+
+
+def test_an_answer_says_what_was_not_understood() -> None:
+    answers = predictor(max_tokens=2, truncate="head").answer(["zzz film dull yyy", "", "film"])
+    assert [(a.unknown, a.truncated, a.empty) for a in answers] == [
+        (1, True, False),
+        (0, False, True),
+        (0, False, False),
+    ]
+    assert [a.remarks for a in answers] == [
+        "1 of 2 words unknown, cut to 2 words",
+        "text without words",
+        "",
+    ]
+
+
+def test_relatedness_answers_with_grades() -> None:
+    answer = predictor("relatedness").answer([("film", "dull film")])[0]
+    assert answer.label is None
+    assert list(answer.probabilities) == ["1", "2", "3"]
+    assert answer.score == pytest.approx(sum(int(k) * p for k, p in answer.probabilities.items()))
+
+
+def test_an_answer_is_plain_json() -> None:
+    for task, request in (("text", "film"), ("pair", ("film", "dull")), ("relatedness", ("film", ""))):
+        answer = predictor(task).answer([request])[0]
+        assert Answer(**{**json.loads(json.dumps(answer.as_dict())), "tokens": answer.tokens}) == answer
+        explanation = predictor(task).explain(request)
+        assert json.loads(json.dumps(explanation.to_dict()))["labels"]
+
+
+def test_no_requests_give_no_answers() -> None:
+    assert predictor().answer([]) == []
+    assert predictor().encode([]).shape == (0, 16)
+
+
+def test_a_file_keeps_its_rows_in_messages() -> None:
+    corpus = Corpus([Example(("film",), row=7), Example(("film film film",), row=9)], source=Path("a.csv"))
+    with pytest.raises(DataError, match=r"a\.csv: row 9, text: 3 tokens"):
+        predictor(max_tokens=2).answer(corpus)
+
+
+def test_explain_wants_exactly_one() -> None:
+    with pytest.raises(UsageError, match="one request at a time; got 2"):
+        predictor().explain(Corpus([Example(("film",)), Example(("dull",))]))
+
+
+def test_the_deletion_test_is_left_out_when_not_wanted() -> None:
+    assert predictor().explain("superb film . dull").faithfulness is not None
+    assert predictor().explain("superb film . dull", faithfulness=False).faithfulness is None
+
+
+def test_limits_are_changed_on_a_copy() -> None:
+    model = predictor()
+    assert model.limited(None, None).text == model.text
+    assert model.limited(3, "head").text == replace(model.text, max_tokens=3, truncate="head")
+    assert model.text.max_tokens == 400
+
+
+def test_a_text_without_words_is_the_zero_vector() -> None:
+    vectors = predictor().encode(["film", "", "   "])
+    assert vectors.dtype == np.float32
+    assert not vectors[1:].any()
+    assert vectors[0].any()
+
+
+def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    predictor().save(tmp_path / "run" / "model")
+    assert model_folder(tmp_path / "run") == tmp_path / "run" / "model"
+    assert Predictor.load(tmp_path / "run").labels == ("a", "b", "c")
+    path = tmp_path / "run" / "model"
+    config = json.loads((path / CONFIG).read_text())
+    for change in ({"width": 9}, {"encoder": "other"}, {"no_such": 1}):
+        write_json(path / CONFIG, {**config, "model": {**config["model"], **change}})
+        write_manifest(path, MODEL_FILES)
+        with pytest.raises(ArtefactError, match="do not belong together"):
+            Predictor.load(path)
