@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from heedful.encoders.base import ContextEncoder
 from heedful.masks import Mask, parse_mask
 from heedful.modules import Activation, Dense, FusionGate
-from heedful.ops import Impl, additive_attention, dropout
+from heedful.ops import Impl, additive_attention, clear_padding, dropout
 from heedful.structures import ContextStates, Sentences
 
 
@@ -88,7 +88,7 @@ class DisaBlock(nn.Module):
             impl="reference" if need_weights else self.impl,  # the others never build the weights
         )
         fused, gate = self.gate(h, attended.output)
-        return fused.masked_fill(~sentences.valid[..., None], 0), attended.weights, gate
+        return clear_padding(fused, sentences.valid), attended.weights, gate
 
 
 class DisanEncoder(ContextEncoder):
@@ -120,7 +120,7 @@ class DisanEncoder(ContextEncoder):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, D], one a mask."""
-        x = x.masked_fill(~sentences.valid[..., None], 0)
+        x = clear_padding(x, sentences.valid)
         results = [block(x, sentences, need_weights=need_weights) for block in self.blocks]
         states = torch.cat([states for states, _, _ in results], dim=-1)
         if not need_weights:

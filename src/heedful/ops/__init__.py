@@ -3,6 +3,7 @@
 from heedful.ops.additive import additive_attention
 from heedful.ops.cross import Alignment, soft_align
 from heedful.ops.dropout import dropout
+from heedful.ops.padding import clear_padding
 from heedful.ops.scored import scored_attention
 from heedful.ops.source_to_token import source_to_token
 from heedful.ops.types import AttentionResult, Impl
@@ -12,6 +13,7 @@ __all__ = [
     "AttentionResult",
     "Impl",
     "additive_attention",
+    "clear_padding",
     "dropout",
     "scored_attention",
     "soft_align",

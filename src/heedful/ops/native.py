@@ -11,6 +11,13 @@ MODULE = "heedful._kernels"
 RANK_STEP, RANKS = 4, 8
 """The linear form's ranks are 4, 8, ... 32; as in csrc/interface.h."""
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
+_WITHOUT_RESULT = (
+    "heedful_adadelta",
+    "heedful_clear_padding",
+    "heedful_dropout",
+    "heedful_source_to_token_backward",
+    "heedful_source_to_token_forward",
+)
 
 
 class Problem(ctypes.Structure):
@@ -44,7 +51,7 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
         library = ctypes.CDLL(spec.origin)
         for name in ("heedful_additive_forward", "heedful_additive_backward"):
             getattr(library, name).restype = ctypes.c_int
-        for name in ("heedful_dropout", "heedful_adadelta"):
+        for name in _WITHOUT_RESULT:
             getattr(library, name).restype = None
         library.heedful_instruction_set.restype = ctypes.c_char_p
     except (OSError, AttributeError) as error:

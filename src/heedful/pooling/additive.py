@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from heedful.modules import Activation, Dense
-from heedful.ops import source_to_token
+from heedful.ops import clear_padding, source_to_token
 from heedful.pooling.base import Pooling
 from heedful.structures import Pooled
 
@@ -30,7 +30,7 @@ class AdditiveAttention(Pooling):
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`. All features share a token's weight."""
-        states = states.masked_fill(~valid[..., None], 0)
+        states = clear_padding(states, valid)
         score = self.score(self.hidden(states)).expand_as(states)
         vector, weights = source_to_token(states, score, valid)
         return Pooled(vector, weights if need_weights else None)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.modules import Activation, Dense, activate
-from heedful.ops import source_to_token
+from heedful.ops import clear_padding, source_to_token
 from heedful.pooling.base import Pooling
 from heedful.pooling.simple import MaxPooling
 from heedful.pooling.source2token import SourceToToken
@@ -61,7 +61,7 @@ class NormalisedAttentiveMax(Pooling):
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`. Weights are [B, L, 2 D], for the features of the vector."""
-        states = states.masked_fill(~valid[..., None], 0)
+        states = clear_padding(states, valid)
         scores = self.norm(self.score(activate(self.norm(self.hidden(states)), self.activation)))
         vector, weights = source_to_token(states, scores, valid)
         largest = self.maximum(states, valid, need_weights=need_weights)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from heedful.errors import UsageError
+from heedful.ops.source_to_token.fused import obstacle, source_to_token_fused
+from heedful.ops.source_to_token.reference import source_to_token_reference
 
 
 def source_to_token(value: Tensor, score: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
     """Sum tokens with weights normalised over the tokens separately for every feature (DiSAN, section 2.3).
 
     ``weight_ik = exp(score_ik) / sum_i exp(score_ik)``, ``output_k = sum_i weight_ik value_ik``, over real tokens i.
+    The compiled kernel serves float32 on the CPU, plain torch everything else.
 
     Args:
         value: [B, L, D].
@@ -29,8 +31,5 @@ def source_to_token(value: Tensor, score: Tensor, valid: Tensor) -> tuple[Tensor
             f"value and score must be [B, L, D] and valid [B, L]; got {list(value.shape)}, {list(score.shape)}, "
             f"{list(valid.shape)}"
         )
-    valid = valid[..., None]
-    score = score.masked_fill(~valid, torch.finfo(score.dtype).min)
-    # A sentence without words has uniform weights until the mask makes them exact zeros.
-    weights = torch.softmax(score, dim=1) * valid
-    return (weights * value.masked_fill(~valid, 0)).sum(dim=1), weights
+    compute = source_to_token_reference if obstacle(value, score) else source_to_token_fused
+    return compute(value, score, valid)
