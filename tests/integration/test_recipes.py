@@ -35,6 +35,25 @@ def test_the_generated_corpus_trains_without_data(tmp_path: Path, monkeypatch: p
     assert "group" in result.out, "the figures are broken down by phenomenon"
 
 
+def test_the_demo_trains_answers_and_draws(tmp_path: Path) -> None:
+    sizes = changes("data.options.train=600", "data.options.dev=60", "data.options.test=60")
+    out = tmp_path / "demo"
+    shown = tiny.run("demo", "--out", out, *SMALL, *sizes)
+    assert shown.code == 0, shown.err
+    for part in ("Test accuracy by phenomenon", "Predictions:", "Explanation page:", "Next:"):
+        assert part in shown.out
+    assert "Training DiSAN ..." in shown.err
+    assert (out / "explanation.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    again = tiny.run("demo", "--out", out, *SMALL, *sizes, "--json", "-q")
+    assert again.err == ""
+    assert len(again.json()["answers"]) >= 5
+    assert again.json()["test"]["by_group"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("Dear")
+    refused = tiny.run("demo", "--out", tmp_path / "mine", *SMALL, *sizes)
+    assert (refused.code, (tmp_path / "mine" / "letter.txt").read_text()) == (6, "Dear")
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("name", ["disan-trec", "disan-cr", "disan-sick"])
 def test_recipes_of_small_sets_train(name: str, data_dir: Path, tmp_path: Path) -> None:

@@ -26,7 +26,11 @@ def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -
 
     result = run_demo(out, overrides, choose_reporter(quiet=quiet), say)
     if as_json:
-        print_json(result.run.summary())
+        answers = [
+            {"premise": premise, "hypothesis": hypothesis, "label": label, "probability": probability}
+            for (premise, hypothesis), label, probability in result.answers
+        ]
+        print_json({"answers": answers, "page": str(result.page), **result.run.summary()})
         return
     assert result.run.test is not None  # the generated corpus always has a test part
     click.echo(
@@ -39,8 +43,8 @@ def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -
     click.echo(f"\nExplanation page: {result.page}")
     click.echo(
         "\nNext:\n"
-        f'  heedful predict {out}/model --premise "..." --hypothesis "..."\n'
-        f'  heedful explain {out}/model --premise "..." --hypothesis "..." --html why.html --figure why.png\n'
+        f'  heedful predict {out} --premise "..." --hypothesis "..."\n'
+        f'  heedful explain {out} --premise "..." --hypothesis "..." --html why.html --figure why.png\n'
         "  heedful recipes                 the packaged recipes; heedful recipes NAME prints one to copy\n"
         "  heedful data list --data DIR    data sets Heedful reads\n"
         "  heedful train disan-trec --data DIR --out runs/trec"
