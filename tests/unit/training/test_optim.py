@@ -116,3 +116,18 @@ def test_scaled_learning_rates_are_of_the_initial_one() -> None:
     for factor in (0.5, 0.25):
         optimizers.scale_lr(factor)
     assert {group["lr"] for member in optimizers.members for group in member.param_groups} == {0.05}
+
+
+def test_adam_in_one_pass_equals_adam_to_rounding() -> None:
+    network = ToyNetwork(dropout=0.0)
+    optimizers = build_optimizer(network, OptimizerSettings("adam", lr=0.01, weight_decay=0.1))
+    weight = nn.Parameter(network.hidden.weight.detach().clone())
+    plain = torch.optim.Adam([weight], lr=0.01, eps=1e-8, weight_decay=0.1, fused=False)
+    for _ in range(5):
+        optimizers.zero_grad()
+        gradients(network)
+        weight.grad = network.hidden.weight.grad.clone()
+        optimizers.step()
+        plain.step()
+    torch.testing.assert_close(network.hidden.weight.detach(), weight.detach(), rtol=0, atol=1e-6)
+    assert optimizers.members[0].param_groups[0]["fused"]
