@@ -56,7 +56,8 @@ class Report:
             key = next(iter(self.metrics))
             lines.append(f"{'group':<{width}}  {key:>9}   count")
             lines += [
-                f"{name:<{width}}  {row[key]:9.4f} {int(row['count']):7,}" for name, row in self.by_group.items()
+                f"{name:<{width}}  {row[key]:9.4f} {int(row['count']):7,}"
+                for name, row in self.by_group.items()
             ]
         lines += [f"{count:,} {what}" for what, count in self.notes.items() if count]
         return "\n".join(lines)

@@ -21,13 +21,20 @@ if TYPE_CHECKING:
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 
 PAPER_NAMES = {
-    "disan": "DiSAN",
     "bi-blosan": "Bi-BloSAN",
-    "resan": "ReSAN",
-    "mtsa": "MTSA",
-    "mssan": "MS-SAN",
-    "decomposable": "decomposable attention",
+    "bi-gru": "Bi-GRU",
+    "bi-lstm": "Bi-LSTM",
+    "cnn": "CNN",
+    "decomposable": "Decomposable attention",
+    "disan": "DiSAN",
+    "hierarchical-cnn": "Hierarchical CNN",
     "mdman": "MDMAN",
+    "mssan": "MS-SAN",
+    "mtsa": "MTSA",
+    "mtsa-paper": "MTSA",
+    "mtsa-stacked": "MTSA",
+    "multi-head": "Multi-head attention",
+    "resan": "ReSAN",
 }
 """Encoder to the name its paper gives it; an encoder that is not here goes by its own."""
 

@@ -28,7 +28,11 @@ def test_constant_prediction_has_no_correlation() -> None:
 
 def test_report_by_class_and_group() -> None:
     report = evaluate_classes(
-        np.array([0, 0, 1]), np.array([0, 1, 1]), ("no", "yes"), groups=["a", "b", "b"], notes={"texts cut": 2}
+        np.array([0, 0, 1]),
+        np.array([0, 1, 1]),
+        ("no", "yes"),
+        groups=["a", "b", "b"],
+        notes={"texts cut": 2},
     )
     assert report.confusion == {"no": {"no": 1, "yes": 1}, "yes": {"no": 0, "yes": 1}}
     assert report.per_class["no"] == {"precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3), "count": 2}

@@ -35,7 +35,7 @@ def additive_linear(
         valid: True at a real token, [B, L].
         visible: a band of whole directions: all earlier keys, all later keys, or both, and the token itself or not.
         scale: c; scores lie in (-c, c).
-        tolerance: largest relative error of exp(score) over every query in range and every key; default float32 rounding.
+        tolerance: largest relative error of exp(score) over queries in range and all keys; default float32 rounding.
         keys_per_rank: tokens a sentence needs for each term; below, pairs cost less (measured).
 
     Returns:
