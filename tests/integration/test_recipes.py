@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import tiny
+from heedful import PairClassifier, PairScorer, TextClassifier
 from heedful.config import load_config, recipe_names
 from heedful.data import catalogue
+from heedful.estimators import Estimator
 from heedful.pipeline.sources import GENERATED
 
 
@@ -24,7 +26,33 @@ def test_recipes_name_known_data() -> None:
     assert len(names) >= 6
     for name in names:
         known = load_config(name).data.set
-        assert known == GENERATED or known in catalogue.DATASETS
+        assert known == GENERATED or known in catalogue.DATASETS or name.startswith("my-")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "file", "estimator"),
+    [
+        ("my-texts", "text.csv", TextClassifier),
+        ("my-pairs", "pair.tsv", PairClassifier),
+        ("my-scores", "score.jsonl", PairScorer),
+    ],
+)
+def test_recipes_for_ones_own_data_are_the_estimators_defaults(
+    recipe: str, file: str, estimator: type[Estimator], tmp_path: Path
+) -> None:
+    config, defaults = load_config(recipe), estimator().config
+    assert (config.model, config.train, config.text, config.batches) == (
+        defaults.model,
+        defaults.train,
+        defaults.text,
+        defaults.batches,
+    )
+    folder = tiny.write_tasks(tmp_path / "data")
+    untold = tiny.run("train", recipe, "--out", tmp_path / "run")
+    assert (untold.code, "data.train must say what to train on" in untold.err) == (2, True)
+    settings = changes(f"data.train={folder / file}")
+    result = tiny.run("train", recipe, "--out", tmp_path / "run", *SMALL, *settings)
+    assert result.code == 0, result.err
 
 
 def test_the_generated_corpus_trains_without_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
