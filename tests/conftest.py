@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+# The models of the tests are tiny: a second thread costs more than it brings, above all on a busy machine. Set before torch
+# is imported, and inherited by every process a test starts; tests about threads set their own number.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
