@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-# The models of the tests are tiny: a second thread costs more than it brings, above all on a busy machine. Set before torch
-# is imported, and inherited by every process a test starts; tests about threads set their own number.
+# The models of the tests are tiny: a second thread costs more than it brings, above all on a busy machine. Set before
+# torch is imported, and inherited by every process a test starts; tests about threads set their own number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
