@@ -51,6 +51,15 @@ def test_help_of_every_verb_imports_no_torch() -> None:
     assert done.stdout.splitlines()[-1] == "False {0}", done.stdout[-500:] + done.stderr
 
 
+def test_listing_recipes_and_data_imports_no_torch() -> None:
+    code = (
+        "import sys; from heedful.cli.main import run; codes = [run(['recipes']), run(['data', 'list'])];"
+        "print('torch' in sys.modules, sum(codes))"
+    )
+    done = fresh("-c", code, HEEDFUL_DATA="")
+    assert done.stdout.splitlines()[-1] == "False 0", done.stderr
+
+
 def test_help_documents_every_exit_code() -> None:
     text = " ".join(tiny.run("--help").out.split())
     codes = [code for code in ExitCode if code != ExitCode.OK]
@@ -378,7 +387,7 @@ def test_recipes_are_listed_and_printed(tmp_path: Path) -> None:
     wrong = tiny.run("recipes", "disan-trek")
     assert (wrong.code, wrong.err) == (
         2,
-        "heedful: recipe 'disan-trek' is unknown: did you mean 'disan-trec'?\n",
+        "heedful: there is no packaged recipe 'disan-trek': did you mean 'disan-trec'?\n",
     )
 
 

@@ -25,7 +25,7 @@ def data_option(function: F) -> F:
 
 
 def set_option(function: F) -> F:
-    """Add ``--set``."""
+    """Add ``--set``, which changes single settings."""
     return click.option(
         "--set",
         "overrides",

@@ -8,19 +8,17 @@ import click
 @click.command()
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """List the packaged recipes, or print the one called NAME to copy and change."""
-    from importlib import resources
+    """List the packaged recipes, or print the one called NAME to copy and change.
 
-    from heedful.config.load import recipe_names
-    from heedful.errors import UsageError, nearest
+    Example: heedful recipes my-texts > mine.toml
+    """
+    from heedful.packaged import recipe_names, recipe_text
 
-    names = recipe_names()
-    folder = resources.files("heedful") / "recipes"
-    if name is None:
-        for each in names:
-            first = (folder / f"{each}.toml").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-            click.echo(f"{each:<20} {first}")
+    if name is not None:
+        click.echo(recipe_text(name), nl=False)
         return
-    if name not in names:
-        raise UsageError(f"recipe {name!r} is unknown: {nearest(name, names)}")
-    click.echo((folder / f"{name}.toml").read_text(encoding="utf-8"), nl=False)
+    names = recipe_names()
+    width = max(map(len, names))
+    for each in names:
+        first = recipe_text(each).splitlines()[0].lstrip("# ")
+        click.echo(f"{each:<{width}}  {first}")

@@ -1,7 +1,8 @@
 """Run settings: dataclasses, TOML recipes, and one report of every mistake."""
 
-from heedful.config.load import from_table, load_config, override, recipe_names, to_toml
+from heedful.config.load import from_table, load_config, override, to_toml
 from heedful.config.settings import BatchConfig, DataConfig, RunConfig, TextConfig
+from heedful.packaged import recipe_names
 
 __all__ = [
     "BatchConfig",

@@ -6,19 +6,13 @@ import tomllib
 import types
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from heedful.config.settings import RunConfig
 from heedful.errors import UsageError, nearest
 from heedful.models import encoder_config
-
-
-def recipe_names() -> list[str]:
-    """Return the names of the packaged recipes, sorted."""
-    folder = resources.files("heedful") / "recipes"
-    return sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml"))
+from heedful.packaged import recipe_text
 
 
 def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
@@ -113,18 +107,12 @@ def _checked(table: dict[str, Any], problems: list[str], source: str) -> RunConf
 
 def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
     path = Path(recipe)
-    if path.suffix == ".toml" or path.exists():
+    if path.suffix == ".toml" or path.is_file():
         if not path.is_file():
             raise UsageError(f"{path}: there is no such settings file")
         text, source = _read_text(path), str(path)
     else:
-        names = recipe_names()
-        if str(recipe) not in names:
-            raise UsageError(
-                f"recipe {str(recipe)!r} is neither a packaged recipe nor a TOML file: {nearest(str(recipe), names)}"
-            )
-        text = (resources.files("heedful") / "recipes" / f"{recipe}.toml").read_text(encoding="utf-8")
-        source = f"recipe {recipe}"
+        text, source = recipe_text(str(recipe)), f"recipe {recipe}"
     try:
         return tomllib.loads(text), source
     except tomllib.TOMLDecodeError as error:

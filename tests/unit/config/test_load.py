@@ -127,3 +127,11 @@ def test_a_settings_file_in_another_encoding_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(b'name = "caf\xe9"')
     with pytest.raises(UsageError, match=r"a\.toml: not UTF-8 .* at byte 11\); save it as UTF-8"):
         load_config(tmp_path / "a.toml")
+
+
+def test_a_folder_named_like_a_recipe_is_not_in_its_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "disan-trec").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert load_config("disan-trec").data.set == "trec"

@@ -1,0 +1,34 @@
+"""The recipes that come with the package, as text; imports nothing heavy."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+from heedful.errors import UsageError, nearest
+
+_FOLDER = resources.files("heedful") / "recipes"
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the packaged recipes, sorted."""
+    return sorted(
+        item.name.removesuffix(".toml") for item in _FOLDER.iterdir() if item.name.endswith(".toml")
+    )
+
+
+def recipe_text(name: str) -> str:
+    """Return a packaged recipe as TOML.
+
+    Args:
+        name: one of `recipe_names`.
+
+    Returns:
+        The text.
+
+    Raises:
+        UsageError: if there is none of this name; gives the nearest.
+    """
+    names = recipe_names()
+    if name not in names:
+        raise UsageError(f"there is no packaged recipe {name!r}: {nearest(name, names)}")
+    return (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
