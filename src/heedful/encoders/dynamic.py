@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from heedful.errors import UsageError
 from heedful.masks.visibility import Visible, dense_keep
@@ -17,7 +16,7 @@ from heedful.modules import (
     RunningMean,
     Selection,
 )
-from heedful.ops import AttentionResult, Impl, additive_attention, scored_attention
+from heedful.ops import AttentionResult, Impl, additive_attention, dropout, scored_attention
 from heedful.structures import PolicyRecord
 
 
@@ -55,7 +54,7 @@ class SelfAttention(nn.Module):
         Returns:
             The output [B, L, D], and the weights if asked for.
         """
-        dropped = functional.dropout(h, self.dropout, self.training)
+        dropped = dropout(h, self.dropout, self.training)
         query = self.query(dropped)
         return additive_attention(
             query + self.bias.to(query.dtype),

@@ -14,6 +14,7 @@ from torch.nn import functional
 from heedful.errors import UsageError, nearest
 from heedful.modules.activation import Activation, activate
 from heedful.modules.dense import Dense
+from heedful.ops import dropout
 
 Decision = Literal["threshold", "sample"]
 """How actions are taken in evaluation: select what is more probable than not, or draw, as in training."""
@@ -140,6 +141,6 @@ def sampled_decisions(network: nn.Module) -> Iterator[None]:
 
 def _in_precision_of(like: Tensor, layer: Dense, x: Tensor) -> Tensor:
     """Apply a dense layer in the precision of a tensor, whatever that of its weights."""
-    x = functional.dropout(x, layer.dropout, layer.training)
+    x = dropout(x, layer.dropout, layer.training)
     bias = None if layer.bias is None else layer.bias.to(like.dtype)
     return activate(functional.linear(x, layer.weight.to(like.dtype), bias), layer.activation)
