@@ -24,6 +24,17 @@ PAIRS = (
 """No premise is in the training part. Each pair turns on who does what to whom, on what is negated, on a number or on a
 more general word."""
 
+GOLD = (
+    "entailment",
+    "contradiction",
+    "neutral",
+    "neutral",
+    "entailment",
+    "contradiction",
+    "entailment",
+)
+"""What follows by the rules of the corpus, shown where the model says otherwise."""
+
 
 @dataclass(frozen=True)
 class DemoResult:

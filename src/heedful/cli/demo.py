@@ -17,7 +17,7 @@ from heedful.cli.output import print_json
 @quiet_option
 def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Train on the corpus Heedful generates, predict, and draw an explanation; no data needed."""
-    from heedful.demo import run_demo
+    from heedful.demo import GOLD, run_demo
     from heedful.training.progress import choose_reporter
 
     def say(line: str) -> None:
@@ -38,8 +38,9 @@ def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -
     )
     click.echo(result.run.test.render())
     click.echo("\nPredictions:")
-    for (premise, hypothesis), label, probability in result.answers:
-        click.echo(f"  {label:<13} {probability:.2f}  {premise}  =>  {hypothesis}")
+    for ((premise, hypothesis), label, probability), gold in zip(result.answers, GOLD, strict=True):
+        remark = "" if label == gold else f"   (wrong: {gold})"
+        click.echo(f"  {label:<13} {probability:.2f}  {premise}  =>  {hypothesis}{remark}")
     click.echo(f"\nExplanation page: {result.page}")
     click.echo(
         "\nNext:\n"
