@@ -93,6 +93,9 @@ class FragmentReader(SentenceReader):
             sentences: any.
             need_weights: either.
 
+        Returns:
+            Never.
+
         Raises:
             UsageError: always.
         """
