@@ -122,7 +122,9 @@ def run(arguments: list[str] | None = None) -> int:
                 errors="backslashreplace"
             )  # a terminal that lacks a character still gets the rest
     # Every command reports cut texts itself, from the cache too.
-    logging.getLogger("heedful.data.encode").setLevel(logging.ERROR)
+    encoding = logging.getLogger("heedful.data.encode")
+    former = encoding.level
+    encoding.setLevel(logging.ERROR)
     try:
         result = group.main(arguments, prog_name="heedful", standalone_mode=False)
         sys.stdout.flush()
@@ -149,6 +151,8 @@ def run(arguments: list[str] | None = None) -> int:
             return _say(f"cannot write: {error.strerror}. Free some space.", ExitCode.CANNOT_WRITE)
         kind = type(error).__name__
         return _say(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
+    finally:
+        encoding.setLevel(former)
 
 
 def _usage(error: click.ClickException) -> str:
