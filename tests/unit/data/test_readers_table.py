@@ -78,7 +78,9 @@ def test_bad_score(tmp_path: Path, score: str) -> None:
 def test_missing_text(tmp_path: Path, value: str) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text('{"t": "x", "y": "1"}\n' + f'{{"t": {value}, "y": "1"}}\n')
-    with pytest.raises(DataError, match=r"a\.jsonl: row 2, field 't': value is missing; .*on_missing='empty'"):
+    with pytest.raises(
+        DataError, match=r"a\.jsonl: row 2, field 't': value is missing; .*on_missing='empty'"
+    ):
         read_table(file, text="t", label="y")
     assert read_table(file, text="t", label="y", on_missing="skip").skipped == {"no text": 1}
     kept = read_table(file, text="t", label="y", on_missing="empty", keep_empty=True)
