@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,10 @@ class Stepped(nn.Module, ABC):
     @abstractmethod
     def begin_step(self, step: int) -> None:
         """Hear the number of steps already taken. What follows from it must follow from it alone."""
+
+    def told(self) -> Mapping[str, str]:
+        """Return what a line of the log should say of it now, by name."""
+        return {}
 
 
 class LearningPhase(Stepped):
@@ -44,6 +49,10 @@ class LearningPhase(Stepped):
         """See `Stepped.begin_step`."""
         ends = (self.encoder_steps, self.encoder_steps + self.policy_steps)
         self.number.fill_(sum(step >= end for end in ends))
+
+    def told(self) -> Mapping[str, str]:
+        """Return the phase: "encoder", "policy" or "both", by who learns."""
+        return {"phase": ("encoder", "policy", "both")[int(self.number)]}
 
     @property
     def encoder_learns(self) -> bool:

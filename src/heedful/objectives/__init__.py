@@ -2,14 +2,16 @@
 
 from heedful.objectives.classification import cross_entropy
 from heedful.objectives.l2 import l2_penalty
-from heedful.objectives.policy import policy_rewards, with_policy
+from heedful.objectives.policy import POLICY_FIGURES, policy_figures, policy_rewards, with_policy
 from heedful.objectives.relatedness import expected_grade, grade_distribution, relatedness_loss
 
 __all__ = [
+    "POLICY_FIGURES",
     "cross_entropy",
     "expected_grade",
     "grade_distribution",
     "l2_penalty",
+    "policy_figures",
     "policy_rewards",
     "relatedness_loss",
     "with_policy",

@@ -76,7 +76,7 @@ class Keeper:
         self._started -= self.state.seconds
 
     def record(self, kind: str, **values: Any) -> dict[str, Any]:
-        """Write one event with the mean training loss since the last one.
+        """Write one event with means over the training examples since the last one: the loss, a policy's figures.
 
         Args:
             kind: train or evaluation.
@@ -93,9 +93,10 @@ class Keeper:
             "epoch": round(state.epoch + state.position / state.steps_per_epoch, 4),
             "seconds": round(state.seconds, 3),
             "train_loss": state.loss_sum / max(1, state.loss_count),
+            **{name: total / max(1, state.loss_count) for name, total in state.figure_sums.items()},
             **values,
         }
-        state.loss_sum, state.loss_count = 0.0, 0
+        state.loss_sum, state.loss_count, state.figure_sums = 0.0, 0, {}
         self.log.write(record)
         return record
 

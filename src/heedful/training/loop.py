@@ -20,7 +20,7 @@ from heedful.training.schedule import learning_rate_factor
 from heedful.training.settings import TrainSettings
 from heedful.training.signals import StopRequest
 from heedful.training.state import StopReason, restore_weights, trainable_weights
-from heedful.training.step import GradientStep, Objective, TrainingData
+from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
 
 Evaluate = Callable[[nn.Module], Mapping[str, float]]
 
@@ -172,12 +172,27 @@ class _Loop:
         keeper.optimizers.step()
         state.step += 1
         state.epoch, state.position = (state.epoch + 1, 0) if last else (state.epoch, state.position + 1)
-        state.loss_sum += result.loss * len(rows)
-        state.loss_count += len(rows)
+        self._count(result, len(rows))
         self.reporter.step(state.step, result.loss)
         if state.step % settings.log_every == 0 and not self._evaluation_due():
-            keeper.record("train", lr=settings.optimizer.lr * factor, gradient_norm=result.gradient_norm)
+            keeper.record(
+                "train",
+                lr=settings.optimizer.lr * factor,
+                gradient_norm=result.gradient_norm,
+                **self._told(),
+            )
         return result.stop
+
+    def _count(self, result: StepResult, rows: int) -> None:
+        state = self.keeper.state
+        state.loss_sum += result.loss * rows
+        state.loss_count += rows
+        for name, mean in result.figures.items():
+            state.figure_sums[name] = state.figure_sums.get(name, 0.0) + mean * rows
+
+    def _told(self) -> dict[str, str]:
+        """Collect what the modules that know the step say of it."""
+        return {name: said for part in self.gradient_step.stepped for name, said in part.told().items()}
 
     def _evaluation_due(self) -> bool:
         state, every = self.keeper.state, self.settings.evaluate_every
@@ -195,7 +210,7 @@ class _Loop:
                 metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
         metrics = self.fabric.broadcast(metrics)
         best = self.keeper.consider(metrics)
-        self.reporter.evaluation(self.keeper.record("evaluation", **metrics, best=best))
+        self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._told(), best=best))
         return best
 
     def _farewell(self) -> str:

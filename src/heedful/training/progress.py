@@ -136,12 +136,13 @@ def summary(record: Mapping[str, Any]) -> str:
         record: with ``seconds``, ``epoch``, ``loss``, ``best`` and the metrics.
 
     Returns:
-        Time, epoch, loss and metrics; "best" at the end where it is the best so far.
+        Epoch, loss, metrics, what else was recorded, time; "best" at the end where it is the best so far.
     """
     aside = {"kind", "step", "seconds", "epoch", "best"}
     values = [
         f"{key} {value:.4f}" for key, value in record.items() if key not in aside and isinstance(value, float)
     ]
+    said = [f"{key} {value}" for key, value in record.items() if key not in aside and isinstance(value, str)]
     minutes, seconds = divmod(round(record["seconds"]), 60)
     best = ["best"] if record.get("best") else []
-    return "  ".join([f"epoch {record['epoch']:.2f}", *values, f"{minutes}:{seconds:02d}", *best])
+    return "  ".join([f"epoch {record['epoch']:.2f}", *values, *said, f"{minutes}:{seconds:02d}", *best])

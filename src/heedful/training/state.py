@@ -43,6 +43,7 @@ class TrainState:
         seconds: time spent so far, over all resumptions.
         loss_sum: sum of the examples' losses since the last line of the log.
         loss_count: number of these examples.
+        figure_sums: sums over the same examples of what else the log shows the mean of, by name.
         best: the best evaluation so far.
     """
 
@@ -53,6 +54,7 @@ class TrainState:
     seconds: float = 0.0
     loss_sum: float = 0.0
     loss_count: int = 0
+    figure_sums: dict[str, float] = field(default_factory=dict)
     best: Best = field(default_factory=Best)
 
     def stop_reason(self, settings: TrainSettings) -> StopReason | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from heedful.errors import DivergedError
 from heedful.modules import Stepped
+from heedful.objectives import POLICY_FIGURES, policy_figures
 from heedful.structures import Batch, NetworkOutput
 from heedful.training.optim import sparse_parameters
 from heedful.training.parallel import sum_gradients
@@ -44,11 +45,14 @@ class StepResult:
         loss: mean over the examples of the whole batch, before the step.
         gradient_norm: of the whole gradient, L2 penalty and clipping aside.
         stop: whether any process was asked to stop.
+        figures: means over the batch that show how a policy learns (`heedful.objectives.policy_figures`), by name;
+            empty for a network without one.
     """
 
     loss: float
     gradient_norm: float
     stop: bool
+    figures: dict[str, float] = field(default_factory=dict)
 
 
 class GradientStep:
@@ -94,19 +98,22 @@ class GradientStep:
         """
         for part in self.stepped:
             part.begin_step(step)
-        loss = self._backward(rows, step)
-        extras = torch.stack([loss, loss.new_tensor(float(stop))])
-        mean_loss, stops = sum_gradients(self.fabric, self.dense, self.sparse, extras).tolist()
+        means = self._backward(rows, step)
+        extras = torch.cat([means, means.new_tensor([float(stop)])])
+        summed = sum_gradients(self.fabric, self.dense, self.sparse, extras).tolist()
+        mean_loss, with_policy, *figures, stops = summed
         norm = self._norm_and_clip()
         if not (math.isfinite(mean_loss) and math.isfinite(norm)):
             raise DivergedError(self._diagnosis(rows, step, mean_loss, norm))
-        return StepResult(mean_loss, norm, stops > 0)
+        named = dict(zip(POLICY_FIGURES, figures, strict=True)) if with_policy else {}
+        return StepResult(mean_loss, norm, stops > 0, named)
 
     def _backward(self, rows: Sequence[int], step: int) -> Tensor:
+        """Return this process's part of the means: of the loss, of who has a policy, of its figures."""
         shards = self.settings.shards
         share = shards // self.fabric.world_size
         first = self.fabric.global_rank * share
-        total = torch.zeros((), device=self.fabric.device)
+        total = torch.zeros(2 + len(POLICY_FIGURES), device=self.fabric.device)
         self._seen = []
         pieces = cut(rows, shards)
         for shard in range(first, first + share):
@@ -117,15 +124,19 @@ class GradientStep:
             if batch.targets is None:
                 raise ValueError("a training batch needs targets")
             with self.fabric.autocast():
-                losses = self.objective(self.network(batch), batch.targets)
+                output = self.network(batch)
+                losses = self.objective(output, batch.targets)
             if losses.shape != (len(pieces[shard]),):
                 raise ValueError(
                     f"the objective must return one loss an example, [{len(pieces[shard])}]; got {list(losses.shape)}"
                 )
             loss = losses.float().sum() / len(rows)
             self.fabric.backward(loss)
-            total += loss.detach()
-            self._seen.append((batch, losses.detach()))
+            losses = losses.detach()
+            self._seen.append((batch, losses))
+            figures = policy_figures(losses, output.policies).sum(dim=0)
+            with_policy = figures.new_tensor([len(losses) if output.policies else 0])
+            total += torch.cat([loss.detach()[None], torch.cat([with_policy, figures]) / len(rows)])
         return total
 
     def _gradients(self) -> list[Tensor]:
