@@ -69,8 +69,19 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"self_visible": True, "attention_dropout": 0.3, "impl": "reference"},
     ],
     "mtsa-stacked": [{"layers": 2, "hidden": 16, "heads": 4, "activation": "elu", "token2token": "sigmoid"}],
+    "mtsa-transformer": [
+        {"layers": 2, "heads": 4, "norm": "post", "masks": ("forward", "backward"), "impl": "reference"},
+        {
+            "layers": 1,
+            "masks": ("forward",),
+            "self_visible": True,
+            "score_start": 5.0,
+            "token2token": "sigmoid",
+        },
+    ],
     "multi-head": [{"heads": 2, "head_width": 5, "impl": "reference"}],
     "resan": [{"encoder_steps": 2, "impl": "reference"}, {"baseline_decay": 0.9}],
+    "transformer": [{"layers": 2, "heads": 3, "hidden": 10, "norm": "post", "impl": "reference"}],
 }
 """Settings to try beside the defaults, by name of the encoder."""
 

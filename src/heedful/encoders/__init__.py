@@ -12,9 +12,11 @@ from heedful.encoders.mssan import MssanConfig, MssanEncoder
 from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
 from heedful.encoders.mtsa_paper import MtsaPaperConfig, MtsaPaperEncoder
 from heedful.encoders.mtsa_stacked import MtsaStackedConfig, MtsaStackedEncoder
+from heedful.encoders.mtsa_transformer import MtsaTransformerConfig, MtsaTransformerEncoder
 from heedful.encoders.multi_head import MultiHeadConfig, MultiHeadEncoder
 from heedful.encoders.recurrent import BiGruEncoder, BiLstmEncoder, RecurrentConfig
 from heedful.encoders.resan import ResanConfig, ResanEncoder
+from heedful.encoders.transformer import TransformerConfig, TransformerEncoder
 
 __all__ = [
     "BiBlosanConfig",
@@ -45,10 +47,14 @@ __all__ = [
     "MtsaPaperEncoder",
     "MtsaStackedConfig",
     "MtsaStackedEncoder",
+    "MtsaTransformerConfig",
+    "MtsaTransformerEncoder",
     "MultiHeadConfig",
     "MultiHeadEncoder",
     "RecurrentConfig",
     "ResanConfig",
     "ResanEncoder",
+    "TransformerConfig",
+    "TransformerEncoder",
     "published_block_length",
 ]

@@ -36,11 +36,15 @@ from heedful.encoders import (
     MtsaPaperEncoder,
     MtsaStackedConfig,
     MtsaStackedEncoder,
+    MtsaTransformerConfig,
+    MtsaTransformerEncoder,
     MultiHeadConfig,
     MultiHeadEncoder,
     RecurrentConfig,
     ResanConfig,
     ResanEncoder,
+    TransformerConfig,
+    TransformerEncoder,
 )
 from heedful.errors import UsageError, nearest
 from heedful.heads import ClassifierHead, RelatednessHead
@@ -67,6 +71,7 @@ ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "mtsa": (MtsaConfig, MtsaEncoder),
     "mtsa-paper": (MtsaPaperConfig, MtsaPaperEncoder),
     "mtsa-stacked": (MtsaStackedConfig, MtsaStackedEncoder),
+    "mtsa-transformer": (MtsaTransformerConfig, MtsaTransformerEncoder),
     "bi-blosan": (BiBlosanConfig, BiBlosanEncoder),
     "bi-gru": (RecurrentConfig, BiGruEncoder),
     "bi-lstm": (RecurrentConfig, BiLstmEncoder),
@@ -75,6 +80,7 @@ ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "hierarchical-cnn": (HierarchicalCnnConfig, HierarchicalCnnEncoder),
     "multi-head": (MultiHeadConfig, MultiHeadEncoder),
     "resan": (ResanConfig, ResanEncoder),
+    "transformer": (TransformerConfig, TransformerEncoder),
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
 

@@ -14,6 +14,15 @@ from heedful.modules.mask_selector import Decision, MaskSelector, Selection, sam
 from heedful.modules.positional import positional_signal
 from heedful.modules.projected_gate import ProjectedGate
 from heedful.modules.recurrent import BothWays, Gru, Lstm, reverse_words
+from heedful.modules.residual import (
+    Norm,
+    PostNorm,
+    PreNorm,
+    Residual,
+    build_residual,
+    last_norm,
+    position_wise,
+)
 from heedful.modules.running_mean import RunningMean, mean_gradient
 from heedful.modules.stepped import LearningPhase, Stepped
 from heedful.modules.two_layers import two_layers
@@ -33,17 +42,24 @@ __all__ = [
     "LearningPhase",
     "Lstm",
     "MaskSelector",
+    "Norm",
+    "PostNorm",
+    "PreNorm",
     "ProjectedGate",
     "Regularised",
+    "Residual",
     "RunningMean",
     "Selection",
     "Stepped",
     "WordEmbedding",
     "activate",
+    "build_residual",
     "glorot_uniform",
     "join_heads",
     "l2_factors",
+    "last_norm",
     "mean_gradient",
+    "position_wise",
     "positional_signal",
     "regularised_parameters",
     "reverse_words",
