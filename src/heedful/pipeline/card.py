@@ -7,12 +7,7 @@ from typing import Any
 
 from heedful.config import RunConfig, to_toml
 from heedful.pipeline.prepare import Prepared
-
-_QUESTIONS = {
-    "text": "the class of a text",
-    "pair": "how a hypothesis relates to a premise",
-    "score": "how related two sentences are",
-}
+from heedful.pipeline.tasks import BY_KIND
 
 
 def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]) -> str:
@@ -27,12 +22,13 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         Markdown.
     """
     name = config.name or f"{config.model.encoder} on {config.data.set or config.data.train}"
+    task = BY_KIND[prepared.kind]
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     lines = [
         f"# {name}",
         "",
         f"A Heedful model ({config.model.encoder}, {summary['parameters']:,} parameters without word vectors). "
-        f"It answers {_QUESTIONS[prepared.kind]}" + (f": {labels}." if labels else "."),
+        f"It answers {task.question}" + (f": {labels}." if labels else "."),
         "",
         "## Use",
         "",
@@ -40,7 +36,7 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         "import heedful",
         "",
         'model = heedful.from_pretrained("PATH OF THIS FOLDER")',
-        f"model.predict([{_request(prepared.kind)}])",
+        f"model.predict([{task.request}])",
         "```",
         "",
         "## Figures",
@@ -79,7 +75,3 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         "",
     ]
     return "\n".join(lines)
-
-
-def _request(kind: str) -> str:
-    return '"a text"' if kind == "text" else '("a first sentence", "a second sentence")'

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from heedful.data import catalogue
-from heedful.data.encode import encode
 from heedful.data.examples import Corpus
 from heedful.data.readers.table import read_table
 from heedful.data.tokens import tokenise_corpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.pipeline.run import report
+from heedful.pipeline.tasks import BY_NAME
 from heedful.predictor import Predictor
 
 
@@ -64,12 +64,6 @@ def evaluate_corpus(predictor: Predictor, corpus: Corpus) -> Report:
         The report.
     """
     text = predictor.text
-    dataset = encode(
-        tokenise_corpus(corpus.examples, text.tokenizer, corpus.source),
-        predictor.vocabulary,
-        kind="score" if predictor.model.task == "relatedness" else "class",
-        labels=predictor.labels,
-        max_tokens=text.max_tokens,
-        truncate=text.truncate,
-    )
-    return report(predictor, dataset)
+    tokenised = tokenise_corpus(corpus.examples, text.tokenizer, corpus.source)
+    task = BY_NAME[predictor.model.task]
+    return report(predictor, task.encode(tokenised, predictor.vocabulary, predictor.labels, text))

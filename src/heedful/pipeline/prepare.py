@@ -8,12 +8,13 @@ from pathlib import Path
 
 from heedful.config import RunConfig
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare, load_or_read_vectors
-from heedful.data.encode import EncodedDataset, encode
+from heedful.data.encode import EncodedDataset
 from heedful.data.parses import find_parser, parse_corpus
-from heedful.data.targets import collect_labels
-from heedful.data.tokens import place, tokenise_corpus
+from heedful.data.tokens import tokenise_corpus
 from heedful.errors import DataError
 from heedful.pipeline.sources import Corpora, Source, data_root, find_named, find_source
+from heedful.pipeline.tasks import BY_KIND
+from heedful.predictor import TextSettings
 from heedful.text.parsers import DependencyParser
 from heedful.text.table import Table, initial_table
 from heedful.text.vectors import WordVectors, read_baseforms
@@ -105,6 +106,17 @@ def prepare_examples(config: RunConfig, source: Source) -> Prepared:
     return _prepared(config, source, pretrained, _encode(config, source, pretrained, parser))
 
 
+def text_settings(config: RunConfig) -> TextSettings:
+    """Return how a model of these settings reads text."""
+    return TextSettings(
+        config.text.tokenizer,
+        config.data.max_tokens,
+        config.data.truncate,
+        config.batches.eval_size,
+        config.text.parser,
+    )
+
+
 def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data: PreparedData) -> Prepared:
     table = initial_table(
         data.vocabulary,
@@ -154,11 +166,8 @@ def _encode(
     cache: Path | None = None,
 ) -> PreparedData:
     text, corpora = config.text, source.load()
-    labels = source.labels
-    if source.kind != "score" and not labels:
-        labels = collect_labels(corpora["train"].examples, corpora["train"].source)
-    if source.kind == "score":
-        _check_grades(corpora, config.model.outputs)
+    task = BY_KIND[source.kind]
+    labels = task.read_labels(corpora, source.labels, config.model)
     tokenised = {
         name: tokenise_corpus(corpus.examples, text.tokenizer, corpus.source)
         for name, corpus in corpora.items()
@@ -174,27 +183,10 @@ def _encode(
         oov=text.oov,
     )
     datasets = {
-        name: encode(
-            corpus,
-            vocabulary,
-            kind="score" if source.kind == "score" else "class",
-            labels=labels,
-            max_tokens=config.data.max_tokens,
-            truncate=config.data.truncate,
-        )
+        name: task.encode(corpus, vocabulary, labels, text_settings(config))
         for name, corpus in tokenised.items()
     }
     return PreparedData(vocabulary, datasets, tuple(_notes(corpora, datasets)))
-
-
-def _check_grades(corpora: Corpora, grades: int) -> None:
-    for corpus in corpora.values():
-        for number, example in enumerate(corpus.examples, start=1):
-            if isinstance(example.target, int | float) and not 1 <= example.target <= grades:
-                raise DataError(
-                    f"{place(corpus.source, example.row or number)}: the score {example.target:g} is outside 1 to "
-                    f"{grades}; bring scores onto a scale that begins at 1, and set model.outputs to its end"
-                )
 
 
 def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable[str]:

@@ -5,34 +5,30 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from heedful.config import RunConfig, to_toml
 from heedful.data.collate import collate
 from heedful.data.encode import EncodedDataset
 from heedful.data.sampler import BucketSampler
 from heedful.errors import DivergedError, OutputError, UsageError, nearest
-from heedful.evaluation import METRICS, Report, evaluate_classes, evaluate_scores
+from heedful.evaluation import METRICS, Report
 from heedful.files import write_text
 from heedful.models import ModelConfig, Network, build_network
-from heedful.objectives import cross_entropy, relatedness_loss, with_policy
 from heedful.pipeline.card import model_card
-from heedful.pipeline.prepare import Prepared
-from heedful.predictor import About, Predictor, TextSettings
-from heedful.structures import Batch, NetworkOutput
+from heedful.pipeline.prepare import Prepared, text_settings
+from heedful.pipeline.tasks import BY_KIND, BY_NAME
+from heedful.predictor import About, Predictor
+from heedful.structures import Batch
 from heedful.training.loop import FitResult, fit
 from heedful.training.parallel import is_first_process
 from heedful.training.progress import Reporter
 from heedful.training.settings import TrainSettings
-
-TASKS = {"text": "text", "pair": "pair", "score": "relatedness"}
-"""Kind of data to task of the model."""
 
 
 @dataclass(frozen=True)
@@ -123,14 +119,8 @@ def train(
     started = time.perf_counter()
     model = _model_config(config, prepared)
     network = _seeded_network(model, prepared, config.train.seed)
-    text = TextSettings(
-        config.text.tokenizer,
-        config.data.max_tokens,
-        config.data.truncate,
-        config.batches.eval_size,
-        config.text.parser,
-    )
-    predictor = Predictor(network, model, prepared.vocabulary, prepared.labels, text)
+    task = BY_KIND[prepared.kind]
+    predictor = task.predictor(network, model, prepared.vocabulary, prepared.labels, text_settings(config))
     result = _fit(config, prepared, predictor, folder, resume, reporter)
     dev = report(predictor, prepared.datasets["dev"])
     test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
@@ -163,7 +153,7 @@ def _fit(
         return fit(
             predictor.network,
             TrainingBatches(prepared.datasets["train"], config),
-            _objective(predictor.model),
+            BY_NAME[predictor.model.task].loss,
             config.train,
             evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
             folder=folder,
@@ -211,24 +201,7 @@ def report(predictor: Predictor, dataset: EncodedDataset) -> Report:
     Raises:
         UsageError: if the data set has no gold.
     """
-    if dataset.targets is None or not len(dataset):
-        raise UsageError("there is no gold to evaluate against: name the column of the label or score")
-    started = time.perf_counter()
-    logits, _ = predictor.run(dataset)
-    seconds = time.perf_counter() - started
-    groups = [dataset.group_names[code] for code in dataset.groups] if len(dataset.group_names) > 1 else []
-    notes = {"texts without words": dataset.report.empty, "texts cut": dataset.report.truncated}
-    if predictor.model.task == "relatedness":
-        gold = dataset.targets.astype(np.float64)
-        return evaluate_scores(gold, predictor.scores(logits), groups=groups, seconds=seconds, notes=notes)
-    return evaluate_classes(
-        dataset.targets.astype(np.int64),
-        logits.argmax(axis=1),
-        predictor.labels,
-        groups=groups,
-        seconds=seconds,
-        notes=notes,
-    )
+    return BY_NAME[predictor.model.task].measure(predictor, dataset)
 
 
 def count_parameters(network: Network) -> int:
@@ -238,18 +211,16 @@ def count_parameters(network: Network) -> int:
 
 
 def _model_config(config: RunConfig, prepared: Prepared) -> ModelConfig:
-    task = TASKS[prepared.kind]
-    if config.model.task != task:
+    task = BY_KIND[prepared.kind]
+    if config.model.task != task.name:
         raise UsageError(
-            f"model.task is {config.model.task!r}, but the data is for {task!r}; set model.task={task}"
+            f"model.task is {config.model.task!r}, but the data is for {task.name!r}; set model.task={task.name}"
         )
-    _check_metric(config.train, task)
-    outputs = config.model.outputs if task == "relatedness" else len(prepared.labels)
-    return replace(config.model, outputs=outputs)
+    _check_metric(config.train, task.metrics)
+    return task.fitted(config.model, prepared.labels)
 
 
-def _check_metric(train: TrainSettings, task: str) -> None:
-    measured = ["pearson", "spearman", "mse"] if task == "relatedness" else ["accuracy", "macro_f1"]
+def _check_metric(train: TrainSettings, measured: tuple[str, ...]) -> None:
     if train.metric not in measured:
         raise UsageError(
             f"train.metric={train.metric!r} is not measured here; {nearest(train.metric, measured)}"
@@ -257,12 +228,3 @@ def _check_metric(train: TrainSettings, task: str) -> None:
     wanted = "max" if METRICS[train.metric].better == "higher" else "min"
     if train.direction != wanted:
         raise UsageError(f"train.direction must be {wanted!r} for train.metric={train.metric!r}")
-
-
-def _objective(model: ModelConfig) -> Any:
-    loss = relatedness_loss if model.task == "relatedness" else cross_entropy
-
-    def objective(output: NetworkOutput, targets: Tensor) -> Tensor:
-        return with_policy(loss(output.logits, targets), output.policies)
-
-    return objective

@@ -13,6 +13,7 @@ import tiny
 from heedful.config import load_config
 from heedful.errors import DivergedError, OutputError, UsageError
 from heedful.pipeline import check_run_folder, prepare, run, train
+from heedful.pipeline.tasks import classify
 from heedful.predictor import Predictor
 
 
@@ -80,7 +81,7 @@ def test_a_loss_that_is_not_finite_names_data_and_rows_and_keeps_the_state(
         calls.append(len(targets))
         return logits.sum(dim=1) * (math.nan if len(calls) == 3 else 1.0)
 
-    monkeypatch.setattr(run, "cross_entropy", diverging)
+    monkeypatch.setattr(classify, "cross_entropy", diverging)
     with pytest.raises(DivergedError) as caught:
         train(config, prepared, folder=tmp_path / "run")
     assert str(caught.value).startswith("text.csv: step 3: the loss is nan; rows ")
