@@ -39,3 +39,13 @@ def describe() -> dict[str, str]:
     kernels = {name: str(value) for name, value in native.status().items()}
     facts.update({f"kernels: {name.replace('_', ' ')}": value for name, value in kernels.items() if value})
     return facts
+
+
+def peak_megabytes() -> int | None:
+    """Return the most memory this process has held so far, in MB; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    unit = 1 << 20 if platform.system() == "Darwin" else 1 << 10
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from heedful.config import load_config
+from heedful.config import RunConfig, load_config
 from heedful.errors import UsageError
 from heedful.files import write_text
+from heedful.info import describe, peak_megabytes
 from heedful.pipeline import prepare, train
 from heedful.training.progress import Reporter
 
@@ -93,27 +95,43 @@ def run_study(
         file = folder / f"{setting}.json"
         if file.exists():
             saved = json.loads(file.read_text(encoding="utf-8"))
-            if saved["settings"] != _settings(config):
+            if _completed(saved["settings"]) != _settings(config):
                 raise UsageError(f"{file}: made with other settings; use another --out or delete it")
             say(f"{setting}: already done")
         else:
             say(f"{setting} ...")
             saved = _run(config, setting, data, reporter)
-            write_text(file, json.dumps(saved, indent=1) + "\n")
+            write_text(file, json.dumps(saved) + "\n")
         runs.append(saved["summary"])
         protocol = _of_all_runs(saved["protocol"])
     return Study(runs, protocol)
 
 
-def _run(config: Any, setting: str, data: Path | None, reporter: Reporter | None) -> dict[str, Any]:
+def _run(config: RunConfig, setting: str, data: Path | None, reporter: Reporter | None) -> dict[str, Any]:
     prepared = prepare(config, data)
     if "test" not in prepared.datasets:
         raise UsageError("a study needs a test part: name data.test or a data set that has one")
     result = train(config, prepared, reporter=reporter)
     summary = {"varied": setting, **result.summary()}
-    if config.data.protocol == "paper":
-        summary["test"] = summary["dev"]  # the best of all evaluations on the test part
-    return {"summary": summary, "protocol": prepared.protocol, "settings": _settings(config)}
+    test = result.test
+    if config.data.protocol == "paper":  # the best of all evaluations on the test part
+        summary["test"], test = summary["dev"], result.dev
+    assert test is not None  # checked above
+    return {
+        "summary": summary,
+        "protocol": prepared.protocol,
+        "settings": _settings(config),
+        "answers": {"gold": _plain(test.gold), "predicted": _plain(test.predicted)},
+        "data": prepared.fingerprint,
+        "machine": describe(),
+        "peak_megabytes": peak_megabytes(),
+    }
+
+
+def _plain(values: NDArray[Any]) -> list[float]:
+    """Return class numbers as they are, scores to four digits."""
+    plain: list[float] = (np.round(values, 4) if values.dtype.kind == "f" else values).tolist()
+    return plain
 
 
 def _of_all_runs(protocol: str) -> str:
@@ -122,7 +140,18 @@ def _of_all_runs(protocol: str) -> str:
     return re.sub(r"fold \d+ of (\d+)", r"each of \1 folds in turn", protocol)
 
 
-def _settings(config: Any) -> Any:
-    from dataclasses import asdict
+def _settings(config: RunConfig) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(config)))
+    return plain
 
-    return json.loads(json.dumps(asdict(config)))
+
+def _completed(saved: dict[str, Any]) -> dict[str, Any]:
+    """Add the defaults of settings that did not exist yet when a run was kept."""
+
+    def fill(given: Any, default: Any) -> Any:
+        if not (isinstance(given, dict) and isinstance(default, dict)):
+            return given
+        return {**default, **{key: fill(value, default.get(key)) for key, value in given.items()}}
+
+    filled: dict[str, Any] = fill(saved, _settings(RunConfig()))
+    return filled

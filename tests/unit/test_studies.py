@@ -49,6 +49,14 @@ def test_seeds_are_kept_and_not_repeated(tmp_path: Path) -> None:
     again = study(seeds=(1, 2, 3))
     assert again.runs[:2] == json.loads(json.dumps(first.runs))
     assert said[2:] == ["train.seed=1: already done", "train.seed=2: already done", "train.seed=3 ..."]
+    kept = json.loads((tmp_path / "study" / "train.seed=1.json").read_text())
+    assert (
+        len(kept["answers"]["gold"]) == len(kept["answers"]["predicted"]) == kept["summary"]["test"]["count"]
+    )
+    assert kept["summary"]["epoch_seconds"] > 0 and kept["machine"]["torch"] and kept["data"]
+    del kept["settings"]["train"]["patience"]  # as if the setting was added after the run was kept
+    (tmp_path / "study" / "train.seed=1.json").write_text(json.dumps(kept))
+    assert study(seeds=(1,)).runs == first.runs[:1]
     with pytest.raises(UsageError, match=r"train\.seed=1\.json: made with other settings"):
         study("model.hidden=8")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class Report:
         confusion: gold class to predicted class to count; empty for scores.
         seconds: time the predictions took.
         notes: counts that matter for trust: empty texts, unknown words, cut sentences.
+        gold: class numbers or scores, [N], in the order of the examples; not part of `as_dict`.
+        predicted: likewise what was answered, [N].
     """
 
     count: int
@@ -33,12 +35,13 @@ class Report:
     confusion: dict[str, dict[str, int]] = field(default_factory=dict)
     seconds: float = 0.0
     notes: dict[str, int] = field(default_factory=dict)
+    gold: NDArray[Any] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    predicted: NDArray[Any] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        from dataclasses import asdict
-
-        return asdict(self)
+        """Return every figure as plain values for JSON; the single answers are left out."""
+        answers = ("gold", "predicted")
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name not in answers}
 
     def render(self) -> str:
         """Return the report as lines for a terminal."""
@@ -106,6 +109,8 @@ def evaluate_classes(
         },
         seconds,
         notes or {},
+        gold,
+        predicted,
     )
 
 
@@ -135,6 +140,8 @@ def evaluate_scores(
         _by_group(gold, predicted, groups, relatedness_metrics),
         seconds=seconds,
         notes=notes or {},
+        gold=gold,
+        predicted=predicted,
     )
 
 

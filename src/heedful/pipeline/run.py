@@ -42,6 +42,7 @@ class RunResult:
         test: report on the part read once; None where there is none.
         parameters: trained parameters, word vectors excluded.
         seconds: wall time of everything.
+        epoch_seconds: wall time of one pass over the training data, evaluations left out.
     """
 
     predictor: Predictor
@@ -50,6 +51,7 @@ class RunResult:
     test: Report | None
     parameters: int
     seconds: float
+    epoch_seconds: float
 
     def summary(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -60,6 +62,7 @@ class RunResult:
             "steps": self.fit.steps,
             "epochs": self.fit.epochs,
             "train_seconds": self.fit.seconds,
+            "epoch_seconds": self.epoch_seconds,
             "seconds": self.seconds,
             "parameters": self.parameters,
             "stopped": self.fit.stopped,
@@ -121,11 +124,15 @@ def train(
     network = _seeded_network(model, prepared, config.train.seed)
     task = BY_KIND[prepared.kind]
     predictor = task.predictor(network, model, prepared.vocabulary, prepared.labels, text_settings(config))
-    result = _fit(config, prepared, predictor, folder, resume, reporter)
+    batches = TrainingBatches(prepared.datasets["train"], config)
+    evaluations = _Evaluations(predictor, prepared.datasets["dev"])
+    result = _fit(config, batches, evaluations, folder, resume, reporter)
+    passes = result.steps / len(batches.batches(0))
     dev = report(predictor, prepared.datasets["dev"])
     test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
     seconds = time.perf_counter() - started
-    run = RunResult(predictor, result, dev, test, count_parameters(network), seconds)
+    epoch_seconds = (result.seconds - evaluations.seconds) / max(passes, 1e-9)
+    run = RunResult(predictor, result, dev, test, count_parameters(network), seconds, epoch_seconds)
     predictor.about = About(asdict(config), run.summary(), model_card(config, prepared, run.summary()))
     if folder is not None and is_first_process():
         write_text(folder / "config.toml", to_toml(config))
@@ -141,21 +148,34 @@ def _seeded_network(model: ModelConfig, prepared: Prepared, seed: int) -> Networ
         )
 
 
+class _Evaluations:
+    """Measures a model on its dev part, and how long that takes."""
+
+    def __init__(self, predictor: Predictor, dataset: EncodedDataset) -> None:
+        self.predictor, self.dataset, self.seconds = predictor, dataset, 0.0
+
+    def __call__(self, _: object) -> dict[str, float]:
+        started = time.perf_counter()
+        metrics = report(self.predictor, self.dataset).metrics
+        self.seconds += time.perf_counter() - started
+        return metrics
+
+
 def _fit(
     config: RunConfig,
-    prepared: Prepared,
-    predictor: Predictor,
+    batches: TrainingBatches,
+    evaluations: _Evaluations,
     folder: Path | None,
     resume: bool,
     reporter: Reporter | None,
 ) -> FitResult:
     try:
         return fit(
-            predictor.network,
-            TrainingBatches(prepared.datasets["train"], config),
-            BY_NAME[predictor.model.task].loss,
+            evaluations.predictor.network,
+            batches,
+            BY_NAME[evaluations.predictor.model.task].loss,
             config.train,
-            evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
+            evaluate=evaluations,
             folder=folder,
             resume=resume,
             config=asdict(config),
