@@ -126,6 +126,7 @@ class MaskPolicy(nn.Module):
         activation: of the selector's hidden layers.
         dropout: on the input of the selector's layers.
         shared: whether one action a token serves queries and keys.
+        learns: whether it is ever trained; if not, the encoder learns in every phase.
         decision: how actions are taken in evaluation.
         idle: whether every token is selected, or none, while the encoder learns alone.
         encoder_steps: steps in which the encoder alone learns.
@@ -144,6 +145,7 @@ class MaskPolicy(nn.Module):
         activation: Activation,
         dropout: float,
         shared: bool = False,
+        learns: bool = True,
         decision: Decision,
         idle: bool,
         encoder_steps: int,
@@ -161,7 +163,7 @@ class MaskPolicy(nn.Module):
                 raise UsageError(f"{name} must be 0 or more; got {value}")
         if not 0 <= baseline_decay < 1:
             raise UsageError(f"baseline_decay must be at least 0 and below 1; got {baseline_decay}")
-        self.idle, self.penalty = idle, penalty
+        self.idle, self.penalty, self.learns = idle, penalty, learns
         self.selector = MaskSelector(
             width, activation=activation, dropout=dropout, shared=shared, decision=decision
         )
@@ -192,6 +194,6 @@ class MaskPolicy(nn.Module):
             chosen=chosen,
             penalty=self.penalty,
             baseline=None if self.baseline is None else self.baseline.value,
-            encoder_learns=self.phase.encoder_learns,
-            policy_learns=self.phase.policy_acts,
+            encoder_learns=self.phase.encoder_learns or not self.learns,
+            policy_learns=self.phase.policy_acts and self.learns,
         )

@@ -37,6 +37,7 @@ class MdmanConfig:
         shared_hidden: whether one input layer serves all attentions; else each has its own.
         one_action: whether one action a token serves queries and keys; else there are two policies.
         dot_score: "pair", one scaled product a pair of tokens, or "feature", one score a feature after MwAN's "dot".
+        policy_learns: whether the policy is trained; False lets it act as it started, a yardstick for what it learns.
         decision: how the policy acts in evaluation: "threshold" or "sample".
         encoder_steps: steps in which the encoder learns alone, with the plain directional masks.
         policy_steps: further steps in which the policy learns alone; after them both learn.
@@ -53,6 +54,7 @@ class MdmanConfig:
     shared_hidden: bool = False
     one_action: bool = False
     dot_score: DotScore = "pair"
+    policy_learns: bool = True
     decision: Decision = "threshold"
     encoder_steps: int = 0
     policy_steps: int = 0
@@ -135,6 +137,7 @@ class MdmanEncoder(ContextEncoder):
                 activation=config.activation,
                 dropout=config.dropout,
                 shared=config.one_action,
+                learns=config.policy_learns,
                 decision=config.decision,
                 idle=False,
                 encoder_steps=config.encoder_steps,
