@@ -193,8 +193,10 @@ def _check_ranges(config: ModelConfig) -> None:
 
 
 def _check_pair(config: ModelConfig) -> None:
-    if config.task != "pair":
-        raise UsageError(f"model.encoder={config.encoder!r} answers task 'pair' alone; got {config.task!r}")
+    if config.task not in ("pair", "relatedness"):
+        raise UsageError(
+            f"model.encoder={config.encoder!r} reads pairs: task 'pair' or 'relatedness'; got {config.task!r}"
+        )
     if config.highway or not config.final_bias:
         raise UsageError(
             f"model.encoder={config.encoder!r} has neither a highway layer nor a last layer without bias: leave "

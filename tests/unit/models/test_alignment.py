@@ -216,7 +216,7 @@ def test_a_text_alone_has_no_vector() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"task": "text"}, "answers task 'pair' alone; got 'text'"),
+        ({"task": "text"}, "reads pairs: task 'pair' or 'relatedness'; got 'text'"),
         ({"highway": True}, "neither a highway layer"),
         ({"final_bias": False}, "last layer without bias"),
         ({"encoder_options": {"intro": True}}, "did you mean 'intra'"),
@@ -225,6 +225,11 @@ def test_a_text_alone_has_no_vector() -> None:
 def test_a_setting_that_cannot_be_served_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         build_network(config(**changes), torch.randn(9, 6))
+
+
+def test_relatedness_is_answered_in_grades() -> None:
+    made = build_network(config(task="relatedness", outputs=5), torch.randn(9, 6))
+    assert made(pair(FIRST, SECOND)).logits.shape == (1, 5)
 
 
 def test_one_side_is_refused() -> None:
