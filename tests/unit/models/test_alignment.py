@@ -229,7 +229,7 @@ def test_a_setting_that_cannot_be_served_is_refused(changes: dict[str, Any], mes
 
 def test_relatedness_is_answered_in_grades() -> None:
     made = build_network(config(task="relatedness", outputs=5), torch.randn(9, 6))
-    assert made(pair(FIRST, SECOND)).logits.shape == (1, 5)
+    assert made(pair(FIRST, SECOND)).logits.shape == (3, 5)
 
 
 def test_one_side_is_refused() -> None:
