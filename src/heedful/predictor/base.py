@@ -1,0 +1,209 @@
+"""What every model that takes text has: a network with its words, kept together in one folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from heedful.checkpoint import ModelFolder, load_model_folder, save_model_folder
+from heedful.data.encode import EncodedDataset, encode
+from heedful.data.examples import Example
+from heedful.data.parses import parse_if_possible
+from heedful.data.sampler import BucketSampler
+from heedful.data.tokens import tokenise_corpus
+from heedful.errors import ArtefactError, UsageError
+from heedful.models import ModelConfig, Network, build_network
+from heedful.predictor.folder import model_folder
+from heedful.predictor.records import About, TextSettings
+from heedful.text.vocabulary import Vocabulary
+
+_USUAL_LENGTH = 64
+"""A batch takes about the memory of `TextSettings.eval_size` sentences of this many tokens, however long they are."""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """How examples were read, beside their ids.
+
+    Attributes:
+        unknown: words of each example that the model does not know, [N] int64.
+        truncated: whether a text of it was cut, [N] bool.
+    """
+
+    unknown: NDArray[np.int64]
+    truncated: NDArray[np.bool_]
+
+
+class TextModel:
+    """A trained network with its words; a saved model folder is one of these and nothing more.
+
+    Args:
+        network: the network; put into evaluation mode.
+        model: the settings it was built from.
+        vocabulary: words to ids.
+        labels: class names in the order of the network's outputs; empty where there are none.
+        text: how text is read.
+        about: what is kept with it.
+
+    Attributes:
+        tasks: what its network may answer, ``model.task``.
+    """
+
+    tasks: ClassVar[tuple[str, ...]]
+
+    def __init__(
+        self,
+        network: Network,
+        model: ModelConfig,
+        vocabulary: Vocabulary,
+        labels: Sequence[str],
+        text: TextSettings,
+        about: About | None = None,
+    ) -> None:
+        self.network = network.eval()
+        self.about = about or About()
+        self.model, self.vocabulary, self.labels, self.text = model, vocabulary, tuple(labels), text
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next(self.network.parameters()).device
+
+    def reading(self, text: TextSettings) -> Self:
+        """Return a model with the same network that reads text in another way."""
+        return type(self)(self.network, self.model, self.vocabulary, self.labels, text, self.about)
+
+    def limited(self, max_tokens: int | None, truncate: Literal["error", "head"] | None) -> Self:
+        """Return a model with another limit on the length of a text.
+
+        Args:
+            max_tokens: longest text, in tokens; None leaves it.
+            truncate: what a longer text does: "error", or "head" to read its beginning; None leaves it.
+
+        Returns:
+            The model; the network is shared.
+
+        Raises:
+            UsageError: if the limit is below 1.
+        """
+        if max_tokens is not None and max_tokens < 1:
+            raise UsageError(f"max_tokens must be 1 or more; got {max_tokens}")
+        text = replace(self.text, max_tokens=max_tokens or self.text.max_tokens)
+        return self.reading(replace(text, truncate=truncate or text.truncate))
+
+    def encode_examples(
+        self, examples: Sequence[Example], source: Path | None = None
+    ) -> tuple[EncodedDataset, Readings]:
+        """Tokenise and look up examples; every one stays, in order.
+
+        Args:
+            examples: texts, or pairs.
+            source: the file they came from, for messages.
+
+        Returns:
+            The encoded examples without gold, and how they were read.
+
+        Raises:
+            DataError: naming the row, if a text is too long and may not be cut.
+        """
+        corpus = tokenise_corpus(examples, self.text.tokenizer, source)
+        if self.text.parser:
+            corpus = parse_if_possible(corpus, self.text.parser)
+        limit = self.text.max_tokens
+        dataset = encode(corpus, self.vocabulary, kind="none", max_tokens=limit, truncate=self.text.truncate)
+        known = np.fromiter(map(self.vocabulary.knows, corpus.words), bool, len(corpus.words))
+        unknown = np.zeros(len(corpus), np.int64)
+        for side in corpus.sides:
+            kept = side.head(limit)
+            running = np.concatenate([[0], np.cumsum(~known[kept.values])])
+            unknown += running[kept.offsets[1:]] - running[kept.offsets[:-1]]
+        return dataset, Readings(unknown, np.any(corpus.lengths() > limit, axis=1))
+
+    def batches(self, dataset: EncodedDataset) -> list[NDArray[np.int64]]:
+        """Cut a data set into batches of similar length, each as positions in it."""
+        if not len(dataset):
+            return []
+        size = self.text.eval_size
+        sampler = BucketSampler(
+            dataset.lengths(),
+            batch_size=size,
+            max_tokens=size * _USUAL_LENGTH * len(dataset.sides),
+            shuffle=False,
+        )
+        return sampler.batches(0)
+
+    def save(self, path: Path) -> None:
+        """Write the model folder.
+
+        Args:
+            path: the folder; an old one is replaced as a whole.
+
+        Raises:
+            OutputError: if it cannot be written; the old one stays.
+        """
+        config = {"model": asdict(self.model), "text": asdict(self.text), "run": self.about.run}
+        save_model_folder(
+            path,
+            config=config,
+            state=self.network.state_dict(),
+            vocabulary=json.loads(self.vocabulary.to_json()),
+            labels=list(self.labels),
+            metrics=self.about.metrics,
+            card=self.about.card,
+        )
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read a model folder, checking every file against its checksum.
+
+        Args:
+            path: the folder, or the run folder it lies in.
+
+        Returns:
+            The model, in evaluation mode.
+
+        Raises:
+            ArtefactError: if anything is missing, altered or of an unknown version.
+            UsageError: if the model answers something else.
+        """
+        path = model_folder(path)
+        return cls.from_folder(load_model_folder(path), path)
+
+    @classmethod
+    def from_folder(cls, folder: ModelFolder, path: Path) -> Self:
+        """Put together what a model folder holds.
+
+        Args:
+            folder: the content, checked.
+            path: where it was read, for messages.
+
+        Returns:
+            The model, in evaluation mode.
+
+        Raises:
+            ArtefactError: if its files do not belong together.
+            UsageError: if the model answers something else.
+        """
+        task = folder.config.get("model", {}).get("task")
+        if task is not None and task not in cls.tasks:
+            raise UsageError(f"{path}: this is a {task!r} model; {cls.__name__} reads {', '.join(cls.tasks)}")
+        try:
+            model = ModelConfig(**folder.config["model"])
+            text = TextSettings(**folder.config["text"])
+            trained = folder.state["sentence_encoder.embedding.weight"]
+            frozen = folder.state["sentence_encoder.embedding.frozen"]
+            network = build_network(model, trained, frozen)
+            network.load_state_dict(folder.state)
+            vocabulary = Vocabulary.from_json(json.dumps(folder.vocabulary))
+            about = About(folder.config["run"], folder.metrics, folder.card)
+        except (KeyError, TypeError, RuntimeError, UsageError) as error:
+            reason = str(error).splitlines()[0]
+            raise ArtefactError(f"{path}: the files do not belong together: {reason}") from error
+        return cls(network, model, vocabulary, folder.labels, text, about)
