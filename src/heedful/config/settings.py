@@ -24,7 +24,9 @@ class DataConfig:
             files are named instead.
         train: file of training examples (csv, tsv, jsonl, parquet, also compressed), relative to ``--data``.
         dev: file that selects; empty cuts ``dev_fraction`` from the training examples.
-        test: file that is read once, at the end; may be empty.
+        test: file that is read once, at the end; may be empty. With a known data set, ``train`` and ``test`` name
+            splits of it instead, for example ``train = "train-part"``.
+        train_limit: train on the first so many examples of a known data set that has a split; 0 for all.
         text: column of the text, for a text task.
         premise: column of the first text, for pairs.
         hypothesis: column of the second text, for pairs.
@@ -43,6 +45,7 @@ class DataConfig:
     train: str = ""
     dev: str = ""
     test: str = ""
+    train_limit: int = 0
     text: str = ""
     premise: str = ""
     hypothesis: str = ""
@@ -60,6 +63,11 @@ class DataConfig:
         _refuse(
             [
                 *_below_one("max_tokens", self.max_tokens),
+                *(
+                    [f"train_limit must be 0 (all) or more; got {self.train_limit}"]
+                    if self.train_limit < 0
+                    else []
+                ),
                 *(
                     []
                     if 0 < self.dev_fraction < 1

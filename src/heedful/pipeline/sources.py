@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -127,6 +127,11 @@ def _source_sha256(package: str) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
+def _first(corpus: Corpus, limit: int) -> Corpus:
+    """Keep the first examples of a corpus; all of them if the limit is 0."""
+    return replace(corpus, examples=corpus.examples[:limit]) if limit else corpus
+
+
 def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
     known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
     fingerprint = catalogue.fingerprint(data.set, root)
@@ -138,13 +143,17 @@ def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
         official: Callable[[], tuple[Corpus, Corpus]] = lambda: _one_fold(read("all"), data)  # noqa: E731
         how = f"fold {data.fold} of {data.folds} (shuffle seed {FOLD_SEED}) held out as test"
     else:
-        train_split = data.train or "train"
-        official = lambda: (read(train_split), read("test"))  # noqa: E731
-        how = "official split" if train_split == "train" else f"part {train_split!r} trains, official test"
+        train_split, test_split = data.train or "train", data.test or "test"
+        official = lambda: (_first(read(train_split), data.train_limit), read(test_split))  # noqa: E731
+        how = "official split"
+        if (train_split, test_split) != ("train", "test"):
+            how = f"part {train_split!r} trains, part {test_split!r} tests"
+        if data.train_limit:
+            how += f"; the first {data.train_limit:,} training examples"
     if data.protocol == "paper":
         how += "; the papers' own protocol: the best of all evaluations on the test part itself"
         return Source(lambda: _selected_on_test(*official()), known.kind, how, known.labels, fingerprint)
-    if "dev" in names:
+    if "dev" in names and test_split != "dev":
         how += "; the official dev part selects, test is read once"
 
         def load() -> Corpora:

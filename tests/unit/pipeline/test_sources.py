@@ -111,3 +111,24 @@ def test_examples_from_python() -> None:
     assert texts(given.load()["dev"].examples) == texts(examples[30:])
     with pytest.raises(DataError, match="2 usable rows are too few to cut a dev part of 25% from"):
         from_examples([examples[0], Example(("a",), "other")], None, "text", 0.25, seed=0).load()
+
+
+def test_splits_of_a_known_set_are_named_and_limited(tmp_path: Path) -> None:
+    (tmp_path / "multinli").mkdir()
+    row = '{"gold_label": "neutral", "sentence1": "a cat %d", "sentence2": "it sleeps"}\n'
+    for name, rows in (("train_part", 40), ("dev_matched", 7)):
+        text = "".join(row % k for k in range(rows))
+        (tmp_path / "multinli" / f"multinli_1.0_{name}.jsonl").write_text(text, encoding="utf-8")
+    named = {"set": "multinli", "train": "train-part", "test": "dev-matched", "train_limit": 30}
+    source = find_source(config(**named), tmp_path)
+    parts = source.load()
+    assert {name: len(corpus.examples) for name, corpus in parts.items()} == {
+        "train": 27,
+        "dev": 3,
+        "test": 7,
+    }
+    kept = sorted(texts([*parts["train"].examples, *parts["dev"].examples]), key=lambda text: int(text[6:]))
+    assert kept == [f"a cat {k}" for k in range(30)]
+    assert "part 'train-part' trains, part 'dev-matched' tests; the first 30 training" in source.protocol
+    with pytest.raises(UsageError, match=r"train_limit must be 0 \(all\) or more; got -1"):
+        config(train_limit=-1)
