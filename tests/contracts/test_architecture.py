@@ -84,7 +84,7 @@ def test_public_names_exist_and_are_listed_once(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["masks", "modules", "encoders", "pooling", "heads", "objectives", "models", "ops"]
+    "part", ["masks", "modules", "encoders", "decoders", "pooling", "heads", "objectives", "models", "ops"]
 )
 def test_a_package_of_the_maths_side_says_what_is_public(part: str) -> None:
     package = importlib.import_module(f"heedful.{part}")

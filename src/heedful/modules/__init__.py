@@ -11,6 +11,7 @@ from heedful.modules.heads import HeadDense, join_heads, split_heads
 from heedful.modules.highway import Highway
 from heedful.modules.initialise import glorot_uniform
 from heedful.modules.mask_selector import Decision, MaskSelector, Selection, sampled_decisions
+from heedful.modules.piece_tables import PieceTables, SeparateTables, SharedTables
 from heedful.modules.positional import positional_signal
 from heedful.modules.projected_gate import ProjectedGate
 from heedful.modules.recurrent import BothWays, Gru, Lstm, reverse_words
@@ -43,6 +44,7 @@ __all__ = [
     "Lstm",
     "MaskSelector",
     "Norm",
+    "PieceTables",
     "PostNorm",
     "PreNorm",
     "ProjectedGate",
@@ -50,6 +52,8 @@ __all__ = [
     "Residual",
     "RunningMean",
     "Selection",
+    "SeparateTables",
+    "SharedTables",
     "Stepped",
     "WordEmbedding",
     "activate",
