@@ -22,20 +22,37 @@ class Sentences:
     """One column of sentences of a batch, padded to a common length.
 
     Attributes:
-        ids: word ids, [B, L] int64; 0 is padding.
+        ids: ids of words or of word pieces, [B, L] int64; 0 at padding.
         valid: True at a real token, [B, L] bool. A sentence without words has no True.
         tree_distance: steps between two tokens in the dependency tree, [B, L, L] int16; -1 where there is no path
             or no parse. None when no parse was asked for.
+        words: place of each piece's word in its sentence, [B, L] int64, 0 at padding; None where tokens are words.
     """
 
     ids: Tensor
     valid: Tensor
     tree_distance: Tensor | None = None
+    words: Tensor | None = None
 
     def to(self, device: torch.device | str) -> Sentences:
         """Copy to a device."""
         tree = None if self.tree_distance is None else self.tree_distance.to(device)
-        return Sentences(self.ids.to(device), self.valid.to(device), tree)
+        words = None if self.words is None else self.words.to(device)
+        return Sentences(self.ids.to(device), self.valid.to(device), tree, words)
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """What an embedding returns.
+
+    Attributes:
+        tokens: one vector a token, [B, L, D]; zero at padding.
+        summary: one vector a sentence that the embedding has of its own ([CLS]), [B, D]; exactly zero for a sentence
+            without words. None without one.
+    """
+
+    tokens: Tensor
+    summary: Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,14 @@ from heedful.data.ragged import Ragged
 from heedful.data.stored import Arrays, read_stored, write_stored
 from heedful.errors import ArtefactError
 from heedful.files import sha256
+from heedful.text.pieces import AnyVocabulary, vocabulary_from_json
 from heedful.text.vectors import WordVectors, read_vectors
-from heedful.text.vocabulary import Vocabulary
 
-FORMAT = 2
+FORMAT = 3
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
+
+_COLUMNS = ("sides", "heads", "places")
+"""What a data set holds of each side."""
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -35,12 +38,12 @@ class PreparedData:
     """What the cache keeps of a data set.
 
     Attributes:
-        vocabulary: words to rows.
+        vocabulary: words to rows, or to pieces.
         datasets: encoded parts by name, such as "train" and "dev".
         notes: what readers left out, as lines for a person.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: AnyVocabulary
     datasets: dict[str, EncodedDataset]
     notes: tuple[str, ...] = ()
 
@@ -160,9 +163,10 @@ def _pack(data: PreparedData) -> tuple[dict[str, str], Arrays]:
         arrays |= {f"{number}-rows": dataset.rows, f"{number}-groups": dataset.groups}
         if dataset.targets is not None:
             arrays[f"{number}-targets"] = dataset.targets
-        for side, ragged in enumerate(dataset.sides):
-            arrays |= {f"{number}-values-{side}": ragged.values, f"{number}-offsets-{side}": ragged.offsets}
-        arrays |= {f"{number}-heads-{side}": heads.values for side, heads in enumerate(dataset.heads)}
+        for column in _COLUMNS:
+            for side, ragged in enumerate(getattr(dataset, column)):
+                arrays[f"{number}-{column}-{side}"] = ragged.values
+                arrays[f"{number}-{column}-offsets-{side}"] = ragged.offsets
     texts = {
         "vocabulary.json": data.vocabulary.to_json(),
         "datasets.json": json.dumps({"datasets": facts, "notes": data.notes}),
@@ -174,22 +178,23 @@ def _unpack(texts: dict[str, str], arrays: Arrays) -> PreparedData:
     facts = json.loads(texts["datasets.json"])
     datasets = {
         name: EncodedDataset(
-            sides=tuple(
-                Ragged(arrays[f"{number}-values-{side}"], arrays[f"{number}-offsets-{side}"])
-                for side in range(fact["sides"])
-            ),
             targets=arrays.get(f"{number}-targets"),
             rows=arrays[f"{number}-rows"],
             groups=arrays[f"{number}-groups"],
             group_names=tuple(fact["group_names"]),
             labels=tuple(fact["labels"]),
             report=EncodeReport(**fact["report"]),
-            heads=tuple(
-                Ragged(arrays[f"{number}-heads-{side}"], arrays[f"{number}-offsets-{side}"])
-                for side in range(fact["sides"])
-                if f"{number}-heads-{side}" in arrays
-            ),
+            **{column: _column(arrays, f"{number}-{column}", fact["sides"]) for column in _COLUMNS},
         )
         for number, (name, fact) in enumerate(facts["datasets"].items())
     }
-    return PreparedData(Vocabulary.from_json(texts["vocabulary.json"]), datasets, tuple(facts["notes"]))
+    return PreparedData(vocabulary_from_json(texts["vocabulary.json"]), datasets, tuple(facts["notes"]))
+
+
+def _column(arrays: Arrays, name: str, sides: int) -> tuple[Ragged, ...]:
+    """Return what was kept of each side; nothing where the data set had none."""
+    return tuple(
+        Ragged(arrays[f"{name}-{side}"], arrays[f"{name}-offsets-{side}"])
+        for side in range(sides)
+        if f"{name}-{side}" in arrays
+    )

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encode import EncodedDataset
 from heedful.data.heads import distances
+from heedful.data.pieces import between_pieces
 from heedful.data.ragged import Ragged
 from heedful.structures import Batch, Sentences
 
@@ -29,24 +30,34 @@ def collate(
     indices = np.asarray(indices, dtype=np.int64)
     targets = None if dataset.targets is None else torch.from_numpy(dataset.targets[indices])
     batch = Batch(
-        sides=tuple(
-            _pad(side, indices, dataset.heads[number] if dataset.heads else None)
-            for number, side in enumerate(dataset.sides)
-        ),
+        sides=tuple(_side(dataset, number, indices) for number in range(len(dataset.sides))),
         targets=targets,
         rows=tuple(dataset.rows[indices].tolist()),
     )
     return batch if device is None else batch.to(device)
 
 
-def _pad(side: Ragged, indices: NDArray[np.int64], heads: Ragged | None) -> Sentences:
-    starts = side.offsets[indices]
-    lengths = side.offsets[indices + 1] - starts
-    longest = max(1, int(lengths.max(initial=0)))
-    valid = np.arange(longest) < lengths[:, None]
-    ids = np.zeros(valid.shape, np.int64)
-    # Row by row, the places that are valid take the words in order.
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    ids[valid] = side.values[np.repeat(starts, lengths) + within]
-    tree = None if heads is None else torch.from_numpy(distances(heads, indices, longest))
-    return Sentences(torch.from_numpy(ids), torch.from_numpy(valid), tree)
+def _side(dataset: EncodedDataset, number: int, indices: NDArray[np.int64]) -> Sentences:
+    ids, valid = _padded(dataset.sides[number], indices)
+    words = _padded(dataset.places[number], indices)[0] if dataset.places else None
+    tree = None
+    if dataset.heads:
+        heads = dataset.heads[number]
+        longest = max(1, int(heads.lengths()[indices].max(initial=0)))
+        tree = distances(heads, indices, longest)
+        tree = tree if words is None else between_pieces(tree, words, valid)
+    return Sentences(
+        torch.from_numpy(ids),
+        torch.from_numpy(valid),
+        None if tree is None else torch.from_numpy(tree),
+        None if words is None else torch.from_numpy(words),
+    )
+
+
+def _padded(rows: Ragged, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return chosen rows padded with 0 to the longest of them, at least 1, and which values are there; both [B, L]."""
+    chosen = rows.take(indices)
+    valid = np.arange(max(1, int(chosen.lengths().max(initial=0)))) < chosen.lengths()[:, None]
+    padded = np.zeros(valid.shape, np.int64)
+    padded[valid] = chosen.values  # row by row, the places that are valid take the values in order
+    return padded, valid

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from heedful.data.examples import Example
 from heedful.data.heads import cut
+from heedful.data.pieces import PieceTable, words_of
 from heedful.data.ragged import Ragged, lengths_of
 from heedful.data.targets import Kind, targets_of
 from heedful.data.tokens import TokenisedCorpus, field_name, place, tokenise_corpus
 from heedful.errors import DataError, UsageError, nearest
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.pieces import AnyVocabulary, PieceVocabulary
 
 Truncate = Literal["error", "head", "drop"]
 _LOG = logging.getLogger(__name__)
@@ -52,14 +53,15 @@ class EncodedDataset:
     """Examples as numbers.
 
     Attributes:
-        sides: word ids, one record for each column of texts.
+        sides: ids of words, or of word pieces, one record for each column of texts.
         targets: class numbers [N] int64 or scores [N] float32; None where no gold was asked for.
         rows: row of each example in its file, [N] int64, from 1.
         groups: number of each example's group in `group_names`, [N] int32.
         group_names: the distinct groups.
         labels: the class names in the order of their numbers; empty for scores and without gold.
         report: what encoding left out and cut, of the whole that this may be a part of.
-        heads: the dependency head of each word, in the rows of `sides`; empty where there is no parse.
+        heads: the dependency head of each word of each text; empty where there is no parse.
+        places: the place of each piece's word in its text, from 0, in the rows of `sides`; empty where ids are words.
     """
 
     sides: tuple[Ragged, ...]
@@ -70,13 +72,18 @@ class EncodedDataset:
     labels: tuple[str, ...]
     report: EncodeReport
     heads: tuple[Ragged, ...] = ()
+    places: tuple[Ragged, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def lengths(self) -> NDArray[np.int64]:
-        """Return the number of tokens of each text, [N, sides] int64."""
+        """Return the number of tokens of each text, words or pieces, [N, sides] int64."""
         return lengths_of(self.sides, len(self))
+
+    def words(self) -> NDArray[np.int64]:
+        """Return the number of words of each text, [N, sides] int64."""
+        return np.stack([*map(words_of, self.places)], axis=1) if self.places else self.lengths()
 
     def select(self, indices: NDArray[np.int64]) -> EncodedDataset:
         """Return the examples at these positions (not file rows), in this order."""
@@ -87,26 +94,28 @@ class EncodedDataset:
             rows=self.rows[indices],
             groups=self.groups[indices],
             heads=tuple(heads.take(indices) for heads in self.heads),
+            places=tuple(places.take(indices) for places in self.places),
         )
 
 
 def encode(
     corpus: TokenisedCorpus,
-    vocabulary: Vocabulary,
+    vocabulary: AnyVocabulary,
     *,
     kind: Kind = "class",
     labels: Sequence[str] = (),
     max_tokens: int | None = None,
     truncate: Truncate = "error",
 ) -> EncodedDataset:
-    """Turn a tokenised corpus into word ids and targets.
+    """Turn a tokenised corpus into ids and targets.
 
     Args:
         corpus: the words and the gold.
-        vocabulary: gives each word its row.
+        vocabulary: gives each word its row, or its pieces.
         kind: what the targets are: `class` (strings), `score` (numbers) or `none` (not used, nothing left out).
         labels: for `class`, all class names in the order of their numbers.
-        max_tokens: longest text allowed, each column by itself; None for no limit.
+        max_tokens: longest text allowed, in words, each column by itself; None for no limit. Word pieces have a limit
+            of their own beside it, that of their encoder.
         truncate: what happens to a longer one: `error`; `head` keeps its first tokens; `drop` leaves the example out
             (the published SNLI code, with the 97 % quantile of training lengths as the limit). The last two are
             counted in the report and logged as a warning.
@@ -123,17 +132,19 @@ def encode(
     fits: NDArray[np.bool_] = np.ones(len(corpus), bool)
     truncated = tokens_cut = 0
     sides, all_heads = corpus.sides, corpus.heads
-    if max_tokens is not None and sides:
-        over = corpus.lengths() - max_tokens
+    table = PieceTable.build(corpus.words, vocabulary) if isinstance(vocabulary, PieceVocabulary) else None
+    longest = _longest(corpus, max_tokens, table)
+    over = corpus.lengths() - longest
+    if (over > 0).any():
         if truncate == "error":
-            _refuse_long(corpus, over, has_gold, max_tokens)
+            _refuse_long(corpus, longest, has_gold, max_tokens)
         elif truncate == "drop":
             fits = over.max(axis=1) <= 0
         else:
             kept_over = over[has_gold]
             truncated, tokens_cut = int((kept_over > 0).sum()), int(kept_over.clip(min=0).sum())
-            sides = tuple(side.head(max_tokens) for side in sides)
-            all_heads = tuple(cut(heads, max_tokens) for heads in all_heads)
+            sides = tuple(side.head(limits) for side, limits in zip(sides, longest.T, strict=True))
+            all_heads = tuple(cut(heads, limits) for heads, limits in zip(all_heads, longest.T, strict=False))
     kept = np.flatnonzero(has_gold & fits)
     if len(kept) < len(corpus):
         sides = tuple(side.take(kept) for side in sides)
@@ -150,9 +161,16 @@ def encode(
         unknown=sum(int((~known[side.values]).sum()) for side in sides),
     )
     _warn(corpus, report, max_tokens)
-    row_of = vocabulary.ids(corpus.words)
+    places: tuple[Ragged, ...] = ()
+    if isinstance(vocabulary, PieceVocabulary):
+        assert table is not None  # made above
+        pieces = [table.cut(side) for side in sides]
+        ids, places = tuple(own for own, _ in pieces), tuple(place for _, place in pieces)
+    else:
+        row_of = vocabulary.ids(corpus.words)
+        ids = tuple(Ragged(row_of[side.values], side.offsets) for side in sides)
     return EncodedDataset(
-        sides=tuple(Ragged(row_of[side.values], side.offsets) for side in sides),
+        sides=ids,
         targets=None if targets is None else targets[kept],
         rows=corpus.rows[kept],
         groups=corpus.groups[kept],
@@ -160,12 +178,13 @@ def encode(
         labels=tuple(labels) if kind == "class" else (),
         report=report,
         heads=all_heads,
+        places=places,
     )
 
 
 def encode_texts(
     texts: Sequence[str] | Sequence[Sequence[str]],
-    vocabulary: Vocabulary,
+    vocabulary: AnyVocabulary,
     tokenizer_name: str = "treebank",
     *,
     max_tokens: int | None = None,
@@ -175,7 +194,7 @@ def encode_texts(
 
     Args:
         texts: strings, or pairs of strings.
-        vocabulary: gives each word its row.
+        vocabulary: gives each word its row, or its pieces.
         tokenizer_name: a key of `TOKENIZERS`.
         max_tokens: see `encode`.
         truncate: see `encode`; use `error` or `head` to get as many examples as texts.
@@ -205,31 +224,49 @@ def _check_settings(kind: str, labels: Sequence[str], max_tokens: int | None, tr
         raise UsageError(f"labels: expected the distinct class names in order, got {list(labels)}")
 
 
-def _refuse_long(
-    corpus: TokenisedCorpus, over: NDArray[np.int64], has_gold: NDArray[np.bool_], max_tokens: int
-) -> None:
-    positions, columns = np.nonzero((over > 0) & has_gold[:, None])
-    if len(positions):
-        position, column = int(positions[0]), int(columns[0])
-        more = f" ({len(positions)} texts are too long)" if len(positions) > 1 else ""
-        raise DataError(
-            f"{place(corpus.source, int(corpus.rows[position]))}, {field_name(column, len(corpus.sides))}: "
-            f"{over[position, column] + max_tokens} tokens, at most max_tokens = {max_tokens} allowed{more}. Raise "
-            "max_tokens, or choose truncate = 'head' (cut) or 'drop' (leave out)."
+def _longest(corpus: TokenisedCorpus, max_tokens: int | None, table: PieceTable | None) -> NDArray[np.int64]:
+    """Return how many words of each text may be read, [N, sides] int64."""
+    longest = corpus.lengths()
+    if table is not None:
+        longest = (
+            np.stack([table.words_that_fit(side) for side in corpus.sides], axis=1)
+            if corpus.sides
+            else longest
         )
+        longest = np.minimum(longest, corpus.lengths())
+    return longest if max_tokens is None else np.minimum(longest, max_tokens)
+
+
+def _refuse_long(
+    corpus: TokenisedCorpus, longest: NDArray[np.int64], has_gold: NDArray[np.bool_], max_tokens: int | None
+) -> None:
+    lengths = corpus.lengths()
+    positions, columns = np.nonzero((lengths > longest) & has_gold[:, None])
+    if not len(positions):
+        return
+    position, column = int(positions[0]), int(columns[0])
+    length, allowed = int(lengths[position, column]), int(longest[position, column])
+    more = f" ({len(positions)} texts are too long)" if len(positions) > 1 else ""
+    if allowed == max_tokens:
+        limit = f"at most max_tokens = {max_tokens} allowed{more}. Raise max_tokens, or"
+    else:
+        limit = f"of which the first {allowed} fill the word pieces that the pretrained encoder reads{more};"
+    where = f"{place(corpus.source, int(corpus.rows[position]))}, {field_name(column, len(corpus.sides))}"
+    raise DataError(
+        f"{where}: {length} tokens, {limit} choose truncate = 'head' (cut) or 'drop' (leave out)."
+    )
 
 
 def _warn(corpus: TokenisedCorpus, report: EncodeReport, max_tokens: int | None) -> None:
     source = corpus.source or "data"
+    limit = "what the encoder reads" if max_tokens is None else f"{max_tokens} tokens"
     if report.truncated:
         _LOG.warning(
-            "%s: %d texts cut to %d tokens (%d tokens lost)",
+            "%s: %d texts cut to %s (%d tokens lost)",
             source,
             report.truncated,
-            max_tokens,
+            limit,
             report.tokens_cut,
         )
     if report.dropped_long:
-        _LOG.warning(
-            "%s: %d examples longer than %d tokens left out", source, report.dropped_long, max_tokens
-        )
+        _LOG.warning("%s: %d examples longer than %s left out", source, report.dropped_long, limit)

@@ -53,12 +53,21 @@ class HeadColumn:
         return Ragged(values, offsets)
 
 
-def cut(heads: Ragged, longest: int) -> Ragged:
-    """Return the heads of the first words of each text; see `heedful.text.dependency.cut_heads`."""
+def cut(heads: Ragged, longest: int | NDArray[np.int64]) -> Ragged:
+    """Return the heads of the first words of each text; see `heedful.text.dependency.cut_heads`.
+
+    Args:
+        heads: of all words.
+        longest: words that stay, one number for all texts or one a text.
+
+    Returns:
+        The heads of the words that stay.
+    """
     kept = heads.head(longest)
     values = kept.values.copy()
     for row in np.flatnonzero(heads.lengths() > longest):
-        values[kept.offsets[row] : kept.offsets[row + 1]] = cut_heads(heads[int(row)].tolist(), longest)
+        start, end = kept.offsets[row : row + 2]
+        values[start:end] = cut_heads(heads[int(row)].tolist(), int(end - start))
     return Ragged(values, kept.offsets)
 
 

@@ -34,8 +34,8 @@ class Ragged:
         """Return chosen rows in the order asked for."""
         return self._pieces(self.offsets[rows], self.lengths()[rows])
 
-    def head(self, longest: int) -> Ragged:
-        """Return the first `longest` values of each row."""
+    def head(self, longest: int | NDArray[np.int64]) -> Ragged:
+        """Return the first `longest` values of each row; one number for all rows, or one a row."""
         return self._pieces(self.offsets[:-1], np.minimum(self.lengths(), longest))
 
     def _pieces(self, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Ragged:
