@@ -26,6 +26,9 @@ from heedful.ops.tensorized.wide import wide_backward, wide_forward
 _SLAB_CELLS = 1 << 17
 """Numbers in one [b, L, C] tensor of a slab: a few such tensors fit into a core's cache."""
 
+_LEAST = torch.finfo(torch.float32).tiny
+"""Stands in for a sum of factors where a query sees nothing."""
+
 
 def tensorized_matrix(
     query: Tensor,
@@ -95,7 +98,7 @@ def backward_part(inputs: Inputs, part: Part, given: Sequence[Tensor], grads: Se
         given: gradient of the output, output and inverse, [B, H, L, C] each.
         grads: of query, key, value and source, [B, H, L, C] each; the part is written.
     """
-    slab = _slab(inputs, part)
+    slab = _slab(inputs, part, centred=inputs.drop_source is None)
     pairs = None if inputs.drop_pairs is None else part(inputs.drop_pairs)
     results = _Backward(slab, _band(inputs, part), pairs).run(*(part(x) for x in given))
     for whole, result in zip(grads, results, strict=True):
@@ -117,7 +120,7 @@ def _band(inputs: Inputs, part: Part) -> tuple[int, int]:
     return low, high
 
 
-def _slab(inputs: Inputs, part: Part) -> Slab:
+def _slab(inputs: Inputs, part: Part, *, centred: bool = False) -> Slab:
     keep, valid = inputs.keep(part.head), inputs.valid[part.sentences]
     return Slab(
         part(inputs.query),
@@ -129,6 +132,7 @@ def _slab(inputs: Inputs, part: Part) -> Slab:
         inputs.scale,
         inputs.sigmoid,
         None if inputs.drop_source is None else part(inputs.drop_source),
+        centred=centred,
     )
 
 
@@ -245,12 +249,14 @@ class _Backward:
         slab = self.slab
         for block in blocks(grad.shape[1], *self.band):
             numerator = grad[:, block.rows] * inverse[:, block.rows]
-            denominator = (numerator * output[:, block.rows]).neg_()
+            shifted = output[:, block.rows] if slab.centre is None else output[:, block.rows] - slab.centre
+            denominator = (numerator * shifted).neg_()
             self._block(block, numerator, denominator)
-        weighted = self.grad_weighted.mul_(slab.factor)
         if slab.drop_source is not None:
-            weighted.mul_(slab.drop_source)
-        grad_source = self.grad_factor.mul_(slab.factor).addcmul_(weighted, slab.value)
+            self.grad_weighted.mul_(slab.drop_source)
+        # Both terms are nearly opposite: they are added before anything else rounds them.
+        grad_source = self.grad_factor.addcmul_(self.grad_weighted, slab.value).mul_(slab.factor)
+        weighted = self.grad_weighted.mul_(slab.factor)
         if slab.wide is not None:
             self._wide(grad, weighted, grad_source)
         return self.grad_query, self.grad_key, weighted, grad_source
@@ -290,9 +296,13 @@ class _Backward:
 
 def _through_phi(grad_pair: Tensor, pair: PairFactor, sigmoid: bool) -> Tensor:
     """Turn the gradient of A into that of the scores: times A, and for the sigmoid times 1 - sigmoid."""
-    grad_pair.mul_(pair.factor)
+    factor = pair.factor
+    grad_pair.mul_(factor)
+    # A factor of a row cancels, so the row adds up to zero; what it adds up to is rounding, and is taken off again.
+    excess = grad_pair.sum(-1, keepdim=True) / factor.sum(-1, keepdim=True).clamp_min(_LEAST)
+    grad_pair.addcmul_(factor, excess, value=-1)
     if sigmoid:
-        value = pair.factor if pair.shift is None else pair.factor * pair.shift.exp()
+        value = factor if pair.shift is None else factor * pair.shift.exp()
         grad_pair.addcmul_(grad_pair.clone(), value, value=-1)
     return grad_pair
 

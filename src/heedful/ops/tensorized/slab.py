@@ -81,6 +81,11 @@ class Slab:
         scale: what q·k is divided by.
         sigmoid: whether phi is the sigmoid; otherwise exp.
         drop_source: multipliers of E, [b, L, C], or None.
+        centred: whether the mean of the values is taken off them. It changes no weight and so no gradient, yet the
+            gradients of the weights are differences of values and outputs, and lose fewer digits without it.
+
+    Attributes:
+        centre: what was taken off, [b, 1, C]; None for nothing.
     """
 
     def __init__(
@@ -94,6 +99,8 @@ class Slab:
         scale: float,
         sigmoid: bool,
         drop_source: Tensor | None,
+        *,
+        centred: bool = False,
     ) -> None:
         exact = torch.float64 if query.dtype == torch.float64 else torch.float32
         query, key, value, source = (x.to(exact) for x in (query, key, value, source))
@@ -106,6 +113,9 @@ class Slab:
         else:
             smallest = source.amin(1, keepdim=True)
         largest = source.amax(1, keepdim=True)
+        self.centre = _mean(value, valid) if centred else None
+        if self.centre is not None:
+            value = value - self.centre  # at padding too, where every factor is zero
         self.query, self.key, self.value, self.source = query, key, value, source
         self.valid, self.keep, self.scale, self.sigmoid = valid, keep, scale, sigmoid
         wide = largest - smallest > SAFE_RANGE
@@ -145,3 +155,9 @@ class Slab:
         shift = torch.where(low, top, 0.0)
         # sigmoid(r) exp(-s) = 1 / (exp(s) + exp(s - r)), which neither overflows to NaN nor loses a low row.
         return PairFactor(scores.neg_().add_(shift).exp_().add_(shift.exp()).reciprocal_(), shift)
+
+
+def _mean(value: Tensor, valid: Tensor | None) -> Tensor:
+    """Return the mean over the real tokens, [b, 1, C]; padding holds zeros."""
+    count = value.shape[1] if valid is None else valid.sum(1)[:, None, None].clamp_min(1)
+    return value.sum(1, keepdim=True) / count
