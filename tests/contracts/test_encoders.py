@@ -25,6 +25,7 @@ PADDED = 14
 TOLERANCE = 2e-6
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "deep-att": [{"layers": 2, "heads": 3, "hidden": 10, "impl": "reference"}],
     "disan": [
         {"masks": ("forward",)},
         {"masks": ("not_self", "not_self"), "activation": "relu"},
@@ -64,6 +65,10 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"score_layers": 0, "activation": "relu"},
         {"gate": False, "self_visible": True, "attention_dropout": 0.3},
     ],
+    "mtsa-deep-att": [
+        {"layers": 2, "heads": 4, "token2token": "sigmoid", "impl": "reference"},
+        {"layers": 1, "masks": ("not_self",), "self_visible": True, "hidden": 10},
+    ],
     "mtsa-paper": [
         {"heads": 4, "head_width": 6, "token2token": "exp", "score_from": "input", "output": "activated"},
         {"self_visible": True, "attention_dropout": 0.3, "impl": "reference"},
@@ -95,6 +100,7 @@ WITHOUT_EFFECT: dict[str, dict[str, str]] = {
     "bi-blosan": {r"directions\.\d+\.block_score\.bias": "the same amount for every word of a block"},
     "mdman": {r"policy\..*": FROM_REWARD_ALONE},
     "mtsa": {r"score\.parts\.\d+\.bias": SAME_FOR_ALL_KEYS},
+    "mtsa-deep-att": {r"layers\.\d+\.attention\.score\.bias": SAME_FOR_ALL_KEYS},
     "mtsa-paper": {r"score(\.parts\.\d+)?\.bias": SAME_FOR_ALL_KEYS},
     "resan": {r"policy\..*": FROM_REWARD_ALONE},
     "mtsa-stacked": {r"layers\.\d+\.attention\.score\.bias": SAME_FOR_ALL_KEYS},

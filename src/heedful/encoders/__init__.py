@@ -3,6 +3,12 @@
 from heedful.encoders.base import ContextEncoder
 from heedful.encoders.block_attention import BiBlosanConfig, BiBlosanEncoder, published_block_length
 from heedful.encoders.convolution import CnnConfig, CnnEncoder, HierarchicalCnnConfig, HierarchicalCnnEncoder
+from heedful.encoders.deep_att import (
+    DeepAttConfig,
+    DeepAttEncoder,
+    MtsaDeepAttConfig,
+    MtsaDeepAttEncoder,
+)
 from heedful.encoders.disan import DisaBlock, DisanConfig, DisanEncoder
 from heedful.encoders.distance_san import DistanceSanConfig, DistanceSanEncoder
 from heedful.encoders.embedding_only import EmbeddingConfig, EmbeddingEncoder
@@ -26,6 +32,8 @@ __all__ = [
     "CnnConfig",
     "CnnEncoder",
     "ContextEncoder",
+    "DeepAttConfig",
+    "DeepAttEncoder",
     "DisaBlock",
     "DisanConfig",
     "DisanEncoder",
@@ -42,6 +50,8 @@ __all__ = [
     "MssanConfig",
     "MssanEncoder",
     "MtsaConfig",
+    "MtsaDeepAttConfig",
+    "MtsaDeepAttEncoder",
     "MtsaEncoder",
     "MtsaPaperConfig",
     "MtsaPaperEncoder",

@@ -16,6 +16,8 @@ from heedful.encoders import (
     CnnConfig,
     CnnEncoder,
     ContextEncoder,
+    DeepAttConfig,
+    DeepAttEncoder,
     DisanConfig,
     DisanEncoder,
     DistanceSanConfig,
@@ -31,6 +33,8 @@ from heedful.encoders import (
     MssanConfig,
     MssanEncoder,
     MtsaConfig,
+    MtsaDeepAttConfig,
+    MtsaDeepAttEncoder,
     MtsaEncoder,
     MtsaPaperConfig,
     MtsaPaperEncoder,
@@ -63,12 +67,14 @@ from heedful.pooling import (
 )
 
 ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
+    "deep-att": (DeepAttConfig, DeepAttEncoder),
     "disan": (DisanConfig, DisanEncoder),
     "distance-san": (DistanceSanConfig, DistanceSanEncoder),
     "intra-sentence": (IntraSentenceConfig, IntraSentenceEncoder),
     "mdman": (MdmanConfig, MdmanEncoder),
     "mssan": (MssanConfig, MssanEncoder),
     "mtsa": (MtsaConfig, MtsaEncoder),
+    "mtsa-deep-att": (MtsaDeepAttConfig, MtsaDeepAttEncoder),
     "mtsa-paper": (MtsaPaperConfig, MtsaPaperEncoder),
     "mtsa-stacked": (MtsaStackedConfig, MtsaStackedEncoder),
     "mtsa-transformer": (MtsaTransformerConfig, MtsaTransformerEncoder),

@@ -1,0 +1,275 @@
+"""The deep tagging stack of Tan et al. (2018), and MTSA in it as its authors label semantic roles.
+
+Tan, Wang, Xie, Chen, Shi: *Deep Semantic Role Labeling with Self-Attention*, AAAI 2018 ("DeepAtt"); Shen et al., NAACL
+2019, Table 4.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from heedful.encoders.base import ContextEncoder
+from heedful.encoders.tensorized_heads import TensorizedHeads, Token2Token
+from heedful.encoders.transformer import SelfAttention
+from heedful.errors import UsageError
+from heedful.modules import Dense, build_residual, join_heads, position_wise, positional_signal, split_heads
+from heedful.ops.dot_product import DotProductImpl, masked_head_attention
+from heedful.ops.tensorized import TensorizedImpl
+from heedful.structures import ContextStates, Sentences
+
+
+@dataclass(frozen=True)
+class DeepAttConfig:
+    """Settings of `DeepAttEncoder`.
+
+    Attributes:
+        layers: how many layers.
+        heads: H, which divides the width.
+        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
+        dropout: of the position-wise network's hidden layer.
+        attention_dropout: of the attention weights.
+        residual_dropout: of what every sublayer adds.
+        impl: implementation of the attention operation.
+    """
+
+    layers: int = 10
+    heads: int = 8
+    hidden: int = 0
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    residual_dropout: float = 0.2
+    impl: DotProductImpl = "auto"
+
+
+@dataclass(frozen=True)
+class MtsaDeepAttConfig:
+    """Settings of `MtsaDeepAttEncoder`.
+
+    Attributes:
+        layers: how many layers.
+        heads: H, a multiple of the number of masks that divides the width.
+        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
+        masks: what the heads of every layer see; each mask has an equal share of the heads.
+        token2token: how q·k becomes a factor of the weight.
+        self_visible: whether a token also sees itself.
+        dropout: of the position-wise network's hidden layer.
+        attention_dropout: of the attention weights; 0.19 keeps 0.9 of each of the two factors, as published.
+        residual_dropout: of what every sublayer adds.
+        impl: implementation of the attention operation.
+    """
+
+    layers: int = 10
+    heads: int = 8
+    hidden: int = 0
+    masks: tuple[str, ...] = ("forward", "backward")
+    token2token: Token2Token = "exp"
+    self_visible: bool = False
+    dropout: float = 0.1
+    attention_dropout: float = 0.19
+    residual_dropout: float = 0.2
+    impl: TensorizedImpl = "auto"
+
+
+class _Heads(SelfAttention):
+    """Queries, keys and values from one dense layer, heads, an output projection; all with biases."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        if heads < 1 or width % heads:
+            raise UsageError(
+                f"heads={heads} must divide the width of what the encoder reads, {width} (word and flag vectors "
+                "together, or model.task_options.projected)"
+            )
+        self.heads = heads
+        self.projections = Dense(width, 3 * width)  # one matrix: its start counts the three as one layer
+        self.output = Dense(width, width)
+
+    def forward(
+        self, x: Tensor, sentences: Sentences, *, need_weights: bool = False
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """See `SelfAttention.forward`."""
+        query, key, value = (split_heads(part, self.heads) for part in self.projections(x).chunk(3, dim=-1))
+        output, maps = self.attend(x, query, key, value, sentences, need_weights=need_weights)
+        return self.output(join_heads(output)), maps
+
+    @abstractmethod
+    def attend(
+        self,
+        x: Tensor,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        sentences: Sentences,
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Attend in every head: [B, H, L, C], and the weights by name if asked for."""
+
+
+class _DotProduct(_Heads):
+    """Multi-head attention, every word visible."""
+
+    def __init__(self, width: int, config: DeepAttConfig) -> None:
+        super().__init__(width, config.heads)
+        self.dropout, self.impl = config.attention_dropout, config.impl
+
+    def attend(
+        self,
+        x: Tensor,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        sentences: Sentences,
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """See `_Heads.attend`; weights are [B, Q, K]."""
+        attended = masked_head_attention(
+            query,
+            key,
+            value,
+            sentences.valid,
+            dropout=self.dropout if self.training else 0.0,
+            need_weights=need_weights,
+            impl="reference" if need_weights else self.impl,
+        )
+        weights = () if attended.weights is None else attended.weights.unbind(1)
+        return attended.output, {f"head {i}": each for i, each in enumerate(weights, start=1)}
+
+
+class _Tensorized(_Heads):
+    """Tensorized attention; the source2token score is one dense layer on the input, ``exp`` of both parts."""
+
+    def __init__(self, width: int, config: MtsaDeepAttConfig) -> None:
+        super().__init__(width, config.heads)
+        self.score = Dense(width, width)
+        self.attention = TensorizedHeads(
+            config.masks,
+            config.heads,
+            self_visible=config.self_visible,
+            token2token=config.token2token,
+            dropout=config.attention_dropout,
+            impl=config.impl,
+        )
+
+    def attend(
+        self,
+        x: Tensor,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        sentences: Sentences,
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """See `_Heads.attend`; weights are feature-wise, [B, Q, K, C]."""
+        source = split_heads(self.score(x), self.heads)
+        attended = self.attention(query, key, value, source, sentences, need_weights=need_weights)
+        return attended.output, self.attention.named(attended.weights)
+
+
+class _Layer(nn.Module):
+    """The position-wise network, then attention; each is added to its input and normalised after that."""
+
+    def __init__(
+        self, width: int, config: DeepAttConfig | MtsaDeepAttConfig, attention: SelfAttention
+    ) -> None:
+        super().__init__()
+        self.feed_forward = position_wise(width, config.hidden, config.dropout)
+        self.attention = attention
+        self.around_feed_forward = build_residual("post", width, config.residual_dropout)
+        self.around_attention = build_residual("post", width, config.residual_dropout)
+
+    def forward(
+        self, x: Tensor, sentences: Sentences, *, need_weights: bool
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        x = self.around_feed_forward.after(x, self.feed_forward(x))
+        attended, maps = self.attention(x, sentences, need_weights=need_weights)
+        return self.around_attention.after(x, attended), maps
+
+
+class _Stack(ContextEncoder):
+    """Base of the two encoders: the scaled input, and layers.
+
+    The input is ``sqrt(D) x + b`` with a learned vector b, as in the published code.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        config: DeepAttConfig | MtsaDeepAttConfig,
+        attention: Callable[[], SelfAttention],
+    ) -> None:
+        super().__init__()
+        if config.layers < 1:
+            raise UsageError(f"layers must be 1 or more; got {config.layers}")
+        self.width_in = self.width_out = width
+        self.bias = nn.Parameter(torch.zeros(width))
+        self.layers = nn.ModuleList(_Layer(width, config, attention()) for _ in range(config.layers))
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        """Encode; see `ContextEncoder.forward`. Maps are named by layer and head."""
+        padding = ~sentences.valid[..., None]
+        scaled = x.masked_fill(padding, 0) * self.width_in**0.5
+        x = self.place(scaled + self.bias.to(x.dtype)).masked_fill(padding, 0)
+        maps: dict[str, Tensor] = {}
+        for number, layer in enumerate(self.layers, start=1):
+            x, found = layer(x, sentences, need_weights=need_weights)
+            maps |= {f"layer {number} {name}": weights for name, weights in found.items()}
+        return ContextStates(x.masked_fill(padding, 0), maps)
+
+    @abstractmethod
+    def place(self, x: Tensor) -> Tensor:
+        """Tell the words of [B, L, D] their places, where the attention does not."""
+
+
+class DeepAttEncoder(_Stack):
+    """Layers of a position-wise network and multi-head attention over words with sinusoids of their places.
+
+    Differs from `TransformerEncoder` in the order of the sublayers, in biases everywhere, and in the input. Matrices
+    start Glorot-uniform; the paper starts them orthogonal, MTSA's authors Glorot-normal.
+
+    Args:
+        width: features D of the input and of the states.
+        config: the settings.
+
+    Raises:
+        UsageError: if a setting is out of range.
+    """
+
+    def __init__(self, width: int, config: DeepAttConfig | None = None) -> None:
+        settings = config or DeepAttConfig()
+        super().__init__(width, settings, lambda: _DotProduct(width, settings))
+        self.config = settings
+
+    def place(self, x: Tensor) -> Tensor:
+        """Add the sinusoids of Vaswani et al. (2017)."""
+        return x + positional_signal(x.shape[1], x.shape[2], x, exponent=1.0)
+
+
+class MtsaDeepAttEncoder(_Stack):
+    """The same layers with tensorized attention; directions replace the sinusoids, and nothing else differs.
+
+    Beside the parameters of `DeepAttEncoder` there are ``D (D + 1)`` a layer for the source2token score.
+
+    Args:
+        width: features D of the input and of the states.
+        config: the settings.
+
+    Raises:
+        UsageError: if a setting is out of range.
+    """
+
+    def __init__(self, width: int, config: MtsaDeepAttConfig | None = None) -> None:
+        settings = config or MtsaDeepAttConfig()
+        super().__init__(width, settings, lambda: _Tensorized(width, settings))
+        self.config = settings
+
+    def place(self, x: Tensor) -> Tensor:
+        """Add nothing: a head that looks one way knows the order."""
+        return x
