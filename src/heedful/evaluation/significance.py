@@ -1,0 +1,293 @@
+"""How sure a figure is, and whether two systems differ: intervals, the paired bootstrap, McNemar, the paired t-test.
+
+NumPy draws, SciPy knows the distributions. Everything is a pure function of its arguments, the seed among them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from heedful.errors import UsageError, nearest
+from heedful.evaluation.statistics import STATISTICS, Statistic, Values
+
+LEVEL = 0.95
+RESAMPLES = 10_000
+_CELLS = 4_000_000
+"""Counts held at once while resampling."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval.
+
+    Attributes:
+        low: lower end.
+        high: upper end.
+        level: share of such intervals that hold the true value.
+        method: how it was made.
+    """
+
+    low: float
+    high: float
+    method: str
+    level: float = LEVEL
+
+    def __str__(self) -> str:
+        return f"[{self.low:.4f}, {self.high:.4f}]"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on one metric.
+
+    Attributes:
+        test: the test, in words.
+        n: number of pairs.
+        unit: what a pair is of: "examples" or "runs".
+        first: the metric of the first system.
+        second: of the second.
+        difference: second minus first.
+        interval: of the difference; None where the test gives none.
+        p: two-sided; None where there is too little to test.
+        note: what a reader should know; may be empty.
+        counts: what an exact test counted; empty for others.
+    """
+
+    test: str
+    n: int
+    unit: str
+    first: float
+    second: float
+    difference: float
+    interval: Interval | None
+    p: float | None
+    note: str = ""
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def accuracy_interval(right: int, n: int, level: float = LEVEL) -> Interval:
+    """Return Wilson's score interval of a share (Wilson, JASA 1927).
+
+    Unlike the normal interval it stays inside 0 to 1 and has a width when every answer is right; unlike the bootstrap
+    it needs no resampling.
+
+    Args:
+        right: number of right answers.
+        n: number of answers, at least 1.
+        level: of confidence.
+
+    Returns:
+        The interval.
+    """
+    from scipy.stats import binomtest
+
+    found = binomtest(right, n).proportion_ci(level, method="wilson")
+    return Interval(float(found.low), float(found.high), "Wilson", level)
+
+
+def bootstrap_interval(
+    metric: str | Statistic,
+    gold: ArrayLike,
+    predicted: ArrayLike,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> Interval:
+    """Return the percentile bootstrap interval of a metric, examples resampled (Efron and Tibshirani, 1993).
+
+    Args:
+        metric: its name (a key of `STATISTICS`), or a function of weighted copies (`Statistic`).
+        gold: [N], at least 2.
+        predicted: [N].
+        resamples: how many.
+        seed: of the resampling.
+        level: of confidence.
+
+    Returns:
+        The interval. `accuracy_interval` is the better one for accuracy.
+
+    Raises:
+        UsageError: if the two differ in length, or the metric is unknown.
+    """
+    statistic, (gold, predicted) = _statistic(metric), _aligned(gold, predicted)
+    (drawn,) = _resample(statistic, gold, [predicted], resamples, seed)
+    return Interval(*_percentiles(drawn, level), f"percentile bootstrap, {resamples:,} resamples", level)
+
+
+def paired_bootstrap(
+    metric: str | Statistic,
+    gold: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+) -> Comparison:
+    """Compare two systems that answered the same examples (Koehn, EMNLP 2004).
+
+    Each resample draws examples, and both systems are measured on it. The two-sided p is twice the smaller share of
+    resamples whose difference lies on one side of zero, one resample added, so that it is never 0; it falls below
+    1 - level just about where the percentile interval leaves zero out.
+
+    Args:
+        metric: its name, or a function of weighted copies (`Statistic`).
+        gold: [N], at least 2.
+        first: answers of the first system, [N].
+        second: answers of the second, [N].
+        resamples: how many.
+        seed: of the resampling.
+        level: of confidence.
+
+    Returns:
+        The comparison; its difference is second minus first.
+
+    Raises:
+        UsageError: if the lengths differ, or the metric is unknown.
+    """
+    statistic, (gold, first, second) = _statistic(metric), _aligned(gold, first, second)
+
+    drawn_1, drawn_2 = _resample(statistic, gold, [first, second], resamples, seed)
+    drawn = drawn_2 - drawn_1
+    one_side = min(int(np.sum(drawn <= 0)), int(np.sum(drawn >= 0)))
+    a, b = _whole(statistic, gold, first), _whole(statistic, gold, second)
+    method = f"paired bootstrap, {resamples:,} resamples"
+    return Comparison(
+        method,
+        len(gold),
+        "examples",
+        a,
+        b,
+        b - a,
+        Interval(*_percentiles(drawn, level), method, level),
+        min(1.0, 2 * (one_side + 1) / (resamples + 1)),
+    )
+
+
+def mcnemar(gold: ArrayLike, first: ArrayLike, second: ArrayLike) -> Comparison:
+    """Compare the accuracy of two classifiers by McNemar's exact test (McNemar 1947; Dietterich 1998).
+
+    Only the examples that one of them gets right and the other wrong count: under no difference each falls to either
+    side like a coin.
+
+    Args:
+        gold: class numbers, [N].
+        first: answers of the first system, [N].
+        second: answers of the second, [N].
+
+    Returns:
+        The comparison, without an interval; p is 1 where the two never differ.
+
+    Raises:
+        UsageError: if the lengths differ.
+    """
+    from scipy.stats import binomtest
+
+    gold, first, second = _aligned(gold, first, second, least=1)
+    right_1, right_2 = first == gold, second == gold
+    only_1, only_2 = int(np.sum(right_1 & ~right_2)), int(np.sum(right_2 & ~right_1))
+    p = float(binomtest(only_1, only_1 + only_2).pvalue) if only_1 + only_2 else 1.0
+    a, b = float(np.mean(right_1)), float(np.mean(right_2))
+    counts = {"only the first right": only_1, "only the second right": only_2}
+    return Comparison("exact McNemar", len(gold), "examples", a, b, b - a, None, p, counts=counts)
+
+
+def paired_seeds(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Comparison:
+    """Compare two systems over runs with the same seeds or folds by the paired t-test.
+
+    It speaks of the training, seeds and all; the tests over examples speak of two trained models.
+
+    Args:
+        first: the metric of each run of the first system.
+        second: of the second, in the same order of seeds.
+        level: of confidence.
+
+    Returns:
+        The comparison of the means. Without an interval and p for one pair, and for differences that are all equal.
+
+    Raises:
+        UsageError: if the lengths differ, or there is none.
+    """
+    from scipy.stats import ttest_rel
+
+    a, b = _aligned(first, second, least=1)
+    n, difference = len(a), float(np.mean(b) - np.mean(a))
+    interval, p, note = None, None, ""
+    if n < 2:
+        note = "one run each: nothing is known of the spread"
+    elif np.ptp(b - a) <= 1e-12 * max(1.0, float(np.abs(b - a).max())):
+        p = 1.0 if difference == 0 else None
+        note = "the difference is the same in every pair: no spread to test against"
+    else:
+        found = ttest_rel(b, a)
+        ends, p = found.confidence_interval(level), float(found.pvalue)
+        interval = Interval(float(ends.low), float(ends.high), "Student's t", level)
+        note = "two runs each: the interval is hardly more than a guess" if n < 3 else ""
+    return Comparison(
+        "paired t-test", n, "runs", float(np.mean(a)), float(np.mean(b)), difference, interval, p, note
+    )
+
+
+def _resample(
+    statistic: Statistic, gold: Values, answers: Sequence[Values], resamples: int, seed: int
+) -> list[NDArray[np.float64]]:
+    """Return the metric of each system in every resample, the same resamples for all, [resamples] each.
+
+    Examples with the same gold and the same answers are one kind, and a resample is the count of each kind in it:
+    classes come in few kinds, so that counting them is nearly all the work.
+    """
+    kinds, kind = np.unique(np.stack([gold, *answers]), axis=1, return_inverse=True)
+    n, width, random = len(gold), kinds.shape[1], np.random.default_rng(seed)
+    found: list[list[NDArray[np.float64]]] = [[] for _ in answers]
+    for start in range(0, resamples, step := max(1, _CELLS // n)):
+        rows = min(step, resamples - start)
+        drawn = kind.reshape(-1)[random.integers(n, size=(rows, n), dtype=np.int32)]
+        drawn += width * np.arange(rows)[:, None]
+        weights = np.bincount(drawn.reshape(-1), minlength=rows * width).reshape(rows, width).astype(float)
+        for values, predicted in zip(found, kinds[1:], strict=True):
+            values.append(statistic(kinds[0], predicted, weights))
+    return [np.concatenate(values) for values in found]
+
+
+def _percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _whole(statistic: Statistic, gold: Values, predicted: Values) -> float:
+    """Return the metric of the data set as it is."""
+    return float(statistic(gold, predicted, np.ones((1, len(gold))))[0])
+
+
+def _statistic(metric: str | Statistic) -> Statistic:
+    if not isinstance(metric, str):
+        return metric
+    if metric not in STATISTICS:
+        raise UsageError(f"metric: there is no {metric!r}; {nearest(metric, tuple(STATISTICS))}")
+    return STATISTICS[metric]
+
+
+def _aligned(*columns: ArrayLike, least: int = 2) -> tuple[NDArray[Any], ...]:
+    arrays = tuple(np.asarray(column) for column in columns)
+    lengths = [len(array) for array in arrays]
+    if len(set(lengths)) > 1:
+        raise UsageError(f"answers must be of the same examples; got columns of {lengths}")
+    if lengths[0] < least:
+        raise UsageError(f"there must be at least {least} examples; got {lengths[0]}")
+    if not all(np.all(np.isfinite(array)) for array in arrays if array.dtype.kind == "f"):
+        raise UsageError("answers must be finite numbers")
+    return arrays
+
+
+def describe_p(p: float | None) -> str:
+    """Write a p-value for a reader: two digits that mean something, never ``p = 0.0000``."""
+    if p is None or math.isnan(p):
+        return "p not known"
+    return f"p = {p:.3f}" if p >= 0.001 else f"p = {p:.1e}"
