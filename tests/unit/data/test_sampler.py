@@ -81,6 +81,19 @@ def test_too_long_example_is_a_batch_of_its_own() -> None:
     assert sorted(map(sorted, (b.tolist() for b in batches))) == [[0, 1, 3], [2]]
 
 
+def test_a_pool_grows_with_the_data_and_leaves_less_padding() -> None:
+    generator = np.random.default_rng(0)
+    many = np.stack([generator.poisson(14, 40_000), generator.poisson(8, 40_000)], axis=1) + 1
+    grown, smallest = (BucketSampler(many, batch_size=16, pool=pool).batches(0) for pool in (None, 50))
+    real = many.sum()
+    assert padded(many, smallest) - real > 1.5 * (padded(many, grown) - real)
+    same = (
+        BucketSampler(many[:8000], batch_size=16).batches(0),
+        BucketSampler(many[:8000], batch_size=16, pool=50),
+    )
+    assert all(np.array_equal(a, b) for a, b in zip(same[0], same[1].batches(0), strict=True))
+
+
 @pytest.mark.parametrize("limits", [{}, {"batch_size": 0}, {"max_tokens": 0}, {"batch_size": 1, "pool": 0}])
 def test_wrong_limits_are_told(limits: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="at least"):
