@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from heedful.encoders.base import ContextEncoder
 from heedful.encoders.names import numbered
-from heedful.encoders.priors import word_distance
+from heedful.encoders.priors import word_offset
 from heedful.errors import UsageError
 from heedful.masks import Mask, parse_mask
 from heedful.modules import Activation, Dense, FeedForward
@@ -107,7 +107,7 @@ class DistanceSanBlock(nn.Module):
             self.head_norm(projection(x).unflatten(-1, (config.heads, -1))).transpose(1, 2)
             for projection in (self.query, self.key, self.value)
         )
-        distance = word_distance(valid.shape[1], valid.device)
+        distance = word_offset(sentences).abs()
         visible = self.mask.visible(sentences)
         bias = head_bias([visible], [distance], config.alpha, valid, query.dtype)
         attended = masked_head_attention(

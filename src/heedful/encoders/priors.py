@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UsageError, nearest
-from heedful.masks import Band
+from heedful.masks import Band, Visible
 from heedful.ops.dot_product import head_bias
 from heedful.structures import Sentences
 
@@ -73,10 +73,19 @@ def parse_prior(text: str) -> Prior:
     return Prior(direction, "word" if distance == "word" else "dependency" if distance != "none" else "none")
 
 
-def word_distance(length: int, device: torch.device | str | None = None) -> Tensor:
-    """Return ``|i - j|``, [L, L] int64."""
-    position = torch.arange(length, device=device)
-    return (position[None, :] - position[:, None]).abs()
+def word_offset(sentences: Sentences) -> Tensor:
+    """Return how many words token j stands after token i; 0 between the pieces of one word.
+
+    Args:
+        sentences: of words, or of word pieces that know their words.
+
+    Returns:
+        ``j - i``, int64: [L, L] for words, [B, L, L] for pieces; padding holds anything.
+    """
+    words = sentences.words
+    if words is None:
+        words = torch.arange(sentences.valid.shape[1], device=sentences.valid.device)
+    return words[..., None, :] - words[..., :, None]
 
 
 def tree_distance(sentences: Sentences, without_parse: WithoutParse = "word") -> Tensor:
@@ -87,10 +96,9 @@ def tree_distance(sentences: Sentences, without_parse: WithoutParse = "word") ->
         without_parse: what stands in.
 
     Returns:
-        Distances of at least 0, [B, L, L] or, without any parse, [L, L].
+        Distances of at least 0, [B, L, L] or, for words without any parse, [L, L].
     """
-    length, device = sentences.valid.shape[1], sentences.valid.device
-    steps = word_distance(length, device)
+    steps = word_offset(sentences).abs()
     if without_parse == "none":
         steps = torch.zeros_like(steps)
     tree = sentences.tree_distance
@@ -107,7 +115,8 @@ def prior_bias(
 ) -> Tensor:
     """Write the priors of all heads as one term that is added to the scores (MS-SAN, Eq. 3 to 6).
 
-    ``M_h = M_direction - alpha * distance``.
+    ``M_h = M_direction - alpha * distance``. Word pieces have the direction and the distance of their words: those of
+    one word all see each other, at distance 0.
 
     Args:
         priors: one a head.
@@ -122,13 +131,18 @@ def prior_bias(
     wanted = {prior.distance for prior in priors}
     known: dict[str, Tensor | None] = {"none": None}
     if "word" in wanted:
-        known["word"] = word_distance(sentences.valid.shape[1], sentences.valid.device)
+        known["word"] = word_offset(sentences).abs()
     if "dependency" in wanted:
         known["dependency"] = tree_distance(sentences, without_parse)
     return head_bias(
-        [DIRECTIONS[prior.direction] for prior in priors],
+        [_visible(DIRECTIONS[prior.direction], sentences) for prior in priors],
         [known[prior.distance] for prior in priors],
         alpha,
         sentences.valid,
         dtype,
     )
+
+
+def _visible(direction: Band, sentences: Sentences) -> Visible:
+    """Read a direction as one between words, whatever the tokens are."""
+    return direction if sentences.words is None else direction.sees(word_offset(sentences))

@@ -1,8 +1,15 @@
 """Whole networks and the builder that makes them from settings."""
 
 from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
-from heedful.models.build import ENCODERS, NETWORKS, POOLINGS, build_network, encoder_config
-from heedful.models.config import ModelConfig, Task
+from heedful.models.build import (
+    ENCODERS,
+    NETWORKS,
+    POOLINGS,
+    build_network,
+    build_on_encoder,
+    encoder_config,
+)
+from heedful.models.config import ModelConfig, PretrainedConfig, Task
 from heedful.models.networks import (
     Network,
     PairNetwork,
@@ -22,6 +29,7 @@ __all__ = [
     "ModelConfig",
     "Network",
     "PairNetwork",
+    "PretrainedConfig",
     "RelatednessNetwork",
     "SentenceEncoder",
     "SentenceReader",
@@ -29,5 +37,6 @@ __all__ = [
     "TextNetwork",
     "VectorNetwork",
     "build_network",
+    "build_on_encoder",
     "encoder_config",
 ]

@@ -16,7 +16,7 @@ from torch.nn import functional
 from heedful.encoders.intra_sentence import IntraSentenceConfig, IntraSentenceEncoder
 from heedful.errors import UsageError
 from heedful.models.networks import Network, SentenceReader
-from heedful.modules import Activation, Dense, WordEmbedding, two_layers
+from heedful.modules import Activation, Dense, Embedding, two_layers
 from heedful.ops import soft_align
 from heedful.structures import Batch, ContextStates, NetworkOutput, Pooled, Sentences, SideTrace
 
@@ -56,7 +56,7 @@ class FragmentReader(SentenceReader):
 
     null: Tensor
 
-    def __init__(self, embedding: WordEmbedding, config: DecomposableConfig, hidden: int) -> None:
+    def __init__(self, embedding: Embedding, config: DecomposableConfig, hidden: int) -> None:
         super().__init__()
         self.embedding, self.width_out = embedding, hidden
         self.projection = Dense(embedding.width, config.projected, bias=False)
@@ -77,7 +77,7 @@ class FragmentReader(SentenceReader):
         Returns:
             States [B, L + 1, width] of NULL and the tokens, and which of them are real, [B, L + 1] bool.
         """
-        x = self.embedding(sentences.ids)
+        x = self.embedding.embed(sentences).tokens
         x = torch.cat([self.null.to(x.dtype).expand(len(x), 1, -1), x], dim=1)
         valid = functional.pad(sentences.valid, (1, 0), value=True)
         ids = functional.pad(sentences.ids, (1, 0))
@@ -131,7 +131,7 @@ class AlignmentNetwork(Network):
 
     def __init__(
         self,
-        embedding: WordEmbedding,
+        embedding: Embedding,
         config: DecomposableConfig | None = None,
         *,
         hidden: int = 200,
@@ -145,9 +145,9 @@ class AlignmentNetwork(Network):
         self.compare = layers(2 * reader.width, hidden)
         self.aggregate = layers(2 * hidden, hidden)
         self.output = Dense(hidden, outputs)
-        table = embedding.weight
+        given = {id(parameter) for parameter in embedding.parameters()}
         for parameter in self.parameters():
-            if parameter is not table:
+            if id(parameter) not in given:
                 nn.init.normal_(parameter, std=config.deviation)
 
     def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:

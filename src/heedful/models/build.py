@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, get_args
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from heedful.encoders import (
     BiBlosanConfig,
@@ -55,7 +55,7 @@ from heedful.heads import ClassifierHead, RelatednessHead
 from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
-from heedful.modules import Activation, WordEmbedding
+from heedful.modules import Activation, Embedding, PretrainedEmbedding, WordEmbedding
 from heedful.pooling import (
     AdditiveAttention,
     AttentiveMax,
@@ -90,7 +90,7 @@ ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
 }
 """Encoder name to its settings class and to the function that builds it from (width, settings)."""
 
-NETWORKS: dict[str, tuple[type[Any], Callable[[WordEmbedding, Any, ModelConfig], Network]]] = {
+NETWORKS: dict[str, tuple[type[Any], Callable[[Embedding, Any, ModelConfig], Network]]] = {
     "decomposable": (
         DecomposableConfig,
         lambda embedding, settings, config: AlignmentNetwork(
@@ -99,7 +99,7 @@ NETWORKS: dict[str, tuple[type[Any], Callable[[WordEmbedding, Any, ModelConfig],
     ),
 }
 """Name of a network that reads both sides together, instead of an encoder's, to its settings class and to the function
-that builds it from (word vectors, settings, model settings)."""
+that builds it from (embedding, settings, model settings)."""
 
 POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
     "source2token": lambda width, config: SourceToToken(
@@ -170,14 +170,41 @@ def build_network(config: ModelConfig, trained: Tensor, frozen: Tensor | None = 
         raise UsageError(
             f"model.width is {config.width}, but the word vectors have {trained.shape[1]} features"
         )
+    return _assemble(config, WordEmbedding(trained, frozen, train=config.train_embedding))
+
+
+def build_on_encoder(config: ModelConfig, encoder: nn.Module, *, start: int, end: int) -> Network:
+    """Build a network on a pretrained encoder.
+
+    Args:
+        config: the settings; ``config.width`` is not read.
+        encoder: see `heedful.modules.PretrainedEmbedding`.
+        start: id of the token in front of a text ([CLS]).
+        end: id of the token behind it ([SEP]).
+
+    Returns:
+        The network, in training mode; see `build_network`.
+
+    Raises:
+        UsageError: if a setting is unknown or out of range.
+    """
+    pretrained = config.pretrained
+    embedding = PretrainedEmbedding(
+        encoder, start=start, end=end, summary=pretrained.cls, lr_factor=pretrained.lr_factor
+    )
+    config = replace(config, width=embedding.width)
+    _check_ranges(config)
+    return _assemble(config, embedding).train()
+
+
+def _assemble(config: ModelConfig, embedding: Embedding) -> Network:
     settings = encoder_config(config)
-    embedding = WordEmbedding(trained, frozen, train=config.train_embedding)
     if config.encoder in NETWORKS:
         _check_pair(config)
         _, build = NETWORKS[config.encoder]
         return build(embedding, settings, config)
     _, build_encoder = ENCODERS[config.encoder]
-    encoder = build_encoder(config.width, settings)
+    encoder = build_encoder(embedding.width, settings)
     pooling = _build_pooling(config, encoder.width_out)
     sentence_encoder = SentenceEncoder(embedding, encoder, pooling)
     return _build_task(config, sentence_encoder)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from heedful.errors import UsageError
 from heedful.heads import Matching
 from heedful.modules import Activation
 
@@ -12,6 +14,31 @@ Task = Literal["text", "pair", "relatedness"]
 """What a network answers: the class of a text, the class of a pair, or how related a pair is."""
 
 PoolingName = Literal["source2token", "additive", "attentive-max", "attentive-max-norm", "mean", "max"]
+
+
+@dataclass(frozen=True)
+class PretrainedConfig:
+    """A pretrained encoder in the place of the word vectors (extra "transformers").
+
+    Attributes:
+        name: a folder, relative to ``--data`` or the working folder, or the id of a model on the Hugging Face Hub;
+            empty for word vectors.
+        layers: how many of its layers are used, from the bottom; 0 for all.
+        lr_factor: its learning rate as a share of ``train.optimizer.lr``; 0 leaves it as it is.
+        cls: whether its state of [CLS] joins the sentence vector.
+        download: whether a model that this machine does not have is fetched from the Hub.
+    """
+
+    name: str = ""
+    layers: int = 0
+    lr_factor: float = 1.0
+    cls: bool = True
+    download: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "lr_factor"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} must be 0 or more; got {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
@@ -25,7 +52,7 @@ class ModelConfig:
         encoder_options: settings of the encoder that differ from its defaults; activation and dropout come from here
             unless named.
         pooling: name of the pooling.
-        width: features of a word vector.
+        width: features of a word vector; a pretrained encoder brings its own.
         train_embedding: whether the vectors of training words are trained; decomposable attention leaves all frozen.
         hidden: features of the head's hidden layer.
         activation: of every hidden layer.
@@ -35,6 +62,7 @@ class ModelConfig:
             "absolute" ([u ; v ; u * v ; |u - v|], MS-SAN).
         highway: whether a highway layer follows the hidden layer of a classifier (MTSA on SNLI).
         outputs: classes Y, or grades of relatedness.
+        pretrained: the ``[model.pretrained]`` table.
     """
 
     task: Task = "text"
@@ -50,3 +78,9 @@ class ModelConfig:
     matching: Matching = "signed"
     highway: bool = False
     outputs: int = 2
+    pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild what ``dataclasses.asdict`` wrote, also before there were pretrained encoders."""
+        return cls(**{**values, "pretrained": PretrainedConfig(**values.get("pretrained", {}))})

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import torch
 from torch import Tensor, nn
 
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
 from heedful.heads import ClassifierHead, Matching, RelatednessHead, match_features
-from heedful.modules import WordEmbedding
+from heedful.modules import Embedding
 from heedful.pooling import Pooling
-from heedful.structures import Batch, NetworkOutput, Sentences, SideTrace
+from heedful.structures import Batch, NetworkOutput, Pooled, Sentences, SideTrace
 
 
 class SentenceReader(nn.Module, ABC):
-    """Base of what turns word ids into one vector a sentence.
+    """Base of what turns ids into one vector a sentence.
 
     Attributes:
-        embedding: word vectors.
+        embedding: word vectors, or a pretrained encoder.
         width_out: features D of a sentence vector.
     """
 
-    embedding: WordEmbedding
+    embedding: Embedding
     width_out: int
 
     @abstractmethod
@@ -39,18 +40,18 @@ class SentenceReader(nn.Module, ABC):
 
 
 class SentenceEncoder(SentenceReader):
-    """Word ids to one vector a sentence: embedding, encoder, pooling.
+    """Ids to one vector a sentence: embedding, encoder, pooling; the embedding's own summary, if any, joins the vector.
 
     Args:
-        embedding: word vectors.
+        embedding: word vectors, or a pretrained encoder.
         encoder: states in context.
         pooling: one vector a sentence.
     """
 
-    def __init__(self, embedding: WordEmbedding, encoder: ContextEncoder, pooling: Pooling) -> None:
+    def __init__(self, embedding: Embedding, encoder: ContextEncoder, pooling: Pooling) -> None:
         super().__init__()
         self.embedding, self.encoder, self.pooling = embedding, encoder, pooling
-        self.width_out = pooling.width_out
+        self.width_out = pooling.width_out + embedding.summary_width
 
     def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
         """Encode; see `SentenceReader.forward`."""
@@ -67,8 +68,11 @@ class SentenceEncoder(SentenceReader):
         Returns:
             States and vectors.
         """
-        context = self.encoder(self.embedding(sentences.ids), sentences, need_weights=need_weights)
+        embedded = self.embedding.embed(sentences)
+        context = self.encoder(embedded.tokens, sentences, need_weights=need_weights)
         pooled = self.pooling(context.states, sentences.valid, need_weights=need_weights)
+        if embedded.summary is not None:
+            pooled = Pooled(torch.cat([pooled.vector, embedded.summary], dim=-1), pooled.weights)
         return SideTrace(context, pooled)
 
 

@@ -4,7 +4,7 @@ from heedful.modules.activation import Activation, activate
 from heedful.modules.attention_fusion import AttentionFusion
 from heedful.modules.convolution import Convolution
 from heedful.modules.dense import Dense, Regularised, l2_factors, regularised_parameters
-from heedful.modules.embedding import WordEmbedding
+from heedful.modules.embedding import Embedding, WordEmbedding
 from heedful.modules.feed_forward import FeedForward
 from heedful.modules.fusion_gate import FusionGate
 from heedful.modules.heads import HeadDense, join_heads, split_heads
@@ -13,6 +13,7 @@ from heedful.modules.initialise import glorot_uniform
 from heedful.modules.mask_selector import Decision, MaskSelector, Selection, sampled_decisions
 from heedful.modules.piece_tables import PieceTables, SeparateTables, SharedTables
 from heedful.modules.positional import positional_signal
+from heedful.modules.pretrained import PretrainedEmbedding
 from heedful.modules.projected_gate import ProjectedGate
 from heedful.modules.recurrent import BothWays, Gru, Lstm, reverse_words
 from heedful.modules.residual import (
@@ -35,6 +36,7 @@ __all__ = [
     "Convolution",
     "Decision",
     "Dense",
+    "Embedding",
     "FeedForward",
     "FusionGate",
     "Gru",
@@ -47,6 +49,7 @@ __all__ = [
     "PieceTables",
     "PostNorm",
     "PreNorm",
+    "PretrainedEmbedding",
     "ProjectedGate",
     "Regularised",
     "Residual",

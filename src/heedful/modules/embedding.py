@@ -1,15 +1,43 @@
-"""Word vectors: a trained table for the words of the training data, a frozen one for every other known word."""
+"""Ids to vectors; word vectors: a trained table for the words of the training data, a frozen one for the others."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.errors import UsageError
+from heedful.structures import Embedded, Sentences
 
 
-class WordEmbedding(nn.Module):
+class Embedding(nn.Module, ABC):
+    """Base of what turns the ids of a sentence into vectors."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Features D of a token's vector."""
+
+    @property
+    def summary_width(self) -> int:
+        """Features of the vector that it gives of a whole sentence; 0 where it gives none."""
+        return 0
+
+    @abstractmethod
+    def embed(self, sentences: Sentences) -> Embedded:
+        """Turn ids into vectors.
+
+        Args:
+            sentences: B sentences of L tokens.
+
+        Returns:
+            One vector a token, [B, L, D], and the summary if there is one.
+        """
+
+
+class WordEmbedding(Embedding):
     """Look word ids up in two tables laid end to end.
 
     Row 0 (padding) and row 1 (unknown) are zero and stay zero. Gradients of the trained table are sparse: a batch
@@ -55,6 +83,10 @@ class WordEmbedding(nn.Module):
     def width(self) -> int:
         """Features D of a word vector."""
         return self.weight.shape[1]
+
+    def embed(self, sentences: Sentences) -> Embedded:
+        """See `Embedding.embed`."""
+        return Embedded(self(sentences.ids))
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up.
