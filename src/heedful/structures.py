@@ -76,6 +76,26 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class TaggedBatch(Batch):
+    """A batch whose words are tagged around one predicate a sentence.
+
+    Attributes:
+        targets: [B, L, 2] int64: the number of each word's tag, and whether it is a predicate (1) or not (0); -1 where
+            that is not counted. None when there is no gold.
+        flags: True at the predicate that is asked about, [B, L] bool; nowhere in a sentence without one. None asks
+            about no predicate.
+    """
+
+    flags: Tensor | None = None
+
+    def to(self, device: torch.device | str) -> TaggedBatch:
+        """Copy to a device."""
+        moved = super().to(device)
+        flags = None if self.flags is None else self.flags.to(device)
+        return TaggedBatch(moved.sides, moved.targets, moved.rows, flags)
+
+
+@dataclass(frozen=True)
 class PolicyRecord:
     """What a policy chose for one column of sentences, and how it is to be rewarded.
 
@@ -154,3 +174,16 @@ class NetworkOutput:
     traces: tuple[SideTrace, ...] = ()
     alignments: Mapping[str, Tensor] = field(default_factory=dict)
     policies: tuple[PolicyRecord, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaggerOutput(NetworkOutput):
+    """What a network returns that tags words.
+
+    Attributes:
+        logits: unnormalised scores of the tags of each word, [B, L, Y].
+        vectors: none.
+        predicate_logits: unnormalised score of each word to be a predicate, [B, L]; None unless asked for.
+    """
+
+    predicate_logits: Tensor | None = None

@@ -38,8 +38,8 @@ def collate(
 
 
 def _side(dataset: EncodedDataset, number: int, indices: NDArray[np.int64]) -> Sentences:
-    ids, valid = _padded(dataset.sides[number], indices)
-    words = _padded(dataset.places[number], indices)[0] if dataset.places else None
+    ids, valid = padded(dataset.sides[number], indices)
+    words = padded(dataset.places[number], indices)[0] if dataset.places else None
     tree = None
     if dataset.heads:
         heads = dataset.heads[number]
@@ -54,10 +54,21 @@ def _side(dataset: EncodedDataset, number: int, indices: NDArray[np.int64]) -> S
     )
 
 
-def _padded(rows: Ragged, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return chosen rows padded with 0 to the longest of them, at least 1, and which values are there; both [B, L]."""
+def padded(
+    rows: Ragged, indices: NDArray[np.int64], fill: int = 0
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Pad chosen rows to the longest of them.
+
+    Args:
+        rows: the rows.
+        indices: which, [B].
+        fill: what stands where a row has ended.
+
+    Returns:
+        The values and which of them are there, both [B, L]; L is at least 1.
+    """
     chosen = rows.take(indices)
     valid = np.arange(max(1, int(chosen.lengths().max(initial=0)))) < chosen.lengths()[:, None]
-    padded = np.zeros(valid.shape, np.int64)
-    padded[valid] = chosen.values  # row by row, the places that are valid take the values in order
-    return padded, valid
+    values = np.full(valid.shape, fill, np.int64)
+    values[valid] = chosen.values  # row by row, the places that are valid take the values in order
+    return values, valid

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.data.readers.opening import find_file, numbered_lines
+from heedful.data.readers.opening import find_file, numbered_blocks
 from heedful.errors import DataError
 from heedful.text.dependency import UNKNOWN, Parse, mistake_in
 
@@ -30,25 +30,22 @@ def read_conllu(path: str | Path) -> Iterator[Parse]:
         DataError: naming file and row, if a line is not of the format or the heads of a sentence make no tree.
     """
     file = find_file(path)
-    words: list[list[str]] = []
-    rows: list[int] = []
-    for row, line in numbered_lines(file):
-        if not line.strip():
-            if words:
-                yield _parse(words, rows, file)
-            words, rows = [], []
-        elif not line.startswith("#"):
+    for block in numbered_blocks(file):
+        words: list[list[str]] = []
+        rows: list[int] = []
+        for row, line in block:
+            if line.startswith("#"):
+                continue
             fields = line.split("\t")
             if len(fields) != _FIELDS:
                 raise DataError(
                     f"{file}: row {row}: expected {_FIELDS} fields set apart by tabs, got {len(fields)}: {line[:60]!r}"
                 )
-            if not _is_word(fields[0], len(words) + 1, file, row):
-                continue
-            words.append(fields)
-            rows.append(row)
-    if words:
-        yield _parse(words, rows, file)
+            if is_word(fields[0], len(words) + 1, file, row):
+                words.append(fields)
+                rows.append(row)
+        if words:
+            yield _parse(words, rows, file)
 
 
 def conllu_text(parses: Iterable[Parse]) -> Iterator[str]:
@@ -74,7 +71,21 @@ def conllu_text(parses: Iterable[Parse]) -> Iterator[str]:
         yield "\n".join(lines) + "\n\n"
 
 
-def _is_word(number: str, expected: int, file: Path, row: int) -> bool:
+def is_word(number: str, expected: int, file: Path, row: int) -> bool:
+    """Tell the line of a word from that of a multiword token (``3-4``) or an empty node (``5.1``).
+
+    Args:
+        number: its ID.
+        expected: the ID of the next word.
+        file: for messages.
+        row: for messages.
+
+    Returns:
+        Whether it is a word.
+
+    Raises:
+        DataError: if it is none of the three.
+    """
     parts = number.replace("-", ".").split(".")
     if len(parts) == 2 and all(part.isdigit() for part in parts):
         return False

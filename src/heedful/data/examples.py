@@ -6,6 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from heedful.data.frame import Frame
+
+Gold = str | float | tuple[Frame, ...] | None
+"""What is known of an example: its class, its score, or the frames of its predicates."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -13,7 +18,7 @@ class Example:
 
     Attributes:
         texts: one string for a text, two for a pair (premise, hypothesis).
-        target: class name (str), score (float), or None where there is no gold.
+        target: class name (str), score (float), the frames of all predicates, or None where there is no gold.
         words: for each text its ready-made tokens where the file has them (binary parse, tree), else None; an empty
             tuple means that no text has them.
         row: 1-based row (line) in the file it came from, header included; 0 where there is no file.
@@ -24,7 +29,7 @@ class Example:
     """
 
     texts: tuple[str, ...]
-    target: str | float | None = None
+    target: Gold = None
     words: tuple[tuple[str, ...] | None, ...] = ()
     row: int = 0
     group: str = ""

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.examples import Example
+from heedful.data.examples import Example, Gold
 from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, nearest
 
@@ -78,7 +78,7 @@ def targets_of(
     return np.array(scores, np.float32), has_gold
 
 
-def _class_number(target: str | float, number: dict[str, int], corpus: TokenisedCorpus, position: int) -> int:
+def _class_number(target: Gold, number: dict[str, int], corpus: TokenisedCorpus, position: int) -> int:
     found = number.get(target) if isinstance(target, str) else None
     if found is not None:
         return found
@@ -88,7 +88,7 @@ def _class_number(target: str | float, number: dict[str, int], corpus: Tokenised
     raise DataError(f"{where}: unknown label {target!r}; {nearest(target, list(number))}")
 
 
-def _score(target: str | float, corpus: TokenisedCorpus, position: int) -> float:
+def _score(target: Gold, corpus: TokenisedCorpus, position: int) -> float:
     if isinstance(target, (int, float)) and math.isfinite(target):
         return float(target)
     where = place(corpus.source, int(corpus.rows[position]))

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.examples import Example
+from heedful.data.examples import Example, Gold
 from heedful.data.heads import HeadColumn
 from heedful.data.ragged import Ragged, lengths_of
 from heedful.errors import DataError
@@ -41,7 +41,7 @@ class TokenisedCorpus:
 
     words: tuple[str, ...]
     sides: tuple[Ragged, ...]
-    targets: tuple[str | float | None, ...]
+    targets: tuple[Gold, ...]
     rows: NDArray[np.int64]
     groups: NDArray[np.int32]
     group_names: tuple[str, ...]
@@ -90,7 +90,7 @@ def tokenise_corpus(
     """
     numberer = _Numberer(tokenizer(tokenizer_name))
     columns: list[_Column] | None = None
-    targets: list[str | float | None] = []
+    targets: list[Gold] = []
     rows, groups = array("q"), array("i")
     group_numbers: dict[str, int] = {}
     for position, example in enumerate(examples, start=1):

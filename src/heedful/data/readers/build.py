@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from heedful.data.examples import Corpus, Example
+from heedful.data.examples import Corpus, Example, Gold
 from heedful.errors import DataError, nearest
 
 NO_TEXT = "no text"
@@ -42,7 +42,7 @@ class CorpusBuilder:
         self,
         row: int,
         texts: tuple[str, ...],
-        target: str | float | None,
+        target: Gold,
         words: tuple[tuple[str, ...] | None, ...] = (),
         group: str = "",
         times: int = 1,

@@ -111,6 +111,29 @@ def numbered_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[
         raise DataError(f"{file}: the file is empty; at least one row was expected")
 
 
+def numbered_blocks(path: str | Path) -> Iterator[list[tuple[int, str]]]:
+    """Read the blocks of a UTF-8 file that empty lines set apart: the sentences of the CoNLL formats.
+
+    Args:
+        path: the file, found as by `find_file`.
+
+    Yields:
+        The lines of a block, each with its 1-based row; no block is empty.
+
+    Raises:
+        DataError: see `numbered_lines`.
+    """
+    block: list[tuple[int, str]] = []
+    for row, line in numbered_lines(path):
+        if line.strip():
+            block.append((row, line))
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
 def _raw_lines(file: Path) -> Iterator[bytes]:
     row = 0
     with open_bytes(file) as stream:

@@ -1,0 +1,183 @@
+"""Frames as numbers: one example a predicate, with the sentence, the predicate's place and the tags of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from heedful.data.bio import mistake_in
+from heedful.data.collate import collate, padded
+from heedful.data.encode import EncodedDataset, Truncate, encode
+from heedful.data.frame import Frame
+from heedful.data.ragged import Ragged
+from heedful.data.tokens import TokenisedCorpus, place
+from heedful.errors import DataError, UsageError
+from heedful.structures import TaggedBatch
+from heedful.text.vocabulary import Vocabulary
+
+NOT_COUNTED = -1
+"""Target of a word that the loss leaves out."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TaggedDataset(EncodedDataset):
+    """Sentences as numbers, one example a predicate; a sentence without predicates is one example too.
+
+    Attributes:
+        predicates: place of the predicate that the example asks about, from 0, [N] int64; -1 for none.
+        sentences: number of each example's sentence in the corpus, [N] int64.
+        tags: number of each word's tag, in the rows of the sentences, -1 without a predicate; None without gold.
+        found: 1 at a predicate, 0 elsewhere, in the first example of a sentence; -1 in its others. None without gold.
+    """
+
+    predicates: NDArray[np.int64]
+    sentences: NDArray[np.int64]
+    tags: Ragged | None = None
+    found: Ragged | None = None
+
+    def select(self, indices: NDArray[np.int64]) -> TaggedDataset:
+        """Return the examples at these positions (not file rows), in this order."""
+        return replace(
+            cast(TaggedDataset, super().select(indices)),
+            predicates=self.predicates[indices],
+            sentences=self.sentences[indices],
+            tags=None if self.tags is None else self.tags.take(indices),
+            found=None if self.found is None else self.found.take(indices),
+        )
+
+
+def encode_frames(
+    corpus: TokenisedCorpus,
+    vocabulary: Vocabulary,
+    tags: Sequence[str],
+    *,
+    gold: bool = True,
+    max_tokens: int | None = None,
+    truncate: Truncate = "error",
+) -> TaggedDataset:
+    """Turn sentences with frames into numbers.
+
+    Args:
+        corpus: the words; its targets are frames, None for a sentence of which nothing is known.
+        vocabulary: gives each word its row.
+        tags: all tags that a model knows in the order of their numbers.
+        gold: whether the frames carry tags; others than the known ones are added to the labels of the data set.
+        max_tokens: longest sentence allowed; None for no limit.
+        truncate: what happens to a longer one: "error", or "head" to keep its beginning. A predicate that is cut off
+            is left out.
+
+    Returns:
+        The examples, those of a sentence in the order of its frames.
+
+    Raises:
+        DataError: naming the row: a sentence is too long, or a frame does not fit its sentence.
+        UsageError: if the vocabulary is one of word pieces.
+    """
+    if not len(corpus):
+        raise DataError(f"{corpus.source or 'data'}: there are no sentences")
+    sentences = encode(corpus, vocabulary, kind="none", max_tokens=max_tokens, truncate=truncate)
+    if sentences.places:
+        raise UsageError("semantic roles are read word by word: an encoder of word pieces cannot label them")
+    kept = [
+        [frame for frame in _frames_of(corpus, number, whole) if frame.predicate < length]
+        for number, (whole, length) in enumerate(
+            zip(corpus.lengths()[:, 0].tolist(), sentences.lengths()[:, 0].tolist(), strict=True)
+        )
+    ]
+    counts = np.array([max(1, len(frames)) for frames in kept], np.int64)
+    number = np.repeat(np.arange(len(kept)), counts)
+    asked = [frame for frames in kept for frame in (frames or (None,))]
+    expanded = sentences.select(number)
+    labels = (*tags, *_unknown(asked, tags)) if gold else tuple(tags)
+    return TaggedDataset(
+        **{**_columns(expanded), "labels": labels},
+        predicates=np.array([-1 if frame is None else frame.predicate for frame in asked], np.int64),
+        sentences=number,
+        tags=_tags(asked, expanded, labels) if gold else None,
+        found=_found(kept, expanded) if gold else None,
+    )
+
+
+def collate_frames(
+    dataset: TaggedDataset, indices: NDArray[np.int64], device: torch.device | str | None = None
+) -> TaggedBatch:
+    """Pad chosen examples to a batch.
+
+    Args:
+        dataset: the examples.
+        indices: positions in the data set (not file rows), [B].
+        device: where to put the batch; None for the CPU.
+
+    Returns:
+        The batch, its targets [B, L, 2] int64: tags, and whether a word is a predicate; -1 where it is not counted.
+    """
+    batch = collate(dataset, indices)
+    valid = batch.sides[0].valid
+    flags = torch.arange(valid.shape[1]) == torch.from_numpy(dataset.predicates[indices])[:, None]
+    targets = None
+    if dataset.tags is not None and dataset.found is not None:
+        columns = (padded(column, indices, NOT_COUNTED)[0] for column in (dataset.tags, dataset.found))
+        targets = torch.from_numpy(np.stack(list(columns), axis=-1))
+    tagged = TaggedBatch(batch.sides, targets, batch.rows, flags)
+    return tagged if device is None else tagged.to(device)
+
+
+def _columns(dataset: EncodedDataset) -> dict[str, Any]:
+    return {column.name: getattr(dataset, column.name) for column in fields(EncodedDataset)}
+
+
+def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame, ...]:
+    """Return the frames of a sentence, checked against its number of words."""
+    frames = corpus.targets[number]
+    where = place(corpus.source, int(corpus.rows[number]))
+    if frames is None:
+        return ()
+    if not isinstance(frames, tuple):
+        raise DataError(f"{where}: expected frames of predicates, got {frames!r}")
+    for frame in frames:
+        if not 0 <= frame.predicate < length:
+            raise DataError(
+                f"{where}: a predicate at word {frame.predicate + 1}, but the sentence has {length} words"
+            )
+        if frame.tags and len(frame.tags) != length:
+            raise DataError(
+                f"{where}: {len(frame.tags)} tags for {length} words; does the tokenizer split words of the file?"
+            )
+        mistake = mistake_in(frame.tags)
+        if mistake is not None:
+            raise DataError(f"{where}, predicate {frame.predicate + 1}: {mistake}")
+    return frames
+
+
+def _unknown(asked: Sequence[Frame | None], tags: Sequence[str]) -> list[str]:
+    """Return the tags of the gold that are not known; spans in them count as gold that no answer meets."""
+    found = {tag for frame in asked if frame is not None for tag in frame.tags}
+    return sorted(found - set(tags))
+
+
+def _tags(asked: Sequence[Frame | None], expanded: EncodedDataset, tags: Sequence[str]) -> Ragged:
+    rows = expanded.sides[0]
+    values = np.full(len(rows.values), NOT_COUNTED, np.int32)
+    of_tag = {tag: number for number, tag in enumerate(tags)}
+    for frame, (start, end) in zip(asked, pairwise(rows.offsets.tolist()), strict=True):
+        if frame is not None:
+            values[start:end] = [of_tag[tag] for tag in frame.tags[: end - start]]
+    return Ragged(values, rows.offsets)
+
+
+def _found(kept: Sequence[Sequence[Frame]], expanded: EncodedDataset) -> Ragged:
+    rows = expanded.sides[0]
+    values = np.full(len(rows.values), NOT_COUNTED, np.int32)
+    example = 0
+    for frames in kept:
+        start, end = rows.offsets[example : example + 2]
+        values[start:end] = 0
+        values[[int(start) + frame.predicate for frame in frames]] = 1
+        example += max(1, len(frames))
+    return Ragged(values, rows.offsets)
