@@ -63,6 +63,7 @@ def run_study(
     *,
     seeds: Sequence[int] = (),
     folds: int = 0,
+    only: int = 0,
     overrides: Sequence[str] = (),
     reporter: Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
@@ -75,6 +76,7 @@ def run_study(
         data: the folder of data sets.
         seeds: seeds to run; empty for folds.
         folds: number of folds of cross-validation; 0 for seeds.
+        only: run only the first so many folds; 0 for all.
         overrides: ``key=value`` settings.
         reporter: shows progress.
         say: told what happens next.
@@ -87,7 +89,9 @@ def run_study(
     """
     if bool(seeds) == bool(folds):
         raise UsageError("give either --seeds or --folds")
-    varied = [f"train.seed={seed}" for seed in seeds] or [f"data.fold={k}" for k in range(1, folds + 1)]
+    if only > folds:
+        raise UsageError(f"--only {only}: there are {folds} folds to choose from")
+    varied = [f"train.seed={seed}" for seed in seeds] or [f"data.fold={k}" for k in range(1, (only or folds) + 1)]
     extra = [f"data.folds={folds}"] if folds else []
     runs, protocol = [], ""
     for setting in varied:

@@ -20,6 +20,7 @@ from heedful.cli.output import print_json
 @click.option(
     "--folds", type=click.IntRange(min=2), default=None, help="Folds of cross-validation instead of seeds."
 )
+@click.option("--only", type=click.IntRange(min=1), default=None, help="Run only the first so many folds.")
 @set_option
 @json_option
 @quiet_option
@@ -29,6 +30,7 @@ def command(
     data: Path | None,
     seeds: str | None,
     folds: int | None,
+    only: int | None,
     overrides: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -37,20 +39,16 @@ def command(
 
     Example: heedful study disan-trec --seeds 1,2,3,4,5 --data DIR --out runs/trec-study
     """
-    from heedful.errors import UsageError
     from heedful.studies import run_study
     from heedful.training.progress import choose_reporter
 
-    try:
-        numbers = [int(part) for part in seeds.split(",")] if seeds else []
-    except ValueError:
-        raise UsageError(f"--seeds {seeds!r}: write whole numbers separated by commas: 1,2,3") from None
     study = run_study(
         recipe,
         out,
         data,
-        seeds=numbers,
+        seeds=parse_seeds(seeds),
         folds=folds or 0,
+        only=only or 0,
         overrides=overrides,
         reporter=choose_reporter(quiet=quiet),
         say=lambda line: None if quiet else click.echo(line, err=True),
@@ -59,3 +57,23 @@ def command(
         print_json({"runs": study.runs, "mean": study.spread(), "protocol": study.protocol})
     else:
         click.echo(study.render())
+
+
+def parse_seeds(text: str | None) -> tuple[int, ...]:
+    """Read seeds as a person writes them.
+
+    Args:
+        text: whole numbers separated by commas; None for none.
+
+    Returns:
+        The numbers.
+
+    Raises:
+        UsageError: if it is anything else.
+    """
+    from heedful.errors import UsageError
+
+    try:
+        return tuple(int(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        raise UsageError(f"--seeds {text!r}: write whole numbers separated by commas: 1,2,3") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,13 @@ from heedful.data.sampler import BucketSampler
 from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report
 from heedful.files import write_text
-from heedful.models import ModelConfig, Network, build_network
+from heedful.hugging_face import read_encoder
+from heedful.models import ModelConfig, Network, build_network, build_on_encoder
+from heedful.modules import WordEmbedding
 from heedful.pipeline.card import model_card
 from heedful.pipeline.prepare import Prepared, text_settings
 from heedful.pipeline.tasks import BY_KIND, BY_NAME
-from heedful.predictor import About, Predictor
+from heedful.predictor import Predictor
 from heedful.structures import Batch
 from heedful.training.loop import FitResult, fit
 from heedful.training.parallel import is_first_process
@@ -43,6 +45,8 @@ class RunResult:
         parameters: trained parameters, word vectors excluded.
         seconds: wall time of everything.
         epoch_seconds: wall time of one pass over the training data, evaluations left out.
+        epoch_cpu_seconds: processor time of the same over all threads, in which other work on the machine hardly
+            shows; None for a resumed run.
     """
 
     predictor: Predictor
@@ -52,6 +56,7 @@ class RunResult:
     parameters: int
     seconds: float
     epoch_seconds: float
+    epoch_cpu_seconds: float | None
 
     def summary(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -63,6 +68,7 @@ class RunResult:
             "epochs": self.fit.epochs,
             "train_seconds": self.fit.seconds,
             "epoch_seconds": self.epoch_seconds,
+            "epoch_cpu_seconds": self.epoch_cpu_seconds,
             "seconds": self.seconds,
             "parameters": self.parameters,
             "stopped": self.fit.stopped,
@@ -122,18 +128,32 @@ def train(
     started = time.perf_counter()
     model = _model_config(config, prepared)
     network = _seeded_network(model, prepared, config.train.seed)
+    model = replace(model, width=network.sentence_encoder.embedding.width)
     task = BY_KIND[prepared.kind]
     predictor = task.predictor(network, model, prepared.vocabulary, prepared.labels, text_settings(config))
     batches = TrainingBatches(prepared.datasets["train"], config)
     evaluations = _Evaluations(predictor, prepared.datasets["dev"])
+    cpu = time.process_time()
     result = _fit(config, batches, evaluations, folder, resume, reporter)
-    passes = result.steps / len(batches.batches(0))
+    cpu = time.process_time() - cpu - evaluations.cpu_seconds
+    passes = max(result.steps / len(batches.batches(0)), 1e-9)
+    if task.calibration is not None and config.data.protocol != "paper":  # whose dev part is the test part
+        task.calibration.fit(predictor, prepared.datasets["dev"])
     dev = report(predictor, prepared.datasets["dev"])
     test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
     seconds = time.perf_counter() - started
-    epoch_seconds = (result.seconds - evaluations.seconds) / max(passes, 1e-9)
-    run = RunResult(predictor, result, dev, test, count_parameters(network), seconds, epoch_seconds)
-    predictor.about = About(asdict(config), run.summary(), model_card(config, prepared, run.summary()))
+    run = RunResult(
+        predictor,
+        result,
+        dev,
+        test,
+        count_parameters(network),
+        seconds,
+        epoch_seconds=(result.seconds - evaluations.seconds) / passes,
+        epoch_cpu_seconds=None if resume else cpu / passes,
+    )
+    card = model_card(config, prepared, run.summary())
+    predictor.about = replace(predictor.about, run=asdict(config), metrics=run.summary(), card=card)
     if folder is not None and is_first_process():
         write_text(folder / "config.toml", to_toml(config))
         predictor.save(folder / "model")
@@ -142,22 +162,27 @@ def train(
 
 def _seeded_network(model: ModelConfig, prepared: Prepared, seed: int) -> Network:
     with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
+        files, table = prepared.encoder, prepared.table
+        encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
         torch.default_generator.manual_seed(seed)
-        return build_network(
-            model, torch.from_numpy(prepared.table.trainable), torch.from_numpy(prepared.table.frozen)
-        )
+        if files is not None and encoder is not None:
+            return build_on_encoder(model, encoder, start=files.rules.start, end=files.rules.end)
+        assert table is not None  # what is not built on an encoder has word vectors
+        return build_network(model, torch.from_numpy(table.trainable), torch.from_numpy(table.frozen))
 
 
 class _Evaluations:
     """Measures a model on its dev part, and how long that takes."""
 
     def __init__(self, predictor: Predictor, dataset: EncodedDataset) -> None:
-        self.predictor, self.dataset, self.seconds = predictor, dataset, 0.0
+        self.predictor, self.dataset = predictor, dataset
+        self.seconds, self.cpu_seconds = 0.0, 0.0
 
     def __call__(self, _: object) -> dict[str, float]:
-        started = time.perf_counter()
+        started, cpu = time.perf_counter(), time.process_time()
         metrics = report(self.predictor, self.dataset).metrics
         self.seconds += time.perf_counter() - started
+        self.cpu_seconds += time.process_time() - cpu
         return metrics
 
 
@@ -225,9 +250,11 @@ def report(predictor: Predictor, dataset: EncodedDataset) -> Report:
 
 
 def count_parameters(network: Network) -> int:
-    """Count trained numbers, word vectors excluded."""
-    table = network.sentence_encoder.embedding.weight
-    return sum(p.numel() for p in network.parameters() if p is not table)
+    """Count trained numbers, word vectors excluded; those of a pretrained encoder that is trained count."""
+    tables = {
+        id(p) for part in network.modules() if isinstance(part, WordEmbedding) for p in part.parameters()
+    }
+    return sum(p.numel() for p in network.parameters() if p.requires_grad and id(p) not in tables)
 
 
 def _model_config(config: RunConfig, prepared: Prepared) -> ModelConfig:

@@ -1,0 +1,105 @@
+"""``heedful reproduce``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option
+from heedful.cli.output import print_json
+
+if TYPE_CHECKING:
+    from heedful.reproduce import Budget
+
+
+@click.command()
+@click.argument("table", required=False)
+@click.option(
+    "--list", "listing", is_flag=True, help="Show every table: data, what is done, minutes that are left."
+)
+@data_option
+@click.option(
+    "--out",
+    type=PATH,
+    default=Path("reproduced"),
+    show_default=True,
+    help="Folder of the results; runs in it are not repeated.",
+)
+@click.option("--budget", default="standard", show_default=True, help="How much is run: standard or small.")
+@click.option("--seeds", help="Seeds instead of the table's own: 1,2,3.")
+@click.option("--folds", type=click.IntRange(min=1), help="Run only the first so many folds.")
+@click.option("--rows", help="Only these rows, separated by commas.")
+@click.option("--columns", help="Only these columns, by key.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells run side by side."
+)
+@click.option("--no-run", is_flag=True, help="Only write the tables from the runs that are there.")
+@set_option
+@json_option
+@quiet_option
+def command(
+    table: str | None,
+    listing: bool,
+    data: Path | None,
+    out: Path,
+    budget: str,
+    seeds: str | None,
+    folds: int | None,
+    rows: str | None,
+    columns: str | None,
+    jobs: int,
+    no_run: bool,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Rebuild a TABLE of the papers: run its rows, write Markdown, CSV and JSON.
+
+    Each row trains in its own process; an interrupted command goes on with the runs that are missing. Settings given
+    with --set apply to every row and belong to a folder of their own.
+
+    Example: heedful reproduce mtsa-table5 --data DIR --columns trec,trec-honest --jobs 2
+    """
+    from heedful.cli.study import parse_seeds
+    from heedful.errors import UsageError
+    from heedful.reproduce import Budget, find_table, make, narrow
+    from heedful.reproduce.render import to_records
+
+    plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
+    if listing or table is None:
+        _list(data, out, plan)
+        return
+    chosen = narrow(find_table(table), _words(rows), _words(columns))
+    say: Callable[[str], None] = lambda line: None if quiet else click.echo(line, err=True)  # noqa: E731
+    made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
+    if as_json:
+        print_json(to_records(made.result))
+    else:
+        click.echo(made.markdown.read_text(encoding="utf-8"), nl=False)
+    if made.failures:
+        raise UsageError("some cells failed:\n  " + "\n  ".join(made.failures))
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.strip() for word in text.split(",")] if text else []
+
+
+def _list(data: Path | None, out: Path, budget: Budget) -> None:
+    from heedful.reproduce import list_tables
+
+    lines = list_tables(data, out, budget)
+    width = max(len(line.table.name) for line in lines)
+    for line in lines:
+        click.echo(f"{line.table.name:<{width}}  {line.table.title}")
+        table = line.table
+        if table.missing or table.command:
+            said = f"not here: {table.missing}" if table.missing else f"made by: {table.command}"
+        elif not line.cells:
+            said = "the paper's figures alone"
+        else:
+            said = f"{line.done} of {line.cells} cells done; about {line.minutes:,.0f} minutes on one core for the rest"
+            said += f"; lacks {', '.join(line.lacking)}" if line.lacking else ""
+        click.echo(f"{'':<{width}}    {said}")

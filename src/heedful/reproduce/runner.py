@@ -1,0 +1,156 @@
+"""Runs the cells of a table, each as its own process, side by side; what is already there is not run again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from heedful.errors import UsageError, nearest
+from heedful.reproduce.plan import Experiment, System, Table, experiments, systems
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is run.
+
+    Attributes:
+        name: one of the budgets of the experiments.
+        seeds: instead of the experiments' own; empty for those.
+        folds: run only so many of the folds; 0 for all.
+        overrides: ``key=value`` settings on top of everything, for example fewer epochs.
+    """
+
+    name: str = "standard"
+    seeds: tuple[int, ...] = ()
+    folds: int = 0
+    overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system in one experiment.
+
+    Attributes:
+        experiment: the experiment.
+        system: the system.
+        budget: how much is run.
+    """
+
+    experiment: Experiment
+    system: System
+    budget: Budget
+
+    @property
+    def folder(self) -> Path:
+        """Return where its runs are kept, below the folder of all runs."""
+        return Path(self.budget.name) / self.experiment.name / self.system.name
+
+    def arguments(self) -> list[str]:
+        """Return the words of the command that runs it, without folders."""
+        changes = [
+            *self.experiment.settings,
+            *self.system.settings,
+            *self.system.per_experiment.get(self.experiment.name, ()),
+            *self.experiment.budgets[self.budget.name],
+            *self.budget.overrides,
+        ]
+        varied = ["--folds", str(self.experiment.folds)]
+        if self.experiment.folds and self.budget.folds:
+            varied += ["--only", str(self.budget.folds)]
+        if not self.experiment.folds:
+            seeds = self.budget.seeds or self.experiment.seeds
+            varied = ["--seeds", ",".join(map(str, seeds))]
+        return ["study", self.experiment.recipe, *varied, *(w for c in changes for w in ("--set", c))]
+
+    def command(self, data: str, out: str) -> str:
+        """Return the command as a user would write it.
+
+        Args:
+            data: what stands for the folder of data sets.
+            out: what stands for the folder of all runs.
+
+        Returns:
+            One line.
+        """
+        import shlex
+
+        return "heedful " + shlex.join([*self.arguments(), "--data", data, "--out", f"{out}/{self.folder}"])
+
+
+def plan_cells(table: Table, budget: Budget) -> list[Cell]:
+    """Return what a table needs to be run.
+
+    Args:
+        table: the table.
+        budget: how much is run.
+
+    Returns:
+        Its cells, each once.
+
+    Raises:
+        UsageError: if an experiment has no budget of this name.
+    """
+    for name in table.experiments():
+        known = experiments()[name].budgets
+        if budget.name not in known:
+            raise UsageError(
+                f"--budget {budget.name!r}: {name} has none of that name: {nearest(budget.name, list(known))}"
+            )
+    return [Cell(experiments()[first], systems()[second], budget) for first, second in table.cells()]
+
+
+def run_cells(
+    cells: Sequence[Cell], data: Path | None, runs: Path, *, jobs: int, say: Callable[[str], None]
+) -> list[str]:
+    """Run cells side by side; one that fails does not stop the others.
+
+    Args:
+        cells: what to run.
+        data: the folder of data sets; None for ``HEEDFUL_DATA``.
+        runs: the folder of all runs.
+        jobs: how many at a time; the cores are shared out among them.
+        say: told what happens.
+
+    Returns:
+        One line for each cell that failed.
+    """
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    children: list[subprocess.Popen[str]] = []
+
+    def run(cell: Cell) -> str:
+        words = [*cell.arguments(), "--out", str(runs / cell.folder), "--quiet"]
+        words += ["--data", str(data)] if data is not None else []
+        say(f"{cell.experiment.name} / {cell.system.name} ...")
+        child = subprocess.Popen(
+            [sys.executable, "-m", "heedful", *words],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        children.append(child)
+        output, errors = child.communicate()
+        lines = output.strip().splitlines()
+        if child.returncode:
+            why = errors.strip().splitlines()[-1] if errors.strip() else f"exit status {child.returncode}"
+            say(f"{cell.experiment.name} / {cell.system.name}: failed: {why}")
+            return f"{cell.experiment.name} / {cell.system.name}: {why}"
+        say(f"{cell.experiment.name} / {cell.system.name}: {lines[-2] if len(lines) > 1 else 'done'}")
+        return ""
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        futures = [pool.submit(run, cell) for cell in cells]
+        try:
+            return [failure for future in futures if (failure := future.result())]
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            for child in children:
+                child.terminate()
+            raise

@@ -1,0 +1,98 @@
+"""The declared tables: every name resolves, every setting is one, and the papers' figures are the papers'."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from heedful.config import load_config
+from heedful.data import catalogue
+from heedful.errors import UsageError
+from heedful.models import build
+from heedful.reproduce.making import lacking, narrow
+from heedful.reproduce.plan import experiments, find_table, systems, tables
+from heedful.reproduce.runner import Budget, plan_cells
+
+CELLS = {
+    (cell.experiment.name, cell.system.name): cell
+    for table in tables().values()
+    for cell in plan_cells(table, Budget())
+}
+
+
+def test_every_table_of_the_issue_is_there() -> None:
+    wanted = {f"disan-table{k}" for k in range(1, 6)} | {f"mtsa-table{k}" for k in range(1, 7)}
+    wanted |= {f"mssan-table{k}" for k in range(1, 5)} | {"mdman-table2", "mdman-table3"}
+    wanted |= {f"decomposable-table{k}" for k in range(1, 4)} | {"disan-figure5", "mtsa-figure1"}
+    assert wanted <= set(tables())
+
+
+@pytest.mark.parametrize("name", list(tables()))
+def test_names_resolve(name: str) -> None:
+    table = tables()[name]
+    keys = {column.key for column in table.columns}
+    assert len(keys) == len(table.columns)
+    for column in table.columns:
+        assert not column.experiment or column.experiment in experiments()
+    for row in table.rows:
+        assert not row.system or row.system in systems()
+        assert set(row.paper) <= keys
+    assert not table.compare or table.compare in [row.name for row in table.rows if row.system]
+
+
+@pytest.mark.parametrize(("experiment", "system"), list(CELLS))
+def test_every_cell_is_a_run_that_can_be_set_up(experiment: str, system: str) -> None:
+    words = CELLS[experiment, system].arguments()
+    changes = [value for flag, value in itertools.pairwise(words) if flag == "--set"]
+    config = load_config(words[1], changes)
+    build.encoder_config(config.model)
+
+
+@pytest.mark.parametrize("name", list(experiments()))
+def test_needs_are_splits_of_the_catalogue(name: str) -> None:
+    for need in experiments()[name].needs:
+        data_set, _, split = need.partition(":")
+        assert split in catalogue.splits(data_set) or split == "all"
+    assert lacking(experiments()[name], None) == experiments()[name].needs
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "column", "printed"),
+    [
+        ("disan-table1", "DiSAN", "test", "85.62"),
+        ("disan-table2", "DiSAN", "test", "51.72"),
+        ("disan-table4", "DiSAN", "pearson", ".8695 (.0012)"),
+        ("disan-table5", "DiSAN", "subj", "94.2 (0.6)"),
+        ("mtsa-table1", "Multi-CNN", "memory", "208MB"),
+        ("mtsa-table3", "w/o source2token", "test", "84.9 (-1.4)"),
+        ("mtsa-table4", "MTSA", "wsjf", "84.8"),
+        ("mtsa-table5", "MTSA", "trec", "95.3 (0.3)"),
+        ("mtsa-table6", "Setup 1", "mtsa", "24.09"),
+        ("mssan-table1", "MS-SAN*", "sst5", "53.5"),
+        ("mssan-table2", "+ direction & dp. distance", "test", "86.7"),
+        ("mssan-table4", "+ direction & xl pos", "dev", "87.2"),
+        ("decomposable-table2", "intra", "E", "92.1"),
+    ],
+)
+def test_figures_are_the_papers(table: str, row: str, column: str, printed: str) -> None:
+    found = next(line for line in find_table(table).rows if line.name == row)
+    assert found.paper[column] == printed
+
+
+def test_a_table_can_be_narrowed_and_keeps_its_reference() -> None:
+    table = find_table("mtsa-table5")
+    small = narrow(table, ["bi-lstm", "SRU"], ["trec", "sst5"])
+    assert [row.name for row in small.rows] == ["SRU", "Bi-LSTM", "MTSA"]
+    assert [column.key for column in small.columns] == ["trec", "sst5"]
+    with pytest.raises(UsageError, match="--rows: there is no 'bi-lstn': did you mean 'bi-lstm'"):
+        narrow(table, ["bi-lstn"], [])
+    with pytest.raises(UsageError, match="--columns: there is no 'snli'"):
+        narrow(table, [], ["snli"])
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="there is no table 'mtsa-table9': did you mean 'mtsa-table"):
+        find_table("mtsa-table9")
+    with pytest.raises(UsageError, match="--budget 'smal': sst5 has none of that name: did you mean 'small'"):
+        plan_cells(find_table("disan-table2"), Budget("smal"))
