@@ -91,7 +91,9 @@ def run_study(
         raise UsageError("give either --seeds or --folds")
     if only > folds:
         raise UsageError(f"--only {only}: there are {folds} folds to choose from")
-    varied = [f"train.seed={seed}" for seed in seeds] or [f"data.fold={k}" for k in range(1, (only or folds) + 1)]
+    varied = [f"train.seed={seed}" for seed in seeds] or [
+        f"data.fold={k}" for k in range(1, (only or folds) + 1)
+    ]
     extra = [f"data.folds={folds}"] if folds else []
     runs, protocol = [], ""
     for setting in varied:
