@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.evaluation.calibration import Calibration
+from heedful.evaluation.lengths import NAMES, length_bins
 from heedful.evaluation.metrics import classification_metrics, relatedness_metrics
+from heedful.evaluation.render import render
+from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
+from heedful.evaluation.statistics import STATISTICS, Statistic
+
+RESAMPLES = 2_000
+"""Of the intervals in a report: their ends move by about a fortieth of their width."""
+_SINGLE_ANSWERS = ("gold", "predicted", "statistics")
+
+Groups = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True)
@@ -26,44 +38,52 @@ class Report:
         notes: counts that matter for trust: empty texts, unknown words, cut sentences.
         gold: class numbers or scores, [N], in the order of the examples; not part of `as_dict`.
         predicted: likewise what was answered, [N].
+        by_length: metrics of each bin of sentence lengths, as in `by_group`; see `heedful.evaluation.lengths`.
+        calibration: how far confidences are to be trusted; None where an answer has none.
+        statistics: the metrics that gold and predicted can be resampled for; not part of `as_dict`.
     """
 
     count: int
     metrics: dict[str, float]
-    by_group: dict[str, dict[str, float]] = field(default_factory=dict)
-    per_class: dict[str, dict[str, float]] = field(default_factory=dict)
+    by_group: Groups = field(default_factory=dict)
+    per_class: Groups = field(default_factory=dict)
     confusion: dict[str, dict[str, int]] = field(default_factory=dict)
     seconds: float = 0.0
     notes: dict[str, int] = field(default_factory=dict)
     gold: NDArray[Any] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     predicted: NDArray[Any] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    by_length: Groups = field(default_factory=dict)
+    calibration: Calibration | None = None
+    statistics: Mapping[str, Statistic] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        """The 95 % interval of each metric over examples: Wilson's for accuracy, else the percentile bootstrap."""
+        if self.count < 2:
+            return {}
+        return {name: self._interval(name, statistic) for name, statistic in self.statistics.items()}
+
+    def figures(self) -> dict[str, float]:
+        """Return the metrics and, where confidences were measured, "ece"."""
+        return {**self.metrics, **({"ece": self.calibration.after.ece} if self.calibration else {})}
 
     def as_dict(self) -> dict[str, Any]:
         """Return every figure as plain values for JSON; the single answers are left out."""
-        answers = ("gold", "predicted")
-        return {part.name: getattr(self, part.name) for part in fields(self) if part.name not in answers}
+        plain = {
+            name: value for name, value in vars(self).items() if name not in (*_SINGLE_ANSWERS, "intervals")
+        }
+        plain["calibration"] = self.calibration.as_dict() if self.calibration else None
+        plain["intervals"] = {name: asdict(interval) for name, interval in self.intervals.items()}
+        return plain
 
     def render(self) -> str:
         """Return the report as lines for a terminal."""
-        head = "  ".join(f"{name} {value:.4f}" for name, value in self.metrics.items())
-        lines = [f"{head}  ({self.count:,} examples, {self.seconds:.1f} s)"]
-        if self.per_class:
-            width = max(len(name) for name in self.per_class)
-            lines.append(f"{'class':<{width}}  precision  recall      F1   count")
-            lines += [
-                f"{name:<{width}}  {row['precision']:9.3f} {row['recall']:7.3f} {row['f1']:7.3f} {int(row['count']):7,}"
-                for name, row in self.per_class.items()
-            ]
-        if self.by_group:
-            width = max(len(name) for name in self.by_group)
-            key = next(iter(self.metrics))
-            lines.append(f"{'group':<{width}}  {key:>9}   count")
-            lines += [
-                f"{name:<{width}}  {row[key]:9.4f} {int(row['count']):7,}"
-                for name, row in self.by_group.items()
-            ]
-        lines += [f"{count:,} {what}" for what, count in self.notes.items() if count]
-        return "\n".join(lines)
+        return render(self)
+
+    def _interval(self, name: str, statistic: Statistic) -> Interval:
+        if name == "accuracy":
+            return accuracy_interval(int(np.sum(self.gold == self.predicted)), self.count)
+        return bootstrap_interval(statistic, self.gold, self.predicted, resamples=RESAMPLES)
 
 
 def evaluate_classes(
@@ -72,6 +92,8 @@ def evaluate_classes(
     labels: Sequence[str],
     *,
     groups: Sequence[str] = (),
+    lengths: NDArray[np.int64] | None = None,
+    calibration: Calibration | None = None,
     seconds: float = 0.0,
     notes: dict[str, int] | None = None,
 ) -> Report:
@@ -82,6 +104,8 @@ def evaluate_classes(
         predicted: class numbers, [N].
         labels: class names in the order of their numbers.
         groups: group of each example, [N]; empty for none.
+        lengths: tokens of each text, [N, sides]; None leaves the figures by length out.
+        calibration: of the probabilities; None where there are none.
         seconds: time the predictions took.
         notes: counts to print below the figures.
 
@@ -111,6 +135,9 @@ def evaluate_classes(
         notes or {},
         gold,
         predicted,
+        _by_length(gold, predicted, lengths, classification_metrics),
+        calibration,
+        {name: STATISTICS[name] for name in ("accuracy", "macro_f1")},
     )
 
 
@@ -119,6 +146,7 @@ def evaluate_scores(
     predicted: NDArray[np.floating],
     *,
     groups: Sequence[str] = (),
+    lengths: NDArray[np.int64] | None = None,
     seconds: float = 0.0,
     notes: dict[str, int] | None = None,
 ) -> Report:
@@ -128,6 +156,7 @@ def evaluate_scores(
         gold: scores, [N].
         predicted: scores, [N].
         groups: group of each example, [N]; empty for none.
+        lengths: tokens of each text, [N, sides]; None leaves the figures by length out.
         seconds: time the predictions took.
         notes: counts to print below the figures.
 
@@ -142,15 +171,26 @@ def evaluate_scores(
         notes=notes or {},
         gold=gold,
         predicted=predicted,
+        by_length=_by_length(gold, predicted, lengths, relatedness_metrics),
+        statistics={name: STATISTICS[name] for name in ("pearson", "spearman", "mse")},
     )
 
 
-def _by_group(gold: Any, predicted: Any, groups: Sequence[str], metrics: Any) -> dict[str, dict[str, float]]:
-    names = np.asarray(groups)
+Measure = Callable[[Any, Any], dict[str, float]]
+
+
+def _by_group(gold: Any, predicted: Any, groups: Sequence[str], metrics: Measure) -> Groups:
     if not any(groups):
         return {}
-    found: dict[str, dict[str, float]] = {}
+    names, found = np.asarray(groups), Groups()
     for name in sorted(set(groups)):
         here = names == name
         found[name or "(none)"] = {**metrics(gold[here], predicted[here]), "count": int(here.sum())}
     return found
+
+
+def _by_length(gold: Any, predicted: Any, lengths: NDArray[np.int64] | None, metrics: Measure) -> Groups:
+    if lengths is None or not len(lengths):
+        return {}
+    found = _by_group(gold, predicted, length_bins(lengths), metrics)
+    return {name: found[name] for name in NAMES if name in found}

@@ -148,7 +148,12 @@ class TextModel:
         Raises:
             OutputError: if it cannot be written; the old one stays.
         """
-        config = {"model": asdict(self.model), "text": asdict(self.text), "run": self.about.run}
+        config = {
+            "model": asdict(self.model),
+            "text": asdict(self.text),
+            "run": self.about.run,
+            "temperature": self.about.temperature,
+        }
         save_model_folder(
             path,
             config=config,
@@ -202,7 +207,8 @@ class TextModel:
             network = build_network(model, trained, frozen)
             network.load_state_dict(folder.state)
             vocabulary = Vocabulary.from_json(json.dumps(folder.vocabulary))
-            about = About(folder.config["run"], folder.metrics, folder.card)
+            temperature = folder.config.get("temperature", 1.0)  # older folders have none
+            about = About(folder.config["run"], folder.metrics, folder.card, temperature)
         except (KeyError, TypeError, RuntimeError, UsageError) as error:
             reason = str(error).splitlines()[0]
             raise ArtefactError(f"{path}: the files do not belong together: {reason}") from error

@@ -85,8 +85,8 @@ class Predictor(TextModel):
         return logits, vectors
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return softmax of logits [N, Y], rows summing to 1."""
-        return torch.softmax(torch.from_numpy(logits).double(), dim=-1).numpy()
+        """Return softmax of logits [N, Y] at the model's temperature, rows summing to 1."""
+        return torch.softmax(torch.from_numpy(logits).double() / self.about.temperature, dim=-1).numpy()
 
     def scores(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the expected grade of logits [N, K]."""

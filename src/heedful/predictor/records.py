@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from heedful.data.examples import Corpus
+from heedful.errors import UsageError
 
 Text = str | tuple[str, str]
 """One request: a text, or (premise, hypothesis)."""
@@ -36,17 +38,24 @@ class TextSettings:
 
 @dataclass(frozen=True)
 class About:
-    """What is known of a model beside what it computes; kept in its folder.
+    """What a model's folder keeps beside the network and its words.
 
     Attributes:
         run: the settings of the run that made it.
         metrics: the figures of that run.
         card: the model card, Markdown.
+        temperature: what logits are divided by before the softmax that gives confidences (Guo et al., ICML 2017);
+            1, and never another, where none was fitted.
     """
 
     run: dict[str, Any] = field(default_factory=dict)
     metrics: dict[str, Any] = field(default_factory=dict)
     card: str = "A Heedful model; `heedful.from_pretrained` reads it.\n"
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.temperature, float) and 0 < self.temperature < math.inf):
+            raise UsageError(f"temperature must be a number above 0; got {self.temperature!r}")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.evaluation import Report
 from heedful.models import ModelConfig, Network
 from heedful.models.config import Task
+from heedful.pipeline.tasks.temperature import TemperatureScaling
 from heedful.predictor import Predictor, TextSettings
 from heedful.structures import NetworkOutput
 from heedful.text.vocabulary import Vocabulary
@@ -29,6 +30,7 @@ class RunTask(ABC):
         metrics: what is measured.
         question: what the model answers, for its card.
         request: an example of a request as Python text, for its card.
+        calibration: how a trained model's confidences are mended; None where its answers have none.
     """
 
     kind: ClassVar[str]
@@ -36,6 +38,7 @@ class RunTask(ABC):
     metrics: ClassVar[tuple[str, ...]]
     question: ClassVar[str]
     request: ClassVar[str]
+    calibration: ClassVar[TemperatureScaling | None] = None
 
     @abstractmethod
     def read_labels(

@@ -12,11 +12,12 @@ from heedful.data.encode import EncodedDataset, encode
 from heedful.data.examples import Corpus
 from heedful.data.targets import collect_labels
 from heedful.data.tokens import TokenisedCorpus
-from heedful.evaluation import Report, evaluate_classes
+from heedful.evaluation import Report, calibration, evaluate_classes
 from heedful.models import ModelConfig
 from heedful.objectives import cross_entropy, with_policy
 from heedful.pipeline.tasks.base import RunTask
 from heedful.pipeline.tasks.facts import gold_of, group_of_each, notes_of
+from heedful.pipeline.tasks.temperature import TemperatureScaling
 from heedful.predictor import Predictor, TextSettings
 from heedful.structures import NetworkOutput
 from heedful.text.vocabulary import Vocabulary
@@ -26,6 +27,7 @@ class ClassTask(RunTask):
     """Base of the two tasks that choose a class."""
 
     metrics = ("accuracy", "macro_f1")
+    calibration = TemperatureScaling()
 
     def read_labels(
         self, corpora: Mapping[str, Corpus], fixed: tuple[str, ...], model: ModelConfig
@@ -54,11 +56,14 @@ class ClassTask(RunTask):
         """See `RunTask.measure`."""
         started = time.perf_counter()
         logits, _ = predictor.run(dataset)
+        gold = gold_of(dataset).astype(np.int64)
         return evaluate_classes(
-            gold_of(dataset).astype(np.int64),
+            gold,
             logits.argmax(axis=1),
             predictor.labels,
             groups=group_of_each(dataset),
+            lengths=dataset.lengths(),
+            calibration=calibration(logits, gold, predictor.about.temperature),
             seconds=time.perf_counter() - started,
             notes=notes_of(dataset),
         )

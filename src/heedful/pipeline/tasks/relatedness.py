@@ -66,6 +66,7 @@ class ScoreTask(RunTask):
             gold_of(dataset).astype(np.float64),
             predictor.scores(logits),
             groups=group_of_each(dataset),
+            lengths=dataset.lengths(),
             seconds=time.perf_counter() - started,
             notes=notes_of(dataset),
         )

@@ -1,0 +1,133 @@
+"""A report as lines for a terminal: what everyone reads, and the tables that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from heedful.evaluation.report import Report
+
+
+def render(report: Report) -> str:
+    """Write the metrics with their intervals, the classes, the groups, the calibration error and the notes.
+
+    Args:
+        report: what was measured.
+
+    Returns:
+        The lines.
+    """
+    lines = [f"{_headline(report)}  ({report.count:,} examples, {report.seconds:.1f} s)"]
+    if report.per_class:
+        lines += _classes(report)
+    if report.by_group:
+        lines += _groups(report.by_group, "group", next(iter(report.metrics)))
+    if report.calibration is not None:
+        lines.append(_calibration(report))
+    if report.intervals:
+        lines.append("[ ]: 95 % intervals over examples, " + _methods(report))
+    return "\n".join([*lines, *(f"{count:,} {what}" for what, count in report.notes.items() if count)])
+
+
+def render_lengths(report: Report) -> str:
+    """Write the first metric by sentence length.
+
+    Args:
+        report: what was measured.
+
+    Returns:
+        The lines; a pair counts as its longer text.
+    """
+    return "\n".join(_groups(report.by_length, "tokens", next(iter(report.metrics))))
+
+
+def render_reliability(report: Report) -> str:
+    """Write confidence against accuracy, bin by bin.
+
+    Args:
+        report: what was measured.
+
+    Returns:
+        The lines; one that says so where an answer has no confidence.
+    """
+    if report.calibration is None:
+        return "calibration: the answers have no confidences"
+    found = report.calibration
+    lines = [
+        f"calibration: temperature {found.temperature:.3f}; "
+        f"ECE {found.before.ece:.4f} without it, {found.after.ece:.4f} with it; "
+        f"negative log-likelihood {found.before.nll:.4f}, {found.after.nll:.4f}",
+        "confidence     mean  accuracy   count",
+    ]
+    lines += [
+        f"{part.low:.2f} to {part.high:.2f}  {part.confidence:5.3f}     {part.accuracy:5.3f} {part.count:7,}"
+        for part in found.after.bins
+    ]
+    return "\n".join(lines)
+
+
+def render_confusion(report: Report) -> str:
+    """Write the confusion matrix, a row for each gold class; classes are numbered along the top.
+
+    Args:
+        report: what was measured.
+
+    Returns:
+        The lines; one that says so where there are no classes.
+    """
+    if not report.confusion:
+        return "confusion: the answers are no classes"
+    names = [f"{number} {name}" for number, name in enumerate(report.confusion, start=1)]
+    cells = [list(row.values()) for row in report.confusion.values()]
+    width = max(5, len(f"{report.count:,}") + 1)
+    side = max(len(name) for name in [*names, "gold, answered:"])
+    lines = [f"{'gold, answered:':<{side}}" + "".join(f"{k:>{width}}" for k in range(1, len(names) + 1))]
+    lines += [
+        f"{name:<{side}}" + "".join(f"{cell:>{width},}" for cell in row)
+        for name, row in zip(names, cells, strict=True)
+    ]
+    return "\n".join(lines)
+
+
+def _headline(report: Report) -> str:
+    intervals = {name: f" {interval}" for name, interval in report.intervals.items()}
+    return "  ".join(f"{name} {value:.4f}{intervals.get(name, '')}" for name, value in report.metrics.items())
+
+
+def _methods(report: Report) -> str:
+    methods: dict[str, list[str]] = {}
+    for name, interval in report.intervals.items():
+        methods.setdefault(interval.method, []).append(name)
+    if len(methods) == 1:
+        return next(iter(methods))
+    return "; ".join(f"{' and '.join(names)}: {method}" for method, names in methods.items())
+
+
+def _classes(report: Report) -> list[str]:
+    width = max(len("class"), *map(len, report.per_class))
+    return [
+        f"{'class':<{width}}  precision  recall      F1   count",
+        *(
+            f"{name:<{width}}  {row['precision']:9.3f} {row['recall']:7.3f} {row['f1']:7.3f} {int(row['count']):7,}"
+            for name, row in report.per_class.items()
+        ),
+    ]
+
+
+def _groups(groups: Mapping[str, Mapping[str, float]], what: str, key: str) -> list[str]:
+    width = max(map(len, [*groups, what]))
+    return [
+        f"{what:<{width}}  {key:>9}   count",
+        *(f"{name:<{width}}  {row[key]:9.4f} {int(row['count']):7,}" for name, row in groups.items()),
+    ]
+
+
+def _calibration(report: Report) -> str:
+    assert report.calibration is not None  # the caller asks
+    found = report.calibration
+    if found.temperature == 1.0:
+        return f"ECE {found.after.ece:.4f}"
+    return (
+        f"ECE {found.after.ece:.4f} at temperature {found.temperature:.3f} ({found.before.ece:.4f} without)"
+    )
