@@ -6,19 +6,34 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from heedful.config import RunConfig
+from heedful.config import RunConfig, TextConfig
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare, load_or_read_vectors
 from heedful.data.encode import EncodedDataset
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import tokenise_corpus
-from heedful.errors import DataError
+from heedful.errors import DataError, UsageError
+from heedful.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.pipeline.sources import Corpora, Source, data_root, find_named, find_source
 from heedful.pipeline.tasks import BY_KIND
 from heedful.predictor import TextSettings
 from heedful.text.parsers import DependencyParser
+from heedful.text.pieces import AnyVocabulary, PieceVocabulary
 from heedful.text.table import Table, initial_table
 from heedful.text.vectors import WordVectors, read_baseforms
 from heedful.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class EncoderFiles:
+    """A pretrained encoder on disk.
+
+    Attributes:
+        path: its folder.
+        rules: how it cuts words into pieces.
+    """
+
+    path: Path
+    rules: PieceRules
 
 
 @dataclass(frozen=True)
@@ -27,32 +42,35 @@ class Prepared:
 
     Attributes:
         datasets: "train", "dev" and, where there is one, "test".
-        vocabulary: words to ids.
+        vocabulary: words to ids, or to pieces.
         labels: class names in the order of their numbers; empty for scores.
         kind: "text", "pair" or "score".
-        table: initial word vectors and how many words they cover.
+        table: initial word vectors and how many words they cover; None with a pretrained encoder.
         notes: what was left out or cut, as lines for a person.
         protocol: one sentence that says how the parts came about.
         fingerprint: file to SHA-256 of what was read.
+        encoder: the pretrained encoder in the place of word vectors, if any.
     """
 
     datasets: dict[str, EncodedDataset]
-    vocabulary: Vocabulary
+    vocabulary: AnyVocabulary
     labels: tuple[str, ...]
     kind: str
-    table: Table
+    table: Table | None
     notes: tuple[str, ...]
     protocol: str
     fingerprint: dict[str, str]
+    encoder: EncoderFiles | None = None
 
 
 @dataclass(frozen=True)
-class _VectorFiles:
-    """Pretrained vectors as read, and the files they came from."""
+class _Pretrained:
+    """Pretrained vectors as read, and the files they came from; or a pretrained encoder."""
 
     vectors: WordVectors | None = None
     baseforms: Mapping[str, str] | None = None
     files: tuple[Path, ...] = ()
+    encoder: EncoderFiles | None = None
 
 
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> Prepared:
@@ -72,7 +90,7 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
     """
     root = data_root(config, folder)
     source = find_source(config, root)
-    pretrained = _read_vectors(config, root, cache)
+    pretrained = _read_pretrained(config, root, cache)
     settings = {
         "fingerprint": source.fingerprint,
         "data": asdict(config.data),
@@ -83,6 +101,8 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
     parser = find_parser(config.text.parser, root) if config.text.parser else None
     if parser is not None:
         settings["parser"] = parser.identity
+    if pretrained.encoder is not None:
+        settings["pieces"] = asdict(pretrained.encoder.rules)
     data = load_or_prepare(
         cache_key(pretrained.files, settings),
         lambda: _encode(config, source, pretrained, parser, cache),
@@ -101,7 +121,7 @@ def prepare_examples(config: RunConfig, source: Source) -> Prepared:
     Returns:
         Everything training needs from the data side.
     """
-    pretrained = _read_vectors(config, None, None)
+    pretrained = _read_pretrained(config, None, None)
     parser = find_parser(config.text.parser) if config.text.parser else None
     return _prepared(config, source, pretrained, _encode(config, source, pretrained, parser))
 
@@ -117,17 +137,19 @@ def text_settings(config: RunConfig) -> TextSettings:
     )
 
 
-def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data: PreparedData) -> Prepared:
-    table = initial_table(
-        data.vocabulary,
-        pretrained.vectors,
-        baseforms=pretrained.baseforms,
-        seed=config.train.seed,
-        random=config.text.random,
-        width=config.model.width,
-        vector_norm=config.text.vector_norm,
-        unit_norm=config.text.unit_norm,
-    )
+def _prepared(config: RunConfig, source: Source, pretrained: _Pretrained, data: PreparedData) -> Prepared:
+    table = None
+    if not isinstance(data.vocabulary, PieceVocabulary):
+        table = initial_table(
+            data.vocabulary,
+            pretrained.vectors,
+            baseforms=pretrained.baseforms,
+            seed=config.train.seed,
+            random=config.text.random,
+            width=config.model.width,
+            vector_norm=config.text.vector_norm,
+            unit_norm=config.text.unit_norm,
+        )
     labels = data.datasets["train"].labels
     return Prepared(
         data.datasets,
@@ -138,13 +160,21 @@ def _prepared(config: RunConfig, source: Source, pretrained: _VectorFiles, data:
         data.notes,
         source.protocol,
         source.fingerprint,
+        pretrained.encoder,
     )
 
 
-def _read_vectors(config: RunConfig, root: Path | None, cache: Path | None) -> _VectorFiles:
-    text = config.text
+def _read_pretrained(config: RunConfig, root: Path | None, cache: Path | None) -> _Pretrained:
+    text, encoder = config.text, config.model.pretrained
+    if encoder.name and text.vectors:
+        raise UsageError(
+            "text.vectors and model.pretrained.name: a model has word vectors or an encoder; name one"
+        )
+    if encoder.name:
+        path = find_encoder(encoder.name, download=encoder.download, folder=root)
+        return _Pretrained(encoder=EncoderFiles(path, read_piece_rules(path)))
     if not text.vectors:
-        return _VectorFiles()
+        return _Pretrained()
     file = find_named(text.vectors, root)
     vectors = load_or_read_vectors(file, cache, lowercase=text.lowercase)
     if vectors.width != config.model.width:
@@ -153,15 +183,15 @@ def _read_vectors(config: RunConfig, root: Path | None, cache: Path | None) -> _
             f"set model.width={vectors.width} or name another file"
         )
     if not text.baseforms:
-        return _VectorFiles(vectors, None, (file,))
+        return _Pretrained(vectors, None, (file,))
     forms = find_named(text.baseforms, root)
-    return _VectorFiles(vectors, read_baseforms(forms), (file, forms))
+    return _Pretrained(vectors, read_baseforms(forms), (file, forms))
 
 
 def _encode(
     config: RunConfig,
     source: Source,
-    pretrained: _VectorFiles,
+    pretrained: _Pretrained,
     parser: DependencyParser | None = None,
     cache: Path | None = None,
 ) -> PreparedData:
@@ -174,19 +204,25 @@ def _encode(
     }
     if parser is not None:
         tokenised = {name: parse_corpus(corpus, parser, cache) for name, corpus in tokenised.items()}
-    vocabulary = Vocabulary.build(
-        tokenised["train"].counts(),
+    vocabulary = _vocabulary(text, tokenised["train"].counts(), pretrained)
+    datasets = {
+        name: task.encode(corpus, vocabulary, labels, text_settings(config))
+        for name, corpus in tokenised.items()
+    }
+    return PreparedData(vocabulary, datasets, tuple(_notes(corpora, datasets)))
+
+
+def _vocabulary(text: TextConfig, counts: Mapping[str, int], pretrained: _Pretrained) -> AnyVocabulary:
+    if pretrained.encoder is not None:
+        return PieceVocabulary(pretrained.encoder.rules)
+    return Vocabulary.build(
+        counts,
         min_count=text.min_count,
         lowercase=text.lowercase,
         pretrained=pretrained.vectors.words if pretrained.vectors and text.extra_words else (),
         baseforms=pretrained.baseforms,
         oov=text.oov,
     )
-    datasets = {
-        name: task.encode(corpus, vocabulary, labels, text_settings(config))
-        for name, corpus in tokenised.items()
-    }
-    return PreparedData(vocabulary, datasets, tuple(_notes(corpora, datasets)))
 
 
 def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable[str]:

@@ -10,6 +10,7 @@ from torch import nn
 
 from heedful.modules.dense import l2_factors
 from heedful.modules.embedding import WordEmbedding
+from heedful.modules.pretrained import PretrainedEmbedding
 from heedful.modules.running_mean import RunningMean
 from heedful.training.adadelta import Adadelta
 from heedful.training.settings import OptimizerSettings
@@ -69,7 +70,7 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
     matrices (`l2_factors`), as the gradient of TensorFlow's ``l2_loss`` (half the squared norm) does. Tables with
     sparse gradients are updated by row. Adadelta and Adagrad then equal TensorFlow's; Adam does not:
     `torch.optim.SparseAdam` leaves the averages of absent rows alone, where TensorFlow's Adam decays them and moves
-    every row on every step.
+    every row on every step. A pretrained encoder has its own share of the learning rate.
 
     Args:
         network: what is trained.
@@ -84,15 +85,19 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
     averages = {id(mean.value) for mean in means}
     trainable = [p for p in network.parameters() if p.requires_grad and id(p) not in averages]
     dense = [parameter for parameter in trainable if id(parameter) not in tables]
+    encoders = [part for part in network.modules() if isinstance(part, PretrainedEmbedding)]
+    shares = {id(parameter): part.lr_factor for part in encoders for parameter in part.parameters()}
+    kinds = {id(p): (factors.get(id(p), 0.0), shares.get(id(p), 1.0)) for p in dense}
     groups = [
         {
-            "params": [p for p in dense if factors.get(id(p), 0.0) == factor],
+            "params": [p for p in dense if kinds[id(p)] == (factor, share)],
             "weight_decay": factor * settings.weight_decay,
+            "lr": share * settings.lr,
         }
-        for factor in sorted({0.0, *factors.values()}, reverse=True)
+        for factor, share in sorted(set(kinds.values()), reverse=True)
     ]
     sparse = [parameter for parameter in trainable if id(parameter) in tables]
-    members = _BUILDERS[settings.name]([g for g in groups if g["params"]], sparse, settings)
+    members = _BUILDERS[settings.name](groups, sparse, settings)
     return Optimizers(members + [_averaging(mean) for mean in means])
 
 
