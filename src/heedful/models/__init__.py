@@ -5,10 +5,12 @@ from heedful.models.build import (
     ENCODERS,
     NETWORKS,
     POOLINGS,
+    build_encoder,
     build_network,
     build_on_encoder,
     encoder_config,
 )
+from heedful.models.build_translation import build_translation
 from heedful.models.config import ModelConfig, PretrainedConfig, Task
 from heedful.models.networks import (
     Network,
@@ -19,6 +21,7 @@ from heedful.models.networks import (
     TextNetwork,
     VectorNetwork,
 )
+from heedful.models.translation import TranslationConfig, TranslationNetwork
 
 __all__ = [
     "ENCODERS",
@@ -35,8 +38,12 @@ __all__ = [
     "SentenceReader",
     "Task",
     "TextNetwork",
+    "TranslationConfig",
+    "TranslationNetwork",
     "VectorNetwork",
+    "build_encoder",
     "build_network",
     "build_on_encoder",
+    "build_translation",
     "encoder_config",
 ]

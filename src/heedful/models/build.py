@@ -197,14 +197,34 @@ def build_on_encoder(config: ModelConfig, encoder: nn.Module, *, start: int, end
     return _assemble(config, embedding).train()
 
 
-def _assemble(config: ModelConfig, embedding: Embedding) -> Network:
+def build_encoder(config: ModelConfig, width: int) -> ContextEncoder:
+    """Build the encoder that the settings name.
+
+    Args:
+        config: the settings.
+        width: features of the vectors that it reads.
+
+    Returns:
+        The encoder, in training mode.
+
+    Raises:
+        UsageError: if a setting is unknown or out of range, or the name is that of a whole network.
+    """
+    _check_ranges(config)
     settings = encoder_config(config)
+    if config.encoder not in ENCODERS:
+        raise UsageError(
+            f"model.encoder={config.encoder!r} aligns pairs and encodes no single text; valid: {', '.join(ENCODERS)}"
+        )
+    return ENCODERS[config.encoder][1](width, settings)
+
+
+def _assemble(config: ModelConfig, embedding: Embedding) -> Network:
     if config.encoder in NETWORKS:
         _check_pair(config)
         _, build = NETWORKS[config.encoder]
-        return build(embedding, settings, config)
-    _, build_encoder = ENCODERS[config.encoder]
-    encoder = build_encoder(embedding.width, settings)
+        return build(embedding, encoder_config(config), config)
+    encoder = build_encoder(config, embedding.width)
     pooling = _build_pooling(config, encoder.width_out)
     sentence_encoder = SentenceEncoder(embedding, encoder, pooling)
     return _build_task(config, sentence_encoder)

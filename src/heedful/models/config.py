@@ -10,8 +10,9 @@ from heedful.errors import UsageError
 from heedful.heads import Matching
 from heedful.modules import Activation
 
-Task = Literal["text", "pair", "relatedness"]
-"""What a network answers: the class of a text, the class of a pair, or how related a pair is."""
+Task = Literal["text", "pair", "relatedness", "translation"]
+"""What a network answers: the class of a text, the class of a pair, how related a pair is, or a text in another
+language."""
 
 PoolingName = Literal["source2token", "additive", "attentive-max", "attentive-max-norm", "mean", "max"]
 

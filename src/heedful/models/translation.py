@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
-from heedful.decoders import DecoderCache, DecoderConfig, TransformerDecoder
+from heedful.decoders import DecoderCache, DecoderConfig, SearchConfig, TransformerDecoder
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
 from heedful.modules import PieceTables
@@ -16,7 +18,7 @@ from heedful.structures import Batch, ContextStates, NetworkOutput, Sentences
 
 @dataclass(frozen=True)
 class TranslationConfig:
-    """What defines a network that translates, beside the settings that all models have.
+    """What defines a model that translates, beside the settings that all models have.
 
     Attributes:
         pieces: most subwords of a vocabulary.
@@ -24,18 +26,26 @@ class TranslationConfig:
             too; else each has its own.
         label_smoothing: share of the target probability that is spread evenly over all subwords.
         decoder: the ``[translation.decoder]`` table.
+        search: the ``[translation.search]`` table.
     """
 
     pieces: int = 8000
     shared: bool = True
     label_smoothing: float = 0.1
     decoder: DecoderConfig = field(default_factory=DecoderConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
 
     def __post_init__(self) -> None:
         if self.pieces < 300:
             raise UsageError(f"pieces must be 300 or more, for 256 bytes have one each; got {self.pieces}")
         if not 0 <= self.label_smoothing < 1:
             raise UsageError(f"label_smoothing must be at least 0 and below 1; got {self.label_smoothing}")
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild what ``dataclasses.asdict`` wrote."""
+        parts = {"decoder": DecoderConfig(**values["decoder"]), "search": SearchConfig(**values["search"])}
+        return cls(**{**values, **parts})
 
 
 class TranslationNetwork(nn.Module):
