@@ -1,0 +1,145 @@
+"""Arguments counted as the CoNLL-2005 shared task counts them (Carreras and Màrquez, 2005).
+
+An argument is right if role and words are. The pieces of X, C-X, C-X make one discontinuous argument X, right only if
+all its pieces are; R-X is a role of its own. The predicate, V, is not counted, nor are its continuations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from heedful.data.bio import spans_of
+
+PREDICATE = "V"
+_CONTINUES = "C-"
+
+
+class Argument(NamedTuple):
+    """A role and its words.
+
+    Attributes:
+        role: without the mark of a continuation.
+        pieces: [start, end) of each piece, in order.
+    """
+
+    role: str
+    pieces: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many arguments were met.
+
+    Attributes:
+        correct: in gold and answer.
+        excess: in the answer alone.
+        missed: in the gold alone.
+    """
+
+    correct: int = 0
+    excess: int = 0
+    missed: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.correct + other.correct, self.excess + other.excess, self.missed + other.missed)
+
+    @property
+    def precision(self) -> float:
+        """Share of the answer that is right; 0 of nothing."""
+        return _share(self.correct, self.correct + self.excess)
+
+    @property
+    def recall(self) -> float:
+        """Share of the gold that was found; 0 of nothing."""
+        return _share(self.correct, self.correct + self.missed)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return _share(2 * self.correct, 2 * self.correct + self.excess + self.missed)
+
+
+@dataclass(frozen=True)
+class RoleScores:
+    """What a comparison of frames found.
+
+    Attributes:
+        frames: number of predicates.
+        complete: of these, those all of whose arguments are right, and nothing else.
+        by_role: counts of each role, V among them.
+    """
+
+    frames: int = 0
+    complete: int = 0
+    by_role: dict[str, Counts] = field(default_factory=dict)
+
+    @property
+    def overall(self) -> Counts:
+        """The counts of all roles but V."""
+        return sum((counts for role, counts in self.by_role.items() if role != PREDICATE), Counts())
+
+    def metrics(self) -> dict[str, float]:
+        """Return "f1", "precision", "recall" and "complete", the share of complete frames."""
+        all_roles = self.overall
+        return {
+            "f1": all_roles.f1,
+            "precision": all_roles.precision,
+            "recall": all_roles.recall,
+            "complete": _share(self.complete, self.frames),
+        }
+
+
+def arguments_of(tags: Sequence[str]) -> list[Argument]:
+    """Return the arguments of a frame, continuations joined to what they continue.
+
+    C-X continues the nearest X before it; where there is none, it is an argument X of its own.
+
+    Args:
+        tags: BIO, one a word.
+
+    Returns:
+        The arguments, V among them, in the order of their first words.
+    """
+    found: list[tuple[str, list[tuple[int, int]]]] = []
+    latest: dict[str, list[tuple[int, int]]] = {}
+    for start, end, label in spans_of(tags):
+        role = label.removeprefix(_CONTINUES)
+        if role != label and role in latest:
+            latest[role].append((start, end))
+            continue
+        latest[role] = [(start, end)]
+        found.append((role, latest[role]))
+    return [Argument(role, tuple(pieces)) for role, pieces in found]
+
+
+def score_frames(gold: Iterable[Sequence[str]], answers: Iterable[Sequence[str]]) -> RoleScores:
+    """Compare frames one by one.
+
+    Args:
+        gold: the tags of each predicate's sentence.
+        answers: likewise, in the same order.
+
+    Returns:
+        The counts.
+    """
+    frames = complete = 0
+    correct, excess, missed = Counter[str](), Counter[str](), Counter[str]()
+    for wanted, given in zip(gold, answers, strict=True):
+        right, found = set(arguments_of(wanted)), set(arguments_of(given))
+        correct.update(argument.role for argument in right & found)
+        excess.update(argument.role for argument in found - right)
+        missed.update(argument.role for argument in right - found)
+        frames += 1
+        complete += all(argument.role == PREDICATE for argument in right ^ found)
+    by_role = {
+        role: Counts(correct[role], excess[role], missed[role])
+        for role in sorted({*correct, *excess, *missed})
+    }
+    return RoleScores(frames, complete, by_role)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
