@@ -10,12 +10,12 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.masks import Band
+from heedful.ops.choice import tensorized_obstacle
 from heedful.ops.native import INSTRUCTION_SETS, status, use_instruction_set
 from heedful.ops.tensorized import matrix as matrix_file
 from heedful.ops.tensorized import tensorized_attention
-from heedful.ops.tensorized.fused import obstacle
 
-MISSING = obstacle(torch.zeros(1))
+MISSING = tensorized_obstacle(torch.zeros(1))
 FUSED = pytest.param("fused", marks=pytest.mark.skipif(bool(MISSING), reason=MISSING))
 FAST = ["matrix", FUSED]
 KINDS = ["sigmoid", "exp"]

@@ -14,9 +14,8 @@ from heedful.bench.layers import BiLstm, Convolutions, DisaLayer, MtsaLayer, Mts
 from heedful.bench.measure import Step
 from heedful.masks import Band
 from heedful.ops import Impl, additive_attention
-from heedful.ops.choice import choose_additive
+from heedful.ops.choice import choose_additive, tensorized_obstacle
 from heedful.ops.tensorized import TensorizedImpl, tensorized_attention
-from heedful.ops.tensorized.fused import obstacle
 
 Group = Literal["operation", "layer"]
 HEADS = 4
@@ -90,7 +89,7 @@ def cases(width: int) -> list[Case]:
         Case("bare SDPA", "operation", "bare SDPA", False, False, _sdpa_step, lambda s: 6 * _pairs(s)),
         *(_disa(f"DiSA {impl}", impl) for impl in _additive_impls(width)),
         _mtsa("MTSA matrix", "matrix"),
-        *([] if obstacle(torch.zeros(1)) else [_mtsa("MTSA fused", "fused")]),
+        *([] if tensorized_obstacle(torch.zeros(1)) else [_mtsa("MTSA fused", "fused")]),
     ]
     return found + _layers(width)
 
@@ -132,7 +131,7 @@ def _additive_impls(width: int) -> list[Impl]:
     candidates: tuple[Impl, ...] = ("chunked", "fused", "linear")
     for impl in candidates:
         try:
-            choose_additive(probe, scale=5.0, impl=impl)
+            choose_additive(probe, DIRECTIONS[0], scale=5.0, impl=impl)
             additive_attention(probe, probe, probe, probe[..., 0] == 0, DIRECTIONS[0], impl=impl)
         except (ValueError, KeyError, ImportError):
             continue  # not built here: the table simply has no such row

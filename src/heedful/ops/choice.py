@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import get_args
+from typing import Generic, TypeVar, get_args
 
 import torch
 from torch import Tensor
@@ -12,15 +12,16 @@ from torch import Tensor
 from heedful.errors import UsageError, nearest
 from heedful.masks.visibility import Band, Visible
 from heedful.ops import native
-from heedful.ops.types import Impl
+from heedful.ops.types import Impl, TensorizedImpl
 
+Name = TypeVar("Name", Impl, TensorizedImpl)
 WHOLE = Band()
 SCALES = (0.1, 10.0)
 """Scores bounded by less or more lose accuracy to the kernel's float32 exponentials (measured)."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Generic[Name]):
     """Which implementation serves a request.
 
     Attributes:
@@ -28,7 +29,7 @@ class Choice:
         reason: why this one, as a clause.
     """
 
-    impl: Impl
+    impl: Name
     reason: str
 
     def __str__(self) -> str:
@@ -42,7 +43,7 @@ def choose_additive(
     scale: float,
     need_weights: bool = False,
     impl: Impl = "auto",
-) -> Choice:
+) -> Choice[Impl]:
     """Choose the implementation of `heedful.ops.additive_attention`.
 
     Args:
@@ -77,7 +78,61 @@ def choose_additive(
     return Choice(impl, "asked for")
 
 
-def _best(query: Tensor, visible: Visible, scale: float, need_weights: bool) -> Choice:
+def choose_tensorized(
+    query: Tensor, *, need_weights: bool = False, impl: TensorizedImpl = "auto"
+) -> Choice[TensorizedImpl]:
+    """Choose the implementation of `heedful.ops.tensorized.tensorized_attention`.
+
+    Args:
+        query: stands for all inputs: its dtype and device matter.
+        need_weights: whether the weights are asked for.
+        impl: what the caller asked for.
+
+    Returns:
+        The choice and its reason.
+
+    Raises:
+        UsageError: if impl is unknown, or was asked for explicitly and cannot serve the request.
+    """
+    if impl not in get_args(TensorizedImpl):
+        raise UsageError(f"impl={impl!r} is unknown; {nearest(str(impl), get_args(TensorizedImpl))}")
+    obstacle = tensorized_obstacle(query)
+    if impl == "auto":
+        if need_weights:
+            return Choice("reference", "the weights are asked for")
+        return (
+            Choice("matrix", obstacle)
+            if obstacle
+            else Choice("fused", "one compiled kernel serves all heads")
+        )
+    if impl != "reference" and need_weights:
+        raise UsageError(
+            f"impl={impl!r} never builds the weights; for need_weights=True use 'reference' or 'auto'"
+        )
+    if impl == "fused" and obstacle:
+        raise UsageError(f"impl='fused' cannot serve this request: {obstacle}; use 'auto' or 'matrix'")
+    return Choice(impl, "asked for")
+
+
+def tensorized_obstacle(query: Tensor) -> str:
+    """Say why the compiled kernel of tensorized attention cannot serve.
+
+    Args:
+        query: stands for all inputs.
+
+    Returns:
+        The reason as a clause; empty where the kernel can serve.
+    """
+    if query.device.type != "cpu":
+        return f"there is no kernel for device {query.device.type!r}"
+    if query.dtype not in (torch.float32, torch.bfloat16, torch.float16):
+        return f"the kernel computes in float32, and the inputs are {query.dtype}"
+    if native.LIBRARY is not None and not hasattr(native.LIBRARY, "heedful_tensorized_forward"):
+        return "the compiled kernels are of an older version; build them again"
+    return native.MISSING
+
+
+def _best(query: Tensor, visible: Visible, scale: float, need_weights: bool) -> Choice[Impl]:
     if need_weights:
         return Choice("reference", "the weights are asked for")
     if obstacle := _fused_obstacle(query, scale):

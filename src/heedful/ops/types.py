@@ -11,6 +11,11 @@ Impl = Literal["auto", "reference", "chunked", "fused", "linear"]
 """``reference`` is the specification; ``chunked`` plain torch in bounded memory; ``fused`` one compiled kernel;
 ``linear`` the form whose time is linear in L; ``auto`` chooses by shape, device and mask."""
 
+TensorizedImpl = Literal["auto", "reference", "matrix", "fused"]
+"""``reference`` is the specification; ``matrix`` torch's matrix products only; ``fused`` one compiled kernel, on the
+CPU and below float64; ``auto`` is ``fused`` where it can serve, else ``matrix``; a request for the weights is served by
+``reference``."""
+
 
 @dataclass(frozen=True)
 class AttentionResult:

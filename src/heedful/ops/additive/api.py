@@ -13,6 +13,7 @@ from heedful.ops.additive.fused import additive_fused
 from heedful.ops.additive.linear import additive_linear
 from heedful.ops.additive.reference import additive_reference
 from heedful.ops.choice import choose_additive
+from heedful.ops.chosen import note
 from heedful.ops.types import AttentionResult, Impl
 
 Implementation = Callable[[Tensor, Tensor, Tensor, Tensor, Visible, float], AttentionResult]
@@ -55,6 +56,7 @@ def additive_attention(
     """
     _check(query, key, value, valid, visible, scale)
     choice = choose_additive(query, visible, scale=scale, need_weights=need_weights, impl=impl)
+    note("feature-wise attention", str(choice))
     result = _implementation(choice.impl, query.device.type)(query, key, value, valid, visible, scale)
     return result if need_weights else AttentionResult(result.output)
 

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from heedful.errors import UsageError, nearest
+from heedful.ops.chosen import note
 from heedful.ops.dot_product.bias import hidden_score
 from heedful.ops.dot_product.reference import dot_product_reference
 from heedful.ops.types import AttentionResult
@@ -60,6 +61,7 @@ def masked_head_attention(
     if not 0 <= dropout < 1:
         raise UsageError(f"dropout is the probability of dropping, in [0, 1); got {dropout}")
     chosen = choose_dot_product(need_weights=need_weights, impl=impl)
+    note("dot-product heads", chosen)
     padding = ~valid[:, None, :, None]
     # A padded position may hold anything, even NaN, and NaN spreads through the products: clear it first.
     query, key, value = (x.masked_fill(padding, 0) for x in (query, key, value))

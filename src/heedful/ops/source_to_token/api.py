@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from heedful.errors import UsageError
+from heedful.ops.chosen import note
 from heedful.ops.source_to_token.fused import obstacle, source_to_token_fused
 from heedful.ops.source_to_token.reference import source_to_token_reference
 
@@ -31,5 +32,7 @@ def source_to_token(value: Tensor, score: Tensor, valid: Tensor) -> tuple[Tensor
             f"value and score must be [B, L, D] and valid [B, L]; got {list(value.shape)}, {list(score.shape)}, "
             f"{list(valid.shape)}"
         )
-    compute = source_to_token_reference if obstacle(value, score) else source_to_token_fused
+    why_not = obstacle(value, score)
+    note("source2token pooling", f"reference: {why_not}" if why_not else "fused: one compiled kernel")
+    compute = source_to_token_reference if why_not else source_to_token_fused
     return compute(value, score, valid)

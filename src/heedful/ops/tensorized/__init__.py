@@ -1,5 +1,6 @@
 """Tensorized attention (MTSA): pairwise and feature-wise at the price of matrix products."""
 
-from heedful.ops.tensorized.api import TensorizedImpl, choose_tensorized, tensorized_attention
+from heedful.ops.tensorized.api import tensorized_attention
+from heedful.ops.types import TensorizedImpl
 
-__all__ = ["TensorizedImpl", "choose_tensorized", "tensorized_attention"]
+__all__ = ["TensorizedImpl", "tensorized_attention"]

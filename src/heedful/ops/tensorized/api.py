@@ -10,16 +10,13 @@ from torch import Tensor
 
 from heedful.errors import UsageError, nearest
 from heedful.masks.visibility import Band, Visible
+from heedful.ops.choice import choose_tensorized
+from heedful.ops.chosen import note
 from heedful.ops.tensorized.dropout import draw_dropout
-from heedful.ops.tensorized.fused import obstacle, tensorized_fused
+from heedful.ops.tensorized.fused import tensorized_fused
 from heedful.ops.tensorized.matrix import tensorized_matrix
 from heedful.ops.tensorized.reference import tensorized_reference
-from heedful.ops.types import AttentionResult
-
-TensorizedImpl = Literal["auto", "reference", "matrix", "fused"]
-"""``reference`` is the specification; ``matrix`` torch's matrix products only; ``fused`` one compiled kernel, on the
-CPU and below float64; ``auto`` is ``fused`` where it can serve, else ``matrix``; a request for the weights is served by
-``reference``."""
+from heedful.ops.types import AttentionResult, TensorizedImpl
 
 Token2Token = Literal["sigmoid", "exp"]
 
@@ -72,47 +69,18 @@ def tensorized_attention(
     _check(query, key, value, source, valid, visible)
     scale = query.shape[-1] ** 0.5 if scale is None else scale
     _check_options(token2token, scale, dropout)
-    chosen = choose_tensorized(query, need_weights=need_weights, impl=impl)
+    choice = choose_tensorized(query, need_weights=need_weights, impl=impl)
+    note("tensorized attention", str(choice))
     drops = draw_dropout(source, dropout) if dropout else None
     sigmoid = token2token == "sigmoid"
-    if chosen != "reference":
-        fast = tensorized_fused if chosen == "fused" else tensorized_matrix
+    if choice.impl != "reference":
+        fast = tensorized_fused if choice.impl == "fused" else tensorized_matrix
         output = fast(query, key, value, source, valid, visible, sigmoid=sigmoid, scale=scale, dropout=drops)
         return AttentionResult(output)
     result = tensorized_reference(
         query, key, value, source, valid, visible, sigmoid=sigmoid, scale=scale, dropout=drops
     )
     return result if need_weights else AttentionResult(result.output)
-
-
-def choose_tensorized(
-    query: Tensor, *, need_weights: bool = False, impl: TensorizedImpl = "auto"
-) -> Literal["reference", "matrix", "fused"]:
-    """Say which implementation a call uses.
-
-    Args:
-        query: stands for all inputs: its dtype and device matter.
-        need_weights: whether the weights are asked for.
-        impl: what the caller asked for.
-
-    Returns:
-        "reference", "matrix" or "fused".
-
-    Raises:
-        UsageError: if impl is unknown, or was asked for explicitly and cannot serve the request.
-    """
-    if impl not in get_args(TensorizedImpl):
-        raise UsageError(f"impl={impl!r} is unknown; {nearest(str(impl), get_args(TensorizedImpl))}")
-    why_not = obstacle(query)
-    if impl == "auto":
-        return "reference" if need_weights else "matrix" if why_not else "fused"
-    if impl != "reference" and need_weights:
-        raise UsageError(
-            f"impl={impl!r} never builds the weights; for need_weights=True use 'reference' or 'auto'"
-        )
-    if impl == "fused" and why_not:
-        raise UsageError(f"impl='fused' cannot serve this request: {why_not}; use 'auto' or 'matrix'")
-    return impl
 
 
 def _under_autocast(*tensors: Tensor) -> tuple[Tensor, ...]:

@@ -61,24 +61,6 @@ class TensorizedGradients(ctypes.Structure):
     )
 
 
-def obstacle(query: Tensor) -> str:
-    """Say why the kernel cannot serve.
-
-    Args:
-        query: stands for all inputs.
-
-    Returns:
-        The reason as a clause; empty where the kernel can serve.
-    """
-    if query.device.type != "cpu":
-        return f"there is no kernel for device {query.device.type!r}"
-    if query.dtype not in (torch.float32, torch.bfloat16, torch.float16):
-        return f"the kernel computes in float32, and the inputs are {query.dtype}"
-    if native.LIBRARY is not None and not hasattr(native.LIBRARY, "heedful_tensorized_forward"):
-        return "the compiled kernels are of an older version; build them again"
-    return native.MISSING
-
-
 def tensorized_fused(
     query: Tensor,
     key: Tensor,

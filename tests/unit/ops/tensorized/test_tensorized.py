@@ -7,8 +7,8 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.masks import Band
 from heedful.ops import native
-from heedful.ops.tensorized import choose_tensorized, fused, matrix, tensorized_attention
-from heedful.ops.tensorized.fused import obstacle
+from heedful.ops.choice import choose_tensorized, tensorized_obstacle
+from heedful.ops.tensorized import fused, matrix, tensorized_attention
 from heedful.ops.tensorized.inputs import spell_out
 
 FORWARD = Band(None, -1)
@@ -45,10 +45,10 @@ def test_weights_sum_to_one_or_are_all_zero() -> None:
 
 def test_choice() -> None:
     query = torch.zeros(1)
-    assert choose_tensorized(query) == ("matrix" if obstacle(query) else "fused")
-    assert choose_tensorized(query.double()) == "matrix"
-    assert choose_tensorized(query, need_weights=True) == "reference"
-    assert choose_tensorized(query, impl="reference") == "reference"
+    assert choose_tensorized(query).impl == ("matrix" if tensorized_obstacle(query) else "fused")
+    assert choose_tensorized(query.double()).impl == "matrix"
+    assert choose_tensorized(query, need_weights=True).impl == "reference"
+    assert choose_tensorized(query, impl="reference").impl == "reference"
     with pytest.raises(UsageError, match="never builds the weights"):
         choose_tensorized(query, need_weights=True, impl="matrix")
     with pytest.raises(UsageError, match="did you mean 'matrix'"):
@@ -60,7 +60,7 @@ def test_choice() -> None:
 def test_without_kernels_auto_is_matrix_and_fused_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "LIBRARY", None)
     monkeypatch.setattr(native, "MISSING", "not built")
-    assert choose_tensorized(torch.zeros(1)) == "matrix"
+    assert choose_tensorized(torch.zeros(1)).impl == "matrix"
     with pytest.raises(UsageError, match="not built"):
         choose_tensorized(torch.zeros(1), impl="fused")
 
@@ -98,8 +98,8 @@ def test_output_is_laid_out_for_joining_the_heads() -> None:
 
 @pytest.mark.parametrize("name", ["matrix", "fused"])
 def test_custom_operator_is_well_formed(name: str) -> None:
-    if name == "fused" and obstacle(torch.zeros(1)):
-        pytest.skip(obstacle(torch.zeros(1)))
+    if name == "fused" and tensorized_obstacle(torch.zeros(1)):
+        pytest.skip(tensorized_obstacle(torch.zeros(1)))
     operator = {"matrix": matrix._forward, "fused": fused._forward}[name]
     tensors, valid = inputs()
     visible = [FORWARD, valid[:, None, :].expand(2, 4, 4).contiguous()]

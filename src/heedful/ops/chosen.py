@@ -1,0 +1,36 @@
+"""Says which implementations the operations of a computation used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_LISTENERS: list[dict[str, list[str]]] = []
+
+
+def note(operation: str, choice: str) -> None:
+    """Tell whoever listens what an operation uses; costs nothing where nobody does.
+
+    Args:
+        operation: its name.
+        choice: the implementation and why, ``"name: reason"``.
+    """
+    for heard in _LISTENERS:
+        choices = heard.setdefault(operation, [])
+        if choice not in choices:
+            choices.append(choice)
+
+
+@contextmanager
+def listening() -> Iterator[dict[str, list[str]]]:
+    """Collect what is used within a ``with`` block.
+
+    Yields:
+        Operation to the distinct choices, in the order of their first use; filled as the block runs.
+    """
+    heard: dict[str, list[str]] = {}
+    _LISTENERS.append(heard)
+    try:
+        yield heard
+    finally:
+        _LISTENERS[:] = [other for other in _LISTENERS if other is not heard]
