@@ -151,12 +151,12 @@ def read_encoder(path: Path, *, layers: int = 0) -> nn.Module:
 
 
 def describe_encoder(model: Any) -> dict[str, Any]:
-    """Return what `build_encoder` needs, as plain values: the encoder's configuration, without its place on disk."""
+    """Return what `rebuild_encoder` needs, as plain values: the encoder's configuration, without its place on disk."""
     plain: dict[str, Any] = json.loads(model.config.to_json_string(use_diff=False))
     return {key: value for key, value in plain.items() if key != "_name_or_path"}
 
 
-def build_encoder(config: Mapping[str, Any]) -> nn.Module:
+def rebuild_encoder(config: Mapping[str, Any]) -> nn.Module:
     """Build an encoder whose weights are then loaded.
 
     Args:

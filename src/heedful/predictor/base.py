@@ -18,11 +18,13 @@ from heedful.data.examples import Example
 from heedful.data.parses import parse_if_possible
 from heedful.data.sampler import BucketSampler
 from heedful.data.tokens import tokenise_corpus
-from heedful.errors import ArtefactError, UsageError
-from heedful.models import ModelConfig, Network, build_network
+from heedful.errors import ArtefactError, MissingExtraError, UsageError
+from heedful.hugging_face import describe_encoder, rebuild_encoder
+from heedful.models import ModelConfig, Network, build_network, build_on_encoder
+from heedful.modules import PretrainedEmbedding
 from heedful.predictor.folder import model_folder
 from heedful.predictor.records import About, TextSettings
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.pieces import AnyVocabulary, PieceVocabulary, vocabulary_from_json
 
 _USUAL_LENGTH = 64
 """A batch takes about the memory of `TextSettings.eval_size` sentences of this many tokens, however long they are."""
@@ -47,7 +49,7 @@ class TextModel:
     Args:
         network: the network; put into evaluation mode.
         model: the settings it was built from.
-        vocabulary: words to ids.
+        vocabulary: words to ids, or to pieces.
         labels: class names in the order of the network's outputs; empty where there are none.
         text: how text is read.
         about: what is kept with it.
@@ -62,7 +64,7 @@ class TextModel:
         self,
         network: Network,
         model: ModelConfig,
-        vocabulary: Vocabulary,
+        vocabulary: AnyVocabulary,
         labels: Sequence[str],
         text: TextSettings,
         about: About | None = None,
@@ -120,11 +122,12 @@ class TextModel:
         dataset = encode(corpus, self.vocabulary, kind="none", max_tokens=limit, truncate=self.text.truncate)
         known = np.fromiter(map(self.vocabulary.knows, corpus.words), bool, len(corpus.words))
         unknown = np.zeros(len(corpus), np.int64)
-        for side in corpus.sides:
-            kept = side.head(limit)
+        read = dataset.words()
+        for side, words in zip(corpus.sides, read.T, strict=True):
+            kept = side.head(words)
             running = np.concatenate([[0], np.cumsum(~known[kept.values])])
             unknown += running[kept.offsets[1:]] - running[kept.offsets[:-1]]
-        return dataset, Readings(unknown, np.any(corpus.lengths() > limit, axis=1))
+        return dataset, Readings(unknown, np.any(corpus.lengths() > read, axis=1))
 
     def batches(self, dataset: EncodedDataset) -> list[NDArray[np.int64]]:
         """Cut a data set into batches of similar length, each as positions in it."""
@@ -154,6 +157,9 @@ class TextModel:
             "run": self.about.run,
             "temperature": self.about.temperature,
         }
+        embedding = self.network.sentence_encoder.embedding
+        if isinstance(embedding, PretrainedEmbedding):
+            config["encoder"] = describe_encoder(embedding.encoder)
         save_model_folder(
             path,
             config=config,
@@ -200,16 +206,25 @@ class TextModel:
         if task is not None and task not in cls.tasks:
             raise UsageError(f"{path}: this is a {task!r} model; {cls.__name__} reads {', '.join(cls.tasks)}")
         try:
-            model = ModelConfig(**folder.config["model"])
+            model = ModelConfig.from_plain(folder.config["model"])
             text = TextSettings(**folder.config["text"])
-            trained = folder.state["sentence_encoder.embedding.weight"]
-            frozen = folder.state["sentence_encoder.embedding.frozen"]
-            network = build_network(model, trained, frozen)
+            vocabulary = vocabulary_from_json(json.dumps(folder.vocabulary))
+            network = _network(folder, model, vocabulary)
             network.load_state_dict(folder.state)
-            vocabulary = Vocabulary.from_json(json.dumps(folder.vocabulary))
             temperature = folder.config.get("temperature", 1.0)  # older folders have none
             about = About(folder.config["run"], folder.metrics, folder.card, temperature)
+        except MissingExtraError:
+            raise
         except (KeyError, TypeError, RuntimeError, UsageError) as error:
             reason = str(error).splitlines()[0]
             raise ArtefactError(f"{path}: the files do not belong together: {reason}") from error
         return cls(network, model, vocabulary, folder.labels, text, about)
+
+
+def _network(folder: ModelFolder, model: ModelConfig, vocabulary: AnyVocabulary) -> Network:
+    """Build the network that the folder's tensors belong to; a pretrained encoder needs nothing but the folder."""
+    if isinstance(vocabulary, PieceVocabulary):
+        encoder, rules = rebuild_encoder(folder.config["encoder"]), vocabulary.rules
+        return build_on_encoder(model, encoder, start=rules.start, end=rules.end)
+    trained = folder.state["sentence_encoder.embedding.weight"]
+    return build_network(model, trained, folder.state["sentence_encoder.embedding.frozen"])

@@ -109,7 +109,7 @@ class Predictor(TextModel):
         corpus = self.read(requests)
         dataset, readings = self.encode_examples(corpus.examples, corpus.source)
         logits, _ = self.run(dataset)
-        lengths = dataset.lengths()
+        lengths = dataset.words()
         related = self.model.task == "relatedness"
         scores = self.scores(logits)
         return [

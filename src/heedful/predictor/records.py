@@ -66,7 +66,7 @@ class Answer:
         label: the most probable class; None for relatedness.
         probabilities: class name to probability; they sum to 1. For relatedness the grades "1", "2" and so on.
         score: expected grade, for relatedness; else None.
-        tokens: number of tokens that were read of each text.
+        tokens: number of words that were read of each text.
         unknown: how many of them the model does not know.
         truncated: whether a text was cut (only when that was asked for).
         empty: whether a text has no tokens; its vector is then zero.

@@ -18,7 +18,7 @@ from heedful.models.config import Task
 from heedful.pipeline.tasks.temperature import TemperatureScaling
 from heedful.predictor import Predictor, TextSettings
 from heedful.structures import NetworkOutput
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.pieces import AnyVocabulary
 
 
 class RunTask(ABC):
@@ -60,7 +60,7 @@ class RunTask(ABC):
 
     @abstractmethod
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: Vocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> EncodedDataset:
         """Turn a tokenised corpus with gold into numbers.
 
@@ -82,7 +82,7 @@ class RunTask(ABC):
         self,
         network: Network,
         model: ModelConfig,
-        vocabulary: Vocabulary,
+        vocabulary: AnyVocabulary,
         labels: tuple[str, ...],
         text: TextSettings,
     ) -> Predictor:

@@ -20,7 +20,7 @@ from heedful.pipeline.tasks.facts import gold_of, group_of_each, notes_of
 from heedful.pipeline.tasks.temperature import TemperatureScaling
 from heedful.predictor import Predictor, TextSettings
 from heedful.structures import NetworkOutput
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.pieces import AnyVocabulary
 
 
 class ClassTask(RunTask):
@@ -36,7 +36,7 @@ class ClassTask(RunTask):
         return fixed or collect_labels(corpora["train"].examples, corpora["train"].source)
 
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: Vocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> EncodedDataset:
         """See `RunTask.encode`."""
         return encode(

@@ -19,7 +19,7 @@ from heedful.pipeline.tasks.base import RunTask
 from heedful.pipeline.tasks.facts import gold_of, group_of_each, notes_of
 from heedful.predictor import Predictor, TextSettings
 from heedful.structures import NetworkOutput
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.pieces import AnyVocabulary
 
 
 class ScoreTask(RunTask):
@@ -45,7 +45,7 @@ class ScoreTask(RunTask):
         return ()
 
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: Vocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> EncodedDataset:
         """See `RunTask.encode`."""
         return encode(corpus, vocabulary, kind="score", max_tokens=text.max_tokens, truncate=text.truncate)
