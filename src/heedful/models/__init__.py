@@ -11,7 +11,7 @@ from heedful.models.build import (
     encoder_config,
 )
 from heedful.models.build_translation import build_translation
-from heedful.models.config import ModelConfig, PretrainedConfig, Task
+from heedful.models.config import ModelConfig, PretrainedConfig, TaggerConfig, Task
 from heedful.models.networks import (
     Network,
     PairNetwork,
@@ -21,6 +21,7 @@ from heedful.models.networks import (
     TextNetwork,
     VectorNetwork,
 )
+from heedful.models.tagger import TaggerNetwork
 from heedful.models.translation import TranslationConfig, TranslationNetwork
 
 __all__ = [
@@ -36,6 +37,8 @@ __all__ = [
     "RelatednessNetwork",
     "SentenceEncoder",
     "SentenceReader",
+    "TaggerConfig",
+    "TaggerNetwork",
     "Task",
     "TextNetwork",
     "TranslationConfig",

@@ -55,6 +55,7 @@ from heedful.heads import ClassifierHead, RelatednessHead
 from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
+from heedful.models.tagger import PredicateFinder, TaggedReader, TaggerNetwork
 from heedful.modules import Activation, Embedding, PretrainedEmbedding, WordEmbedding
 from heedful.pooling import (
     AdditiveAttention,
@@ -224,10 +225,18 @@ def _assemble(config: ModelConfig, embedding: Embedding) -> Network:
         _check_pair(config)
         _, build = NETWORKS[config.encoder]
         return build(embedding, encoder_config(config), config)
+    if config.task == "roles":
+        return _build_tagger(config, embedding)
     encoder = build_encoder(config, embedding.width)
     pooling = _build_pooling(config, encoder.width_out)
     sentence_encoder = SentenceEncoder(embedding, encoder, pooling)
     return _build_task(config, sentence_encoder)
+
+
+def _build_tagger(config: ModelConfig, embedding: Embedding) -> TaggerNetwork:
+    encoder = build_encoder(config, TaggedReader.vector_width(embedding.width, config.tagger))
+    finder = PredicateFinder(embedding.width, config.tagger.finder_hidden, dropout=config.dropout)
+    return TaggerNetwork(TaggedReader(embedding, encoder, config.tagger), finder, config.outputs)
 
 
 def _check_ranges(config: ModelConfig) -> None:

@@ -10,9 +10,9 @@ from heedful.errors import UsageError
 from heedful.heads import Matching
 from heedful.modules import Activation
 
-Task = Literal["text", "pair", "relatedness", "translation"]
-"""What a network answers: the class of a text, the class of a pair, how related a pair is, or a text in another
-language."""
+Task = Literal["text", "pair", "relatedness", "roles", "translation"]
+"""What a network answers: the class of a text, the class of a pair, how related a pair is, who does what to whom around
+each predicate of a text, or a text in another language."""
 
 PoolingName = Literal["source2token", "additive", "attentive-max", "attentive-max-norm", "mean", "max"]
 
@@ -43,6 +43,31 @@ class PretrainedConfig:
 
 
 @dataclass(frozen=True)
+class TaggerConfig:
+    """What semantic roles are labelled with, beside the word vectors and the encoder.
+
+    Attributes:
+        flag_width: features of the vector that says whether a word is the predicate.
+        projected: features that word and flag vectors together are brought to by a linear layer before the encoder; 0
+            leaves them side by side, as published.
+        finder_hidden: features of the hidden layer that finds predicates.
+        label_smoothing: share of the target probability that is spread evenly over all tags.
+    """
+
+    flag_width: int = 100
+    projected: int = 0
+    finder_hidden: int = 200
+    label_smoothing: float = 0.1
+
+    def __post_init__(self) -> None:
+        for name, least in (("flag_width", 1), ("projected", 0), ("finder_hidden", 1)):
+            if getattr(self, name) < least:
+                raise UsageError(f"{name} must be {least} or more; got {getattr(self, name)}")
+        if not 0 <= self.label_smoothing < 1:
+            raise UsageError(f"label_smoothing must be at least 0 and below 1; got {self.label_smoothing}")
+
+
+@dataclass(frozen=True)
 class ModelConfig:
     """Everything but words that defines a network.
 
@@ -64,6 +89,7 @@ class ModelConfig:
         highway: whether a highway layer follows the hidden layer of a classifier (MTSA on SNLI).
         outputs: classes Y, or grades of relatedness.
         pretrained: the ``[model.pretrained]`` table.
+        tagger: the ``[model.tagger]`` table, for semantic roles.
     """
 
     task: Task = "text"
@@ -80,8 +106,10 @@ class ModelConfig:
     highway: bool = False
     outputs: int = 2
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
+    tagger: TaggerConfig = field(default_factory=TaggerConfig)
 
     @classmethod
     def from_plain(cls, values: Mapping[str, Any]) -> Self:
-        """Rebuild what ``dataclasses.asdict`` wrote, also before there were pretrained encoders."""
-        return cls(**{**values, "pretrained": PretrainedConfig(**values.get("pretrained", {}))})
+        """Rebuild what ``dataclasses.asdict`` wrote, also before there were pretrained encoders or taggers."""
+        tables = {"pretrained": PretrainedConfig, "tagger": TaggerConfig}
+        return cls(**{**values, **{name: table(**values.get(name, {})) for name, table in tables.items()}})

@@ -1,0 +1,171 @@
+"""The network that labels semantic roles: it tags the words of a sentence around one of its predicates."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from heedful.encoders import ContextEncoder
+from heedful.errors import UsageError
+from heedful.models.config import TaggerConfig
+from heedful.models.networks import Network, SentenceReader
+from heedful.modules import Dense, Embedding
+from heedful.structures import Batch, ContextStates, Pooled, Sentences, SideTrace, TaggedBatch, TaggerOutput
+
+
+class PredicateFinder(nn.Module):
+    """Score every word to be a predicate, from the vectors of the words around it.
+
+    ``w · relu([x_{i-r} ; ... ; x_{i+r}] W + b) + c``, with zeros beyond the sentence. It learns beside the tagger and
+    from the same word vectors, but gives them no gradient: a tagger is what it would be without it.
+
+    Args:
+        width: features D of a word vector.
+        hidden: features of the hidden layer.
+        reach: r, words on each side.
+        dropout: on the input of both layers.
+    """
+
+    def __init__(self, width: int, hidden: int, *, reach: int = 2, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.reach = reach
+        self.hidden = Dense((2 * reach + 1) * width, hidden, activation="relu", dropout=dropout)
+        self.output = Dense(hidden, 1, dropout=dropout)
+
+    def forward(self, x: Tensor, valid: Tensor) -> Tensor:
+        """Score.
+
+        Args:
+            x: word vectors, [B, L, D]; padding may hold anything.
+            valid: True at a real token, [B, L] bool.
+
+        Returns:
+            Unnormalised scores, [B, L]; 0 at padding.
+        """
+        x = nn.functional.pad(x.detach().masked_fill(~valid[..., None], 0), (0, 0, self.reach, self.reach))
+        windows = x.unfold(1, 2 * self.reach + 1, 1).transpose(-1, -2).flatten(-2)
+        scores: Tensor = self.output(self.hidden(windows))[..., 0]
+        return scores.masked_fill(~valid, 0)
+
+
+class TaggedReader(SentenceReader):
+    """Words and the mark of the predicate to one state a word.
+
+    A word's vector and one of two learned vectors, for the predicate and for every other word, stand side by side (He
+    et al., 2017; Tan et al., 2018).
+
+    Args:
+        embedding: word vectors.
+        encoder: reads vectors of `vector_width` features.
+        config: the settings.
+
+    Raises:
+        UsageError: if a setting is out of range.
+    """
+
+    def __init__(self, embedding: Embedding, encoder: ContextEncoder, config: TaggerConfig) -> None:
+        super().__init__()
+        self.embedding, self.encoder = embedding, encoder
+        self.width_out = encoder.width_out
+        self.flags = nn.Embedding(2, config.flag_width)
+        nn.init.xavier_uniform_(self.flags.weight)
+        both = embedding.width + config.flag_width
+        self.projection = Dense(both, config.projected) if config.projected else nn.Identity()
+
+    @staticmethod
+    def vector_width(word_width: int, config: TaggerConfig) -> int:
+        """Return the features of what the encoder reads."""
+        return config.projected or word_width + config.flag_width
+
+    def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
+        """Refuse: a tagger reads a sentence around a predicate.
+
+        Args:
+            sentences: B sentences.
+            need_weights: not read.
+
+        Returns:
+            Nothing.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(
+            "a tagger has one state a word and predicate, and no vector of a sentence; encode with a model of texts"
+        )
+
+    def read(
+        self, sentences: Sentences, words: Tensor, flags: Tensor, *, need_weights: bool = False
+    ) -> ContextStates:
+        """Encode.
+
+        Args:
+            sentences: B sentences.
+            words: their vectors, [B, L, D].
+            flags: True at the predicate, [B, L] bool.
+            need_weights: also return maps and gates.
+
+        Returns:
+            One state a word.
+        """
+        x = self.projection(torch.cat([words, self.flags(flags.long())], dim=-1))
+        context: ContextStates = self.encoder(x, sentences, need_weights=need_weights)
+        return context
+
+
+class TaggerNetwork(Network):
+    """Score the tags of every word around a predicate, and every word to be a predicate.
+
+    The published tagger (Shen et al., 2019, after Tan et al., 2018) is words and flags of 100 features each, a stack of
+    ten layers, and one linear layer. Here a projection may bring wider word vectors to the width of the stack, and the
+    search for predicates is added.
+
+    Args:
+        reader: words and flags to states.
+        finder: words to predicates.
+        outputs: tags Y.
+
+    Attributes:
+        sides: one.
+    """
+
+    sides = 1
+    sentence_encoder: TaggedReader
+
+    def __init__(self, reader: TaggedReader, finder: PredicateFinder, outputs: int) -> None:
+        super().__init__(reader)
+        self.finder = finder
+        self.output = Dense(reader.width_out, outputs)
+
+    def forward(self, batch: Batch, *, need_weights: bool = False) -> TaggerOutput:
+        """Run the network; see `Network.forward`.
+
+        Args:
+            batch: sentences with the predicate flagged.
+            need_weights: also return how the sentences were read.
+
+        Returns:
+            Logits of the tags and of the predicates.
+
+        Raises:
+            UsageError: if the batch flags no predicates.
+        """
+        self.check_sides(batch)
+        if not isinstance(batch, TaggedBatch) or batch.flags is None:
+            raise UsageError(
+                "a tagger takes a TaggedBatch with flags, True at the predicate; got a batch without"
+            )
+        sentences = batch.sides[0]
+        words = self.sentence_encoder.embedding.embed(sentences).tokens
+        context = self.sentence_encoder.read(sentences, words, batch.flags, need_weights=need_weights)
+        logits = self.output(context.states)
+        traces = (SideTrace(context, Pooled(logits.new_zeros(len(logits), 0))),) if need_weights else ()
+        policies = () if context.policy is None else (context.policy,)
+        found = self.finder(words, sentences.valid)
+        return TaggerOutput(logits, (), traces, policies=policies, predicate_logits=found)
+
+    def find(self, sentences: Sentences) -> Tensor:
+        """Score every word to be a predicate, [B, L]; see `PredicateFinder.forward`."""
+        words = self.sentence_encoder.embedding.embed(sentences).tokens
+        found: Tensor = self.finder(words, sentences.valid)
+        return found
