@@ -252,9 +252,7 @@ def _refuse_long(
     else:
         limit = f"of which the first {allowed} fill the word pieces that the pretrained encoder reads{more};"
     where = f"{place(corpus.source, int(corpus.rows[position]))}, {field_name(column, len(corpus.sides))}"
-    raise DataError(
-        f"{where}: {length} tokens, {limit} choose truncate = 'head' (cut) or 'drop' (leave out)."
-    )
+    raise DataError(f"{where}: {length} tokens, {limit} choose truncate = 'head' (cut).")
 
 
 def _warn(corpus: TokenisedCorpus, report: EncodeReport, max_tokens: int | None) -> None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,14 @@ import pytest
 
 from heedful.data.readers.opening import find_file, numbered_lines
 from heedful.errors import DataError, UsageError
+
+
+def in_zip(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inside.txt", content)
+    return packed.getvalue()
+
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".xz": lzma.compress,
@@ -19,11 +29,11 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 TEXT = "ein Reh\nzwei Rehe äsen\n".encode()
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("suffix", [*COMPRESS, ".zip"])
 @pytest.mark.parametrize("asked", ["with suffix", "without suffix"])
 def test_compressed_file_reads_like_the_plain_one(tmp_path: Path, suffix: str, asked: str) -> None:
     file = tmp_path / f"a.txt{suffix}"
-    file.write_bytes(COMPRESS[suffix](TEXT))
+    file.write_bytes(in_zip(TEXT) if suffix == ".zip" else COMPRESS[suffix](TEXT))
     path = file if asked == "with suffix" else tmp_path / "a.txt"
     assert find_file(path) == file
     assert list(numbered_lines(path)) == [(1, "ein Reh"), (2, "zwei Rehe äsen")]
@@ -81,6 +91,8 @@ def test_missing_file_gives_the_nearest_name(tmp_path: Path) -> None:
     (tmp_path / "train.tsv").write_text("x\n")
     with pytest.raises(DataError, match=r"no such file; did you mean 'train\.tsv'"):
         find_file(tmp_path / "trian.tsv")
+    with pytest.raises(DataError, match=r"pairs\.csv: no such file \(nor one with \.xz"):
+        find_file(tmp_path / "pairs.csv")
     with pytest.raises(DataError, match="no such folder"):
         find_file(tmp_path / "nowhere" / "train.tsv")
     with pytest.raises(DataError, match="is a folder"):

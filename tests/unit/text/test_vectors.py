@@ -89,10 +89,13 @@ def test_truncated_or_altered_archive_is_told(tmp_path: Path, suffix: str) -> No
     rng = np.random.default_rng(0)
     text = "".join(f"w{n} {a} {b}\n" for n, (a, b) in enumerate(rng.normal(size=(5000, 2))))
     whole = compress(tmp_path, "v.txt" + suffix, text.encode()).read_bytes()
+    line = (
+        "" if suffix == ".zip" else r"line \d+: "
+    )  # the table of a zip archive is at its end: it cannot be opened
     for content in (whole[: len(whole) // 2], whole[:-3], b"plain text, not an archive"):
         file = tmp_path / f"cut.txt{suffix}"
         file.write_bytes(content)
-        with pytest.raises(DataError, match=r"cut\.txt.*line \d+: the archive is damaged or cut short"):
+        with pytest.raises(DataError, match=rf"cut\.txt{suffix}: {line}the archive is damaged or cut short"):
             read_vectors(file)
 
 

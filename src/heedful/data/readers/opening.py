@@ -1,20 +1,23 @@
-"""Opening text files, plain or compressed, so that every trouble names the file and the row."""
+"""Text files as numbered lines and blocks, plain or compressed, so that every trouble names the file and the row."""
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
 
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError
+from heedful.text.opening import COMPRESSED, DAMAGE, find_file, open_bytes
 
-COMPRESSED = (".xz", ".gz", ".bz2")
-DAMAGE = (EOFError, OSError, lzma.LZMAError, zlib.error)
+__all__ = [
+    "COMPRESSED",
+    "DAMAGE",
+    "bare_suffix",
+    "find_file",
+    "numbered_blocks",
+    "numbered_lines",
+    "open_bytes",
+]
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -22,58 +25,6 @@ def bare_suffix(path: Path) -> str:
     """Return the suffix of a file without its compression: ".jsonl" for ``a.jsonl.xz``."""
     inner = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     return inner.suffix.lower()
-
-
-def find_file(path: str | Path) -> Path:
-    """Return the file itself or, where only a compressed one is there, that one.
-
-    Args:
-        path: the file, with or without ``.xz``, ``.gz`` or ``.bz2``.
-
-    Returns:
-        A file that exists.
-
-    Raises:
-        DataError: if there is none, or the path is a folder.
-    """
-    path = Path(path)
-    candidates = [path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)]
-    for candidate in candidates:
-        if candidate.is_file():
-            return candidate
-    if path.is_dir():
-        raise DataError(f"{path}: is a folder, a file was expected")
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: no such file, and no such folder {path.parent}")
-    beside = [entry.name for entry in sorted(path.parent.iterdir()) if entry.is_file()]
-    hint = nearest(path.name, beside) if beside else "the folder holds no files"
-    raise DataError(f"{path}: no such file; {hint}")
-
-
-def open_bytes(path: Path) -> BinaryIO:
-    """Open a file for reading bytes; compression goes by the suffix.
-
-    Args:
-        path: a file that exists.
-
-    Returns:
-        A stream of the decompressed bytes.
-
-    Raises:
-        DataError: if it cannot be opened.
-    """
-    try:
-        match path.suffix.lower():
-            case ".xz":
-                return cast(BinaryIO, lzma.open(path, "rb"))
-            case ".gz":
-                return cast(BinaryIO, gzip.open(path, "rb"))
-            case ".bz2":
-                return cast(BinaryIO, bz2.open(path, "rb"))
-            case _:
-                return path.open("rb")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def numbered_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
