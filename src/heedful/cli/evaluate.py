@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from heedful.cli.options import PATH, data_option, json_option, limit_options
-from heedful.cli.output import print_json
+from heedful.cli.output import print_json, print_text
 from heedful.errors import ExitCode, UsageError, nearest
 
 
@@ -26,6 +26,16 @@ from heedful.errors import ExitCode, UsageError, nearest
 @click.option("--label", help="Column of the class.", default="label", show_default=True)
 @click.option("--score", help="Column of the score.", default="score", show_default=True)
 @click.option("--group", help="Column to break the figures down by.")
+@click.option("--by-length", is_flag=True, help="Also print the first metric by sentence length.")
+@click.option("--calibration", is_flag=True, help="Also print confidence against accuracy, bin by bin.")
+@click.option("--confusion", is_flag=True, help="Also print how often each class was taken for each other.")
+@click.option(
+    "--figure",
+    "figures",
+    type=PATH,
+    multiple=True,
+    help="Draw calibration and accuracy by length: .png, .svg or .pdf; may be repeated.",
+)
 @click.option("--fail-under", metavar="METRIC=VALUE", help="Exit with 1 when a metric is worse than this.")
 @limit_options
 @json_option
@@ -34,6 +44,10 @@ def command(
     file: Path | None,
     split: str | None,
     data: Path | None,
+    by_length: bool,
+    calibration: bool,
+    confusion: bool,
+    figures: tuple[Path, ...],
     fail_under: str | None,
     max_tokens: int | None,
     truncate: Literal["error", "head"] | None,
@@ -42,12 +56,19 @@ def command(
 ) -> int:
     """Measure MODEL on FILE (.csv .tsv .jsonl .parquet with named columns) or on a known data set.
 
+    In brackets stand 95 % intervals over the examples. --json prints every figure, with all tables.
+
     Example: heedful evaluate runs/trec --on trec:test --data DIR --fail-under accuracy=0.9
     """
     from heedful.cli.models import open_model
+    from heedful.drawing import check_figure
     from heedful.evaluation import METRICS
+    from heedful.evaluation.figures import WHAT, draw_report
+    from heedful.evaluation.render import render_confusion, render_lengths, render_reliability
     from heedful.pipeline.evaluate import evaluate_corpus, read_gold
 
+    for path in figures:
+        check_figure(path, WHAT)
     gate = _parse_gate(fail_under, list(METRICS)) if fail_under else None
     predictor = open_model(model, max_tokens, truncate)
     corpus = read_gold(predictor, file, split, data, columns)
@@ -55,10 +76,15 @@ def command(
     if as_json:
         print_json({**report.as_dict(), "left_out": dict(corpus.skipped)})
     else:
-        click.echo(report.render())
+        tables = {render_lengths: by_length, render_reliability: calibration, render_confusion: confusion}
+        print_text(
+            "\n\n".join([report.render(), *(table(report) for table, asked in tables.items() if asked)])
+        )
+    for path in figures:
+        click.echo(f"wrote {draw_report(report, path)}", err=True)
     for reason, count in corpus.skipped.items():
         click.echo(f"left out {count:,} row(s): {reason}", err=True)
-    return _judge(report.metrics, *gate) if gate else ExitCode.OK
+    return _judge(report.figures(), *gate) if gate else ExitCode.OK
 
 
 def _parse_gate(condition: str, names: Sequence[str]) -> tuple[str, float]:

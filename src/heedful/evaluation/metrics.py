@@ -31,6 +31,7 @@ METRICS: dict[str, Metric] = {
         Metric("spearman", "higher"),
         Metric("mse", "lower"),
         Metric("loss", "lower"),
+        Metric("ece", "lower"),
     )
 }
 

@@ -1,0 +1,101 @@
+"""What every figure shares: formats, fonts, colours, and files whose bytes depend on the content alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heedful.errors import MissingExtraError, UsageError
+from heedful.files import write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INK, SOFT, LINE = "#16202b", "#5a6775", "#ccd5de"
+MAIN, SECOND = "#1f68ad", "#c2570c"
+"""A blue and an orange that the colour-blind tell apart."""
+
+_PREFERRED = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Arabic",
+              "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Emoji", "Symbola")  # fmt: skip
+# Without dates and program names.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def check_figure(path: Path | str, what: str) -> Path:
+    """Refuse a figure that cannot be drawn before any work is done for it.
+
+    Args:
+        path: the file; its suffix .png, .svg or .pdf decides the format.
+        what: what is drawn, as a noun phrase that begins a sentence.
+
+    Returns:
+        The path.
+
+    Raises:
+        UsageError: for another suffix.
+        MissingExtraError: without matplotlib.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in _METADATA:
+        raise UsageError(f"{path}: the suffix decides the format: .png, .svg or .pdf; got {path.suffix!r}.")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot", what) from error
+    return path
+
+
+def write_figure(path: Path | str, paint: Callable[[], Figure], what: str, dpi: int = 200) -> Path:
+    """Draw a figure and write it.
+
+    Args:
+        path: the file; its suffix .png, .svg or .pdf decides the format.
+        paint: makes the figure, under the settings that all figures share.
+        what: what is drawn, as a noun phrase that begins a sentence.
+        dpi: dots per inch of a PNG.
+
+    Returns:
+        The file. The same content gives the same bytes with the same version of matplotlib.
+
+    Raises:
+        UsageError: for another suffix.
+        MissingExtraError: without matplotlib.
+        OutputError: if it cannot be written.
+    """
+    path = check_figure(path, what)
+    from matplotlib import rc_context
+
+    suffix, buffer = path.suffix.lower(), BytesIO()
+    with rc_context(_settings()):
+        paint().savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
+    write_bytes(path, buffer.getvalue())
+    return path
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """Return the preferred font families that are installed; DejaVu Sans comes with matplotlib and is first."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return tuple(name for name in _PREFERRED if name in installed)
+
+
+def _settings() -> Any:
+    return {
+        "font.family": list(families()),
+        "svg.hashsalt": "heedful",
+        "svg.fonttype": "path",
+        "pdf.fonttype": 42,
+        "text.parse_math": False,
+        "text.usetex": False,
+        "axes.unicode_minus": False,
+        "savefig.bbox": "standard",
+    }

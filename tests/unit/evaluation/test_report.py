@@ -1,0 +1,85 @@
+"""What a report adds to its metrics: intervals, figures by length, calibration; and how it is printed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from heedful.evaluation import accuracy_interval, calibration, evaluate_classes, evaluate_scores
+from heedful.evaluation.lengths import NAMES, length_bins
+from heedful.evaluation.render import render_confusion, render_lengths, render_reliability
+from heedful.evaluation.report import Report
+
+GOLD = np.array([0, 0, 1, 1, 0])
+LOGITS = np.array([[2.0, 0], [0, 1], [0, 3], [0, 1], [1, 0]])
+LENGTHS = np.array([[3], [5], [6], [12], [400]])
+
+
+def _report() -> Report:
+    return evaluate_classes(
+        GOLD,
+        LOGITS.argmax(axis=1),
+        ("no", "yes"),
+        lengths=LENGTHS,
+        calibration=calibration(LOGITS, GOLD, 2.0),
+    )
+
+
+def test_bins_of_length() -> None:
+    assert length_bins(np.array([[0], [5], [6], [100], [101]])) == [
+        "0-5",
+        "0-5",
+        "6-10",
+        "61-100",
+        "over 100",
+    ]
+    assert length_bins(np.array([[3, 17]])) == ["16-20"]
+    assert len(set(NAMES)) == 10
+
+
+def test_metrics_by_length() -> None:
+    report = _report()
+    assert list(report.by_length) == ["0-5", "6-10", "11-15", "over 100"]
+    assert report.by_length["0-5"] == {"accuracy": 0.5, "macro_f1": pytest.approx(1 / 3), "count": 2}
+    assert render_lengths(report).splitlines()[1].split() == ["0-5", "0.5000", "2"]
+    scores = evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6), lengths=LENGTHS)
+    assert scores.by_length["0-5"]["pearson"] == pytest.approx(1.0)
+
+
+def test_intervals_in_text_and_json() -> None:
+    report = _report()
+    assert report.intervals["accuracy"] == accuracy_interval(4, 5)
+    assert f"accuracy 0.8000 {accuracy_interval(4, 5)}" in report.render()
+    plain = json.loads(json.dumps(report.as_dict()))
+    assert plain == report.as_dict()  # plain values from the start
+    assert plain["intervals"]["macro_f1"]["method"].startswith("percentile bootstrap, 2,000")
+    assert plain.keys().isdisjoint({"gold", "predicted", "statistics"})
+    scores = evaluate_scores(np.arange(1.0, 6), np.array([1.0, 3, 2, 5, 4]))
+    assert scores.intervals.keys() == scores.metrics.keys()
+
+
+def test_one_example_has_no_interval() -> None:
+    report = evaluate_classes(np.array([0]), np.array([0]), ("no", "yes"))
+    assert report.intervals == {}
+    assert "95 %" not in report.render()
+
+
+def test_calibration_is_printed_and_a_figure() -> None:
+    report = _report()
+    assert report.calibration is not None
+    assert report.figures() == {**report.metrics, "ece": report.calibration.after.ece}
+    assert f"ECE {report.calibration.after.ece:.4f} at temperature 2.000" in report.render()
+    assert "temperature 2.000" in render_reliability(report)
+    assert render_reliability(report).count("\n") == 1 + len(report.calibration.after.bins)
+    scores = evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6))
+    assert scores.figures() == scores.metrics
+    assert "no confidences" in render_reliability(scores)
+
+
+def test_confusion_is_printed() -> None:
+    lines = render_confusion(_report()).splitlines()
+    assert [line.split()[-2:] for line in lines] == [["1", "2"], ["2", "1"], ["0", "2"]]
+    assert lines[1].startswith("1 no")
+    assert "no classes" in render_confusion(evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6)))
