@@ -75,7 +75,7 @@ def run_demo(
     say("Generating sentence pairs about small scenes ...")
     prepared = prepare(config, None)
     sizes = ", ".join(f"{len(data):,} {name}" for name, data in prepared.datasets.items())
-    say(f"{sizes} pairs; {prepared.vocabulary.trainable_rows - 2} words. Training DiSAN ...")
+    say(f"{sizes} pairs; {prepared.vocabulary_note}. Training DiSAN ...")
     run = train(config, prepared, folder=folder, reporter=reporter)
     answers = run.predictor.answer(PAIRS)
     rows = [

@@ -1,7 +1,8 @@
 """Settings to a trained, evaluated and saved model."""
 
 from heedful.pipeline.evaluate import evaluate_corpus
-from heedful.pipeline.prepare import Prepared, prepare, prepare_examples
+from heedful.pipeline.prepare import prepare, prepare_examples
+from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.run import RunResult, check_run_folder, report, train
 from heedful.pipeline.sources import Source, from_examples
 

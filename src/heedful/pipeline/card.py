@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from heedful.config import RunConfig, to_toml
-from heedful.pipeline.prepare import Prepared
+from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.tasks import BY_KIND
-from heedful.text.pieces import AnyVocabulary, PieceVocabulary
 
 
 def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]) -> str:
@@ -58,13 +57,13 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         "",
         "## Data",
         "",
-        f"{len(train):,} training examples; {_words(prepared.vocabulary)}.",
+        f"{len(train):,} training examples; {prepared.vocabulary_note}.",
         *[f"- {note}" for note in prepared.notes],
         *[f"- `{file}` SHA-256 `{digest}`" for file, digest in prepared.fingerprint.items()],
         "",
         "## Limits",
         "",
-        _limits(prepared.vocabulary),
+        prepared.limits,
         "",
         "## Settings",
         "",
@@ -74,24 +73,3 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         "",
     ]
     return "\n".join(lines)
-
-
-def _words(vocabulary: AnyVocabulary) -> str:
-    if isinstance(vocabulary, PieceVocabulary):
-        return f"the pretrained encoder reads words in pieces, at most {vocabulary.rules.limit:,} a text"
-    seen, further = vocabulary.trainable_rows - 2, vocabulary.frozen_rows
-    return f"{seen:,} words seen in training, {further:,} further words with a frozen vector"
-
-
-def _limits(vocabulary: AnyVocabulary) -> str:
-    flagged = "both are flagged in every answer."
-    if isinstance(vocabulary, PieceVocabulary):
-        return (
-            "The model knows the kind of sentence of its training data, and what its pretrained encoder read before. "
-            "A word that it cannot spell is its unknown piece, and a text without words is the zero vector; "
-            f"{flagged}"
-        )
-    return (
-        "The model knows the words and the kind of sentence of its training data. An unknown word is the zero vector, "
-        f"and so is a text without words; {flagged}"
-    )

@@ -9,7 +9,6 @@ from typing import Any
 from heedful.data import catalogue
 from heedful.data.examples import Corpus
 from heedful.data.readers.table import read_table
-from heedful.data.tokens import tokenise_corpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.pipeline.run import report
@@ -63,7 +62,4 @@ def evaluate_corpus(predictor: Predictor, corpus: Corpus) -> Report:
     Returns:
         The report.
     """
-    text = predictor.text
-    tokenised = tokenise_corpus(corpus.examples, text.tokenizer, corpus.source)
-    task = BY_NAME[predictor.model.task]
-    return report(predictor, task.encode(tokenised, predictor.vocabulary, predictor.labels, text))
+    return report(predictor, BY_NAME[predictor.model.task].read(predictor, corpus))

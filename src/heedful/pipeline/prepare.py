@@ -12,55 +12,16 @@ from heedful.data.encode import EncodedDataset
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import tokenise_corpus
 from heedful.errors import DataError, UsageError
-from heedful.hugging_face import PieceRules, find_encoder, read_piece_rules
+from heedful.hugging_face import find_encoder, read_piece_rules
+from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.sources import Corpora, Source, data_root, find_named, find_source
-from heedful.pipeline.tasks import BY_KIND
-from heedful.predictor import TextSettings
+from heedful.pipeline.tasks import WORD_TASKS
+from heedful.pipeline.words import EncoderFiles, PreparedWords, text_settings
 from heedful.text.parsers import DependencyParser
 from heedful.text.pieces import AnyVocabulary, PieceVocabulary
-from heedful.text.table import Table, initial_table
+from heedful.text.table import initial_table
 from heedful.text.vectors import WordVectors, read_baseforms
 from heedful.text.vocabulary import Vocabulary
-
-
-@dataclass(frozen=True)
-class EncoderFiles:
-    """A pretrained encoder on disk.
-
-    Attributes:
-        path: its folder.
-        rules: how it cuts words into pieces.
-    """
-
-    path: Path
-    rules: PieceRules
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A data set ready for training.
-
-    Attributes:
-        datasets: "train", "dev" and, where there is one, "test".
-        vocabulary: words to ids, or to pieces.
-        labels: class names in the order of their numbers; empty for scores.
-        kind: "text", "pair" or "score".
-        table: initial word vectors and how many words they cover; None with a pretrained encoder.
-        notes: what was left out or cut, as lines for a person.
-        protocol: one sentence that says how the parts came about.
-        fingerprint: file to SHA-256 of what was read.
-        encoder: the pretrained encoder in the place of word vectors, if any.
-    """
-
-    datasets: dict[str, EncodedDataset]
-    vocabulary: AnyVocabulary
-    labels: tuple[str, ...]
-    kind: str
-    table: Table | None
-    notes: tuple[str, ...]
-    protocol: str
-    fingerprint: dict[str, str]
-    encoder: EncoderFiles | None = None
 
 
 @dataclass(frozen=True)
@@ -126,18 +87,9 @@ def prepare_examples(config: RunConfig, source: Source) -> Prepared:
     return _prepared(config, source, pretrained, _encode(config, source, pretrained, parser))
 
 
-def text_settings(config: RunConfig) -> TextSettings:
-    """Return how a model of these settings reads text."""
-    return TextSettings(
-        config.text.tokenizer,
-        config.data.max_tokens,
-        config.data.truncate,
-        config.batches.eval_size,
-        config.text.parser,
-    )
-
-
-def _prepared(config: RunConfig, source: Source, pretrained: _Pretrained, data: PreparedData) -> Prepared:
+def _prepared(
+    config: RunConfig, source: Source, pretrained: _Pretrained, data: PreparedData
+) -> PreparedWords:
     table = None
     if not isinstance(data.vocabulary, PieceVocabulary):
         table = initial_table(
@@ -150,17 +102,16 @@ def _prepared(config: RunConfig, source: Source, pretrained: _Pretrained, data: 
             vector_norm=config.text.vector_norm,
             unit_norm=config.text.unit_norm,
         )
-    labels = data.datasets["train"].labels
-    return Prepared(
-        data.datasets,
-        data.vocabulary,
-        labels,
-        source.kind,
-        table,
-        data.notes,
-        source.protocol,
-        source.fingerprint,
-        pretrained.encoder,
+    return PreparedWords(
+        datasets=data.datasets,
+        labels=data.datasets["train"].labels,
+        kind=source.kind,
+        notes=data.notes,
+        protocol=source.protocol,
+        fingerprint=source.fingerprint,
+        vocabulary=data.vocabulary,
+        table=table,
+        encoder=pretrained.encoder,
     )
 
 
@@ -196,7 +147,7 @@ def _encode(
     cache: Path | None = None,
 ) -> PreparedData:
     text, corpora = config.text, source.load()
-    task = BY_KIND[source.kind]
+    task = WORD_TASKS[source.kind]
     labels = task.read_labels(corpora, source.labels, config.model)
     tokenised = {
         name: tokenise_corpus(corpus.examples, text.tokenizer, corpus.source)

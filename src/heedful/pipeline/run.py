@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from heedful.config import RunConfig, to_toml
 from heedful.data.collate import collate
-from heedful.data.encode import EncodedDataset
 from heedful.data.sampler import BucketSampler
 from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report
 from heedful.files import write_text
-from heedful.hugging_face import read_encoder
-from heedful.models import ModelConfig, Network, build_network, build_on_encoder
-from heedful.modules import WordEmbedding
+from heedful.models import ModelConfig
+from heedful.modules import PieceTables, WordEmbedding
 from heedful.pipeline.card import model_card
-from heedful.pipeline.prepare import Prepared, text_settings
+from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.tasks import BY_KIND, BY_NAME
 from heedful.predictor import Predictor
 from heedful.structures import Batch
@@ -81,10 +80,13 @@ class TrainingBatches:
     Args:
         dataset: encoded training examples.
         config: the run; its ``[batches]`` table and seed are read.
+        pad: makes a batch of rows of the data set.
     """
 
-    def __init__(self, dataset: EncodedDataset, config: RunConfig) -> None:
-        self.dataset = dataset
+    def __init__(
+        self, dataset: Any, config: RunConfig, pad: Callable[[Any, NDArray[np.int64]], Batch] = collate
+    ) -> None:
+        self.dataset, self.pad = dataset, pad
         self.sampler = BucketSampler(
             dataset.lengths(),
             batch_size=config.batches.size,
@@ -99,7 +101,7 @@ class TrainingBatches:
 
     def collate(self, rows: Sequence[int]) -> Batch:
         """Pad the rows of one batch."""
-        return collate(self.dataset, np.asarray(rows))
+        return self.pad(self.dataset, np.asarray(rows))
 
 
 def train(
@@ -127,11 +129,9 @@ def train(
     """
     started = time.perf_counter()
     model = _model_config(config, prepared)
-    network = _seeded_network(model, prepared, config.train.seed)
-    model = replace(model, width=network.sentence_encoder.embedding.width)
     task = BY_KIND[prepared.kind]
-    predictor = task.predictor(network, model, prepared.vocabulary, prepared.labels, text_settings(config))
-    batches = TrainingBatches(prepared.datasets["train"], config)
+    predictor = prepared.untrained(config, model)
+    batches = TrainingBatches(prepared.datasets["train"], config, task.collate)
     evaluations = _Evaluations(predictor, prepared.datasets["dev"])
     cpu = time.process_time()
     result = _fit(config, batches, evaluations, folder, resume, reporter)
@@ -147,7 +147,7 @@ def train(
         result,
         dev,
         test,
-        count_parameters(network),
+        count_parameters(predictor.network),
         seconds,
         epoch_seconds=(result.seconds - evaluations.seconds) / passes,
         epoch_cpu_seconds=None if resume else cpu / passes,
@@ -160,21 +160,10 @@ def train(
     return run
 
 
-def _seeded_network(model: ModelConfig, prepared: Prepared, seed: int) -> Network:
-    with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
-        files, table = prepared.encoder, prepared.table
-        encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
-        torch.default_generator.manual_seed(seed)
-        if files is not None and encoder is not None:
-            return build_on_encoder(model, encoder, start=files.rules.start, end=files.rules.end)
-        assert table is not None  # what is not built on an encoder has word vectors
-        return build_network(model, torch.from_numpy(table.trainable), torch.from_numpy(table.frozen))
-
-
 class _Evaluations:
     """Measures a model on its dev part, and how long that takes."""
 
-    def __init__(self, predictor: Predictor, dataset: EncodedDataset) -> None:
+    def __init__(self, predictor: Any, dataset: Any) -> None:
         self.predictor, self.dataset = predictor, dataset
         self.seconds, self.cpu_seconds = 0.0, 0.0
 
@@ -198,7 +187,7 @@ def _fit(
         return fit(
             evaluations.predictor.network,
             batches,
-            BY_NAME[evaluations.predictor.model.task].loss,
+            BY_NAME[evaluations.predictor.model.task].objective(config),
             config.train,
             evaluate=evaluations,
             folder=folder,
@@ -233,7 +222,7 @@ def check_run_folder(folder: Path, *, resume: bool) -> None:
         raise OutputError(f"{folder}: cannot write: no permission in {place}. Choose another folder.")
 
 
-def report(predictor: Predictor, dataset: EncodedDataset) -> Report:
+def report(predictor: Any, dataset: Any) -> Report:
     """Evaluate a model on an encoded data set with gold.
 
     Args:
@@ -249,11 +238,10 @@ def report(predictor: Predictor, dataset: EncodedDataset) -> Report:
     return BY_NAME[predictor.model.task].measure(predictor, dataset)
 
 
-def count_parameters(network: Network) -> int:
-    """Count trained numbers, word vectors excluded; those of a pretrained encoder that is trained count."""
-    tables = {
-        id(p) for part in network.modules() if isinstance(part, WordEmbedding) for p in part.parameters()
-    }
+def count_parameters(network: nn.Module) -> int:
+    """Count trained numbers, also those of a pretrained encoder; vectors of words and of subwords are excluded."""
+    parts = (part for part in network.modules() if isinstance(part, WordEmbedding | PieceTables))
+    tables = {id(p) for part in parts for p in part.parameters()}
     return sum(p.numel() for p in network.parameters() if p.requires_grad and id(p) not in tables)
 
 

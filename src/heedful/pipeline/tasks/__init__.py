@@ -1,18 +1,23 @@
 """The table of tasks: everything that differs between them in a run, one object each.
 
-To add one: a subclass of `RunTask` in a module of its own, and a line in `_ALL`.
+To add one: a subclass of `RunTask` in a module of its own, and a line in `_WORDS`; where texts are not read as words, a
+subclass of `AnyTask`, and a line in `_ALL`.
 """
 
-from heedful.pipeline.tasks.base import RunTask
+from heedful.pipeline.tasks.base import AnyTask, RunTask
 from heedful.pipeline.tasks.classify import PairTask, TextTask
 from heedful.pipeline.tasks.relatedness import ScoreTask
 
-_ALL: tuple[RunTask, ...] = (TextTask(), PairTask(), ScoreTask())
+_WORDS: tuple[RunTask, ...] = (TextTask(), PairTask(), ScoreTask())
+_ALL: tuple[AnyTask, ...] = _WORDS
 
-BY_KIND: dict[str, RunTask] = {task.kind: task for task in _ALL}
+WORD_TASKS: dict[str, RunTask] = {task.kind: task for task in _WORDS}
+"""Kind of data to task, where texts are read as words."""
+
+BY_KIND: dict[str, AnyTask] = {task.kind: task for task in _ALL}
 """Kind of data to task."""
 
-BY_NAME: dict[str, RunTask] = {task.name: task for task in _ALL}
+BY_NAME: dict[str, AnyTask] = {task.name: task for task in _ALL}
 """``model.task`` to task."""
 
-__all__ = ["BY_KIND", "BY_NAME", "RunTask"]
+__all__ = ["BY_KIND", "BY_NAME", "WORD_TASKS", "AnyTask", "RunTask"]

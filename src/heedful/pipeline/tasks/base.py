@@ -5,24 +5,29 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
+from heedful.config import RunConfig
+from heedful.data.collate import collate
 from heedful.data.encode import EncodedDataset
 from heedful.data.examples import Corpus
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.evaluation import Report
 from heedful.models import ModelConfig, Network
 from heedful.models.config import Task
 from heedful.pipeline.tasks.temperature import TemperatureScaling
-from heedful.predictor import Predictor, TextSettings
-from heedful.structures import NetworkOutput
+from heedful.predictor import Predictor, TextModel, TextSettings
+from heedful.structures import Batch, NetworkOutput
 from heedful.text.pieces import AnyVocabulary
+from heedful.training.step import Objective
 
 
-class RunTask(ABC):
-    """One kind of data: its gold, its loss, its figures. The defaults are those of a class or a number a text.
+class AnyTask(ABC):
+    """One kind of data: its gold, its loss, its figures.
 
     Attributes:
         kind: of data: "text", "pair" and so on, as a data set's entry names it.
@@ -39,6 +44,49 @@ class RunTask(ABC):
     question: ClassVar[str]
     request: ClassVar[str]
     calibration: ClassVar[TemperatureScaling | None] = None
+
+    def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
+        """Return the model's settings with what the data decides: by default a class a label."""
+        return replace(model, outputs=len(labels))
+
+    @abstractmethod
+    def collate(self, dataset: Any, rows: NDArray[np.int64]) -> Batch:
+        """Pad rows of a data set to one batch with targets."""
+
+    @abstractmethod
+    def objective(self, config: RunConfig) -> Objective:
+        """Return the function from a network's output and a batch's targets to the loss of each example, [B]."""
+
+    @abstractmethod
+    def read(self, model: Any, corpus: Corpus) -> Any:
+        """Turn examples with gold into the data set that `measure` takes.
+
+        Args:
+            model: the model that is to be measured.
+            corpus: the examples.
+
+        Returns:
+            The data set.
+
+        Raises:
+            DataError: naming the row, if gold is missing or wrong, or a text too long.
+        """
+
+    @abstractmethod
+    def measure(self, predictor: Any, dataset: Any) -> Report:
+        """Compare a model's answers with gold.
+
+        Args:
+            predictor: the model.
+            dataset: at least one example, with gold.
+
+        Returns:
+            The report.
+        """
+
+
+class RunTask(AnyTask):
+    """One kind of data that is read as words. The defaults are those of a class or a number a text."""
 
     @abstractmethod
     def read_labels(
@@ -74,10 +122,6 @@ class RunTask(ABC):
             The examples that have gold.
         """
 
-    def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
-        """Return the model's settings with what the data decides: by default a class a label."""
-        return replace(model, outputs=len(labels))
-
     def predictor(
         self,
         network: Network,
@@ -101,14 +145,15 @@ class RunTask(ABC):
             [B].
         """
 
-    @abstractmethod
-    def measure(self, predictor: Predictor, dataset: EncodedDataset) -> Report:
-        """Compare a model's answers with gold.
+    def collate(self, dataset: EncodedDataset, rows: NDArray[np.int64]) -> Batch:
+        """See `AnyTask.collate`."""
+        return collate(dataset, rows)
 
-        Args:
-            predictor: the model.
-            dataset: at least one example, with gold.
+    def objective(self, config: RunConfig) -> Objective:
+        """Return `loss`; see `AnyTask.objective`."""
+        return self.loss
 
-        Returns:
-            The report.
-        """
+    def read(self, model: TextModel, corpus: Corpus) -> EncodedDataset:
+        """See `AnyTask.read`."""
+        tokenised = tokenise_corpus(corpus.examples, model.text.tokenizer, corpus.source)
+        return self.encode(tokenised, model.vocabulary, model.labels, model.text)

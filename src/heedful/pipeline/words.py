@@ -1,0 +1,100 @@
+"""Texts as words, or as the pieces of a pretrained encoder, ready for training."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from heedful.config import RunConfig
+from heedful.data.encode import EncodedDataset
+from heedful.hugging_face import PieceRules, read_encoder
+from heedful.models import ModelConfig, Network, build_network, build_on_encoder
+from heedful.pipeline.prepared import Prepared
+from heedful.pipeline.tasks import WORD_TASKS
+from heedful.predictor import TextModel, TextSettings
+from heedful.text.pieces import AnyVocabulary, PieceVocabulary
+from heedful.text.table import Table
+
+
+@dataclass(frozen=True)
+class EncoderFiles:
+    """A pretrained encoder on disk.
+
+    Attributes:
+        path: its folder.
+        rules: how it cuts words into pieces.
+    """
+
+    path: Path
+    rules: PieceRules
+
+
+@dataclass(frozen=True)
+class PreparedWords(Prepared):
+    """Texts as words, ready for training; see `Prepared`.
+
+    Attributes:
+        datasets: the parts.
+        vocabulary: words to ids, or to pieces.
+        table: initial word vectors and how many words they cover; None with a pretrained encoder.
+        encoder: the pretrained encoder in the place of word vectors, if any.
+    """
+
+    datasets: dict[str, EncodedDataset]
+    vocabulary: AnyVocabulary
+    table: Table | None
+    encoder: EncoderFiles | None = None
+
+    def untrained(self, config: RunConfig, model: ModelConfig) -> TextModel:
+        """See `Prepared.untrained`."""
+        network = self._network(model, config.train.seed)
+        model = replace(model, width=network.sentence_encoder.embedding.width)
+        task = WORD_TASKS[self.kind]
+        return task.predictor(network, model, self.vocabulary, self.labels, text_settings(config))
+
+    @property
+    def vocabulary_note(self) -> str:
+        """See `Prepared.vocabulary_note`."""
+        vocabulary = self.vocabulary
+        if isinstance(vocabulary, PieceVocabulary):
+            return f"the pretrained encoder reads words in pieces, at most {vocabulary.rules.limit:,} a text"
+        seen, further = vocabulary.trainable_rows - 2, vocabulary.frozen_rows
+        return f"{seen:,} words seen in training, {further:,} further words with a frozen vector"
+
+    @property
+    def limits(self) -> str:
+        """See `Prepared.limits`."""
+        flagged = "both are flagged in every answer."
+        if isinstance(self.vocabulary, PieceVocabulary):
+            return (
+                "The model knows the kind of sentence of its training data, and what its pretrained encoder read "
+                "before. A word that it cannot spell is its unknown piece, and a text without words is the zero "
+                f"vector; {flagged}"
+            )
+        return (
+            "The model knows the words and the kind of sentence of its training data. An unknown word is the zero "
+            f"vector, and so is a text without words; {flagged}"
+        )
+
+    def _network(self, model: ModelConfig, seed: int) -> Network:
+        with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
+            files, table = self.encoder, self.table
+            encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
+            torch.default_generator.manual_seed(seed)
+            if files is not None and encoder is not None:
+                return build_on_encoder(model, encoder, start=files.rules.start, end=files.rules.end)
+            assert table is not None  # what is not built on an encoder has word vectors
+            return build_network(model, torch.from_numpy(table.trainable), torch.from_numpy(table.frozen))
+
+
+def text_settings(config: RunConfig) -> TextSettings:
+    """Return how a model of these settings reads text."""
+    return TextSettings(
+        config.text.tokenizer,
+        config.data.max_tokens,
+        config.data.truncate,
+        config.batches.eval_size,
+        config.text.parser,
+    )
