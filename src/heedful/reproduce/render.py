@@ -47,23 +47,24 @@ def to_markdown(result: Result, command: str) -> str:
 
 def _figures(result: Result) -> str:
     columns = result.table.columns
+    cited, measured = (
+        [column for column in columns if any(test(result.figure(row, column)) for row in result.table.rows)]
+        for test in (lambda figure: figure.paper, lambda figure: figure.values)
+    )
+    ours = ", Heedful" if cited else ""
     heads = ["model"]
     for column in columns:
-        heads += [f"{column.head}, paper"] if _cited(result, column) else []
-        heads += [f"{column.head}, Heedful"] if column.experiment else []
+        heads += [f"{column.head}, paper"] if column in cited else []
+        heads += [f"{column.head}{ours}"] if column in measured else []
     lines = []
     for row in result.table.rows:
         cells = [row.name if row.system else f"{row.name} (cited)"]
         for column in columns:
             figure = result.figure(row, column)
-            cells += [figure.paper] if _cited(result, column) else []
-            cells += [_ours(figure, column)] if column.experiment else []
+            cells += [figure.paper] if column in cited else []
+            cells += [_ours(figure, column)] if column in measured else []
         lines.append(cells)
     return _grid(heads, lines)
-
-
-def _cited(result: Result, column: Column) -> bool:
-    return any(result.figure(row, column).paper for row in result.table.rows)
 
 
 def _ours(figure: Figure, column: Column) -> str:
@@ -79,10 +80,11 @@ def _ours(figure: Figure, column: Column) -> str:
 def _below(result: Result) -> list[str]:
     lines = [f"- {note}" for note in result.table.notes]
     lines += [f"- {row.name}: {row.note}" for row in result.table.rows if row.note]
+    idle: list[str] = []
     for name, title in titles(result).items():
         runs = [found for key, found in result.runs.items() if key[0] == name]
         if not runs:
-            lines.append(f"- {title}: not run.")
+            idle.append(name)
             continue
         varied = [str(record["summary"]["varied"]).rpartition("=")[2] for record in runs[0].found]
         kind = "folds" if runs[0].cell.experiment.folds else "seeds"
@@ -90,8 +92,11 @@ def _below(result: Result) -> list[str]:
         lines.append(said)
     machines = {_machine(record) for found in result.runs.values() for record in found.found}
     lines += [f"- Measured with {machine}." for machine in sorted(machines)]
-    if result.missing:
-        names = ", ".join(f"{cell.system.name} on {cell.experiment.name}" for cell in result.missing)
+    lines += [f"- Experiments without runs: {', '.join(idle)}."] if idle else []
+    begun = {key[0] for key in result.runs}
+    absent = [cell for cell in result.missing if cell.experiment.name in begun]
+    if absent:
+        names = ", ".join(f"{cell.system.name} on {cell.experiment.name}" for cell in absent)
         lines.append(f"- Not run: {names}.")
     return lines
 
