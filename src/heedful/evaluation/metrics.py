@@ -31,6 +31,14 @@ METRICS: dict[str, Metric] = {
         Metric("spearman", "higher"),
         Metric("mse", "lower"),
         Metric("loss", "lower"),
+        Metric("bleu", "higher"),
+        Metric("chrf", "higher"),
+        Metric("perplexity", "lower"),
+        Metric("f1", "higher"),
+        Metric("precision", "higher"),
+        Metric("recall", "higher"),
+        Metric("complete", "higher"),
+        Metric("predicate_f1", "higher"),
         Metric("ece", "lower"),
     )
 }

@@ -27,6 +27,7 @@ def render(report: Report) -> str:
         lines.append(_calibration(report))
     if report.intervals:
         lines.append("[ ]: 95 % intervals over examples, " + _methods(report))
+    lines += [f"{name}: {signature}" for name, signature in report.signatures.items()]
     return "\n".join([*lines, *(f"{count:,} {what}" for what, count in report.notes.items() if count)])
 
 

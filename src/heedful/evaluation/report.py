@@ -41,6 +41,7 @@ class Report:
         by_length: metrics of each bin of sentence lengths, as in `by_group`; see `heedful.evaluation.lengths`.
         calibration: how far confidences are to be trusted; None where an answer has none.
         statistics: the metrics that gold and predicted can be resampled for; not part of `as_dict`.
+        signatures: how a metric was counted, by its name, where its counter says so (sacreBLEU).
     """
 
     count: int
@@ -55,6 +56,7 @@ class Report:
     by_length: Groups = field(default_factory=dict)
     calibration: Calibration | None = None
     statistics: Mapping[str, Statistic] = field(default_factory=dict, repr=False, compare=False)
+    signatures: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:

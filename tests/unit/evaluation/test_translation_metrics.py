@@ -1,0 +1,99 @@
+"""BLEU and chrF are sacreBLEU's own numbers, with their signatures; the paired bootstrap."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from heedful.errors import UsageError
+from heedful.evaluation.translation import (
+    bleu_of_copies,
+    compare_translations,
+    evaluate_translations,
+    translation_metrics,
+)
+
+REFERENCES = [
+    f"Der Hund {verb} im {place} , und die Katze schläft ."
+    for verb in ("rennt", "spielt", "liegt", "bellt")
+    for place in ("Park", "Garten", "Haus", "Schnee", "Gras")
+]
+GOOD = [text if i % 5 else text.replace("Katze", "Kuh") for i, text in enumerate(REFERENCES)]
+POOR = [text if i % 2 else text.replace("schläft", "isst gern") for i, text in enumerate(GOOD)]
+
+
+def test_figures_are_those_of_sacrebleu() -> None:
+    metrics, signatures = translation_metrics(REFERENCES, POOR)
+    assert metrics["bleu"] == sacrebleu.corpus_bleu(POOR, [REFERENCES]).score
+    assert metrics["chrf"] == sacrebleu.corpus_chrf(POOR, [REFERENCES]).score
+    assert 0 < metrics["bleu"] < 100
+    version = sacrebleu.__version__
+    assert signatures["bleu"] == f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{version}"
+    assert translation_metrics(REFERENCES, REFERENCES)[0] == {
+        "bleu": pytest.approx(100),
+        "chrf": pytest.approx(100),
+    }
+
+
+def test_case_counts_and_marks_are_cut_off() -> None:
+    lower, _ = translation_metrics(["Ein Hund rennt im Park."], ["ein Hund rennt im Park."])
+    apart, _ = translation_metrics(["Ein Hund rennt im Park."], ["Ein Hund rennt im Park ."])
+    assert lower["bleu"] < 100
+    assert apart["bleu"] == pytest.approx(100)
+
+
+def test_the_report_says_how_it_was_counted() -> None:
+    report = evaluate_translations(REFERENCES, POOR, perplexity=7.5, seconds=1.0, notes={"texts cut": 2})
+    assert list(report.metrics) == ["bleu", "chrf", "perplexity"]
+    assert report.count == 20
+    shown = report.render()
+    assert "tok:13a" in shown
+    assert "2 texts cut" in shown
+    interval = report.intervals["bleu"]
+    assert interval.low < report.metrics["bleu"] < interval.high
+    assert report.as_dict()["signatures"] == report.signatures
+
+
+def test_weighted_copies_are_copies() -> None:
+    weights = np.zeros((2, len(REFERENCES)))
+    weights[0, :] = 1
+    weights[1, [0, 3, 4]] = [2, 1, 3]
+    found = bleu_of_copies(np.array(REFERENCES, object), np.array(POOR, object), weights)
+    rows = [0, 0, 3, 4, 4, 4]
+    copied = sacrebleu.corpus_bleu([POOR[i] for i in rows], [[REFERENCES[i] for i in rows]]).score
+    assert found == pytest.approx([sacrebleu.corpus_bleu(POOR, [REFERENCES]).score, copied], abs=1e-9)
+
+
+def test_the_paired_bootstrap_tells_a_difference_from_chance() -> None:
+    found = compare_translations(REFERENCES, POOR, GOOD, samples=500)
+    assert found.system - found.baseline > 5
+    assert found.p_value < 0.01
+    assert "seed:12345" in found.metric
+    assert found == compare_translations(REFERENCES, POOR, GOOD, samples=500)
+    same = compare_translations(REFERENCES, GOOD, list(GOOD), samples=500)
+    assert same.system == same.baseline
+    assert same.p_value == 1.0
+    other = [text if i % 5 != 1 else text.replace("Katze", "Kuh") for i, text in enumerate(REFERENCES)]
+    assert compare_translations(REFERENCES, GOOD, other, samples=500).p_value > 0.2
+    assert "paired bootstrap, 500 resamples" in found.render()
+
+
+def test_refusals() -> None:
+    with pytest.raises(UsageError, match="one reference a translation"):
+        translation_metrics(REFERENCES, GOOD[1:])
+    with pytest.raises(UsageError, match="at least one"):
+        translation_metrics([], [])
+
+
+def test_without_the_package_the_message_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['sacrebleu'] = None\n"
+        "from heedful.evaluation.translation import translation_metrics\n"
+        "try: translation_metrics(['a'], ['a'])\nexcept Exception as error: print(error)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install 'heedful[translation]'" in shown
