@@ -67,13 +67,15 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
     with torch.inference_mode():
         batch = collate(dataset, np.array([0]), predictor.device)
         output = predictor.network(batch, need_weights=True)
+    logits = output.logits.float().cpu().numpy()
     related = predictor.model.task == "relatedness"
     explanation = explanation_from(
         output,
         0,
         _views(predictor, example, dataset.lengths()[0].tolist()),
         labels=predictor.answer_names,
-        score=float(predictor.scores(output.logits.float().cpu().numpy())[0]) if related else None,
+        probabilities=predictor.probabilities(logits)[0].tolist(),
+        score=float(predictor.scores(logits)[0]) if related else None,
         score_range=(1.0, float(predictor.model.outputs)) if related else None,
         # A token that the network puts in front has no place in a tree.
         tree_distances=None if predictor.network.prefix else [side.tree_distance for side in batch.sides],
