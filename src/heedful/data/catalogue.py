@@ -171,7 +171,8 @@ def fingerprint(name: str, folder: str | Path) -> dict[str, str]:
         UsageError: if the name is unknown.
         DataError: if a compressed file is damaged.
     """
-    files = sorted({part.file for part in data_set(name).parts.values()})
+    parts = data_set(name).parts.values()
+    files = sorted({file for part in parts for file in (part.file, *part.beside)})
     found = ((file, _find(Path(folder) / file)) for file in files)
     return {file: content_sha256(path) for file, path in found if path is not None}
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from heedful.data.examples import Corpus
 from heedful.data.readers.label_text import POLARITY, SUBJECTIVITY, read_label_text
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_snli
+from heedful.data.readers.parallel import read_parallel
 from heedful.data.readers.sick import read_sick
 from heedful.data.readers.sst import FIVE_CLASSES, TWO_CLASSES
 from heedful.data.readers.sst_trees import read_sst_trees
@@ -30,12 +31,14 @@ class Part:
         read: its reader.
         rows: rows with gold that the file holds, those without text included.
         options: what the reader is told.
+        beside: further files that the reader opens, relative to the data folder.
     """
 
     file: str
     read: Callable[..., Corpus]
     rows: int
     options: Mapping[str, Any] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class DataSet:
     """
 
     name: str
-    kind: Literal["text", "pair", "score"]
+    kind: Literal["text", "pair", "score", "translation"]
     labels: tuple[str, ...]
     parts: Mapping[str, Part]
     licence: str
@@ -258,6 +261,31 @@ def _two_way(name: str, parts: Mapping[str, int], homepage: str, citation: str) 
     )
 
 
+def _multi30k(source: str, target: str) -> DataSet:
+    def part(stem: str, rows: int) -> Part:
+        translations = f"{stem}.{target}"
+        options = {"target": translations}
+        return Part(f"multi30k/raw/{stem}.{source}", read_parallel, rows, options, (f"multi30k/raw/{translations}",))
+
+    return DataSet(
+        f"multi30k-{source}-{target}",
+        "translation",
+        (),
+        {
+            "train": part("train", 29_000),
+            "dev": part("val", 1_014),
+            "test": part("test_2016_flickr", 1_000),
+            "test-2017": part("test_2017_flickr", 1_000),
+            "test-coco": part("test_2017_mscoco", 461),
+            "test-2018": part("test_2018_flickr", 1_071),
+        },
+        _NOT_STATED,
+        "https://github.com/multi30k/dataset",
+        "Elliott, Frank, Sima'an and Specia (2016): Multi30K: multilingual English-German image descriptions",
+        "copy data/task1/raw of the homepage's repository into the folder multi30k",
+    )
+
+
 _ALL = (
     _snli(),
     _multinli(),
@@ -308,5 +336,7 @@ _ALL = (
         "https://allenai.org/data/scitail",
         "Khot, Sabharwal and Clark (2018): SciTail: a textual entailment dataset from science question answering",
     ),
+    _multi30k("en", "de"),
+    _multi30k("de", "en"),
 )
 DATASETS: dict[str, DataSet] = {data_set.name: data_set for data_set in _ALL}
