@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import spacy
 from spacy.language import Language
+from spacy.pipeline import Pipe
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.batchers import minibatch_by_words
@@ -121,10 +123,11 @@ def attachment(parser: DependencyParser, gold: Sequence[Parse]) -> tuple[float, 
     return headed / total, labelled / total, len(gold) / seconds
 
 
-def save(weights: bytes, config: dict[str, object], out: Path) -> None:
-    """Write a pipeline with the weights and without the words that were seen in training."""
+def save(parser: Pipe, config: dict[str, object], out: Path) -> None:
+    """Write a pipeline with the parser, without the words that were seen in training: what it reads is their hashes."""
     fresh = spacy.util.load_model_from_config(config, auto_fill=True)
-    fresh.get_pipe("parser").from_bytes(weights)
+    fresh.get_pipe("parser").from_bytes(parser.to_bytes(exclude=["vocab"]), exclude=["vocab"])
+    fresh.meta.update(name="ewt_parser", license="CC BY-SA 4.0", spacy_version=">=3.8.0,<4.0.0")
     fresh.to_disk(out)
     (out / "NOTICE").write_text(NOTICE, encoding="utf-8")
 
@@ -137,6 +140,7 @@ def train(nlp: Language, folder: Path, out: Path, epochs: int, dropout: float, s
     nlp.initialize(lambda: examples_of(nlp, parts["train"], random.Random(seed)))
     parser, optimizer = nlp.get_pipe("parser"), nlp.create_optimizer()
     words, best, done = epochs * sum(len(p.words) for p in parts["train"]), 0.0, 0
+    candidate = out.with_name(out.name + "-candidate")
     for epoch in range(1, epochs + 1):
         began = time.monotonic()
         for batch in minibatch_by_words(examples_of(nlp, parts["train"], generator), size=WORDS_IN_BATCH):
@@ -144,16 +148,16 @@ def train(nlp: Language, folder: Path, out: Path, epochs: int, dropout: float, s
             nlp.update(batch, sgd=optimizer, drop=dropout)
             done += sum(len(example.reference) for example in batch)
         with nlp.use_params(optimizer.averages):
-            weights = parser.to_bytes()
-        save(weights, nlp.config, out.with_name(out.name + "-candidate"))
-        uas, las, _ = attachment(SpacyParser(str(out.with_name(out.name + "-candidate"))), parts["dev"])
+            save(parser, nlp.config, candidate)
+        uas, las, _ = attachment(SpacyParser(str(candidate)), parts["dev"])
         print(
             f"epoch {epoch}: dev UAS {uas:.4f} LAS {las:.4f}, {time.monotonic() - began:.0f} s",
             flush=True,
         )
         if las > best:
             best = las
-            save(weights, nlp.config, out)
+            shutil.copytree(candidate, out, dirs_exist_ok=True)
+    shutil.rmtree(candidate)
 
 
 def main() -> None:

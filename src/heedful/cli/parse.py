@@ -14,7 +14,8 @@ from heedful.cli.options import PATH, input_options, text_option
     "--parser",
     "parser_name",
     required=True,
-    help="spacy:MODEL (a name or a folder) or stanza:LANGUAGE, of the extras heedful[spacy] and heedful[stanza].",
+    help="builtin (English) or spacy:MODEL (a name or a folder), of the extra heedful[spacy]; or stanza:LANGUAGE, of "
+    "heedful[stanza].",
 )
 @text_option
 @input_options
@@ -33,7 +34,7 @@ def command(
 
     Each distinct text is parsed once. Name the file in the settings of a run (text.parser) and the run needs no parser.
 
-    Example: heedful parse --parser spacy:en_core_web_sm --input questions.txt --output questions.conllu
+    Example: heedful parse --parser builtin --input questions.txt --output questions.conllu
     """
     from heedful.cli.requests import gather
     from heedful.data.conllu import conllu_text

@@ -99,8 +99,9 @@ class TextConfig:
             GloVe's length of about 5.
         unit_norm: scale all vectors to length 1 (decomposable attention).
         oov: what an unknown word is: "unknown" (the zero vector, still visible) or "hash" (one of 100 frozen rows).
-        parser: where dependency trees come from, for encoders that read them: "spacy:MODEL", "stanza:LANGUAGE", or a
-            file that ends in .conllu, as ``heedful parse`` writes it, relative to ``--data``; empty for none.
+        parser: where dependency trees come from, for encoders that read them: "builtin" (English), "spacy:MODEL",
+            "stanza:LANGUAGE", or a file that ends in .conllu, as ``heedful parse`` writes it, relative to ``--data``;
+            empty for none.
     """
 
     tokenizer: str = "treebank"

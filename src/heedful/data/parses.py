@@ -59,7 +59,7 @@ def find_parser(name: str, folder: Path | None = None) -> DependencyParser:
     """Return a parser by name.
 
     Args:
-        name: ``spacy:MODEL``, ``stanza:LANGUAGE``, or a file that ends in ``.conllu``.
+        name: ``builtin``, ``spacy:MODEL``, ``stanza:LANGUAGE``, or a file that ends in ``.conllu``.
         folder: where a file is looked for first; then the working folder.
 
     Returns:

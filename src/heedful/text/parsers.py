@@ -1,4 +1,7 @@
-"""Dependency parsers of other packages, on the tokens of Heedful. The packages are imported when a parser is used."""
+"""Dependency parsers, on the tokens of Heedful. The packages they need are imported when a parser is used.
+
+``builtin`` is a small English model that comes with Heedful and runs in spaCy: docs/parser.md says how it was made.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,26 @@ from pathlib import Path
 from typing import Any
 
 from heedful.errors import MissingExtraError, UsageError
+from heedful.packaged import parser_folder
 from heedful.text.dependency import Parse
 
-PARSER_FORMS = "spacy:MODEL (a name or a folder), stanza:LANGUAGE, or a file that ends in .conllu"
+BUILTIN = "builtin"
+PARSER_FORMS = (
+    f"spacy:MODEL (a name or a folder), stanza:LANGUAGE, {BUILTIN} (English), or a file that ends in .conllu"
+)
+_BATCH = 256
+"""Sentences spaCy takes at once; it cuts them into quarters by length, and larger ones leave the processor's cache."""
+_NOT_NEEDED = (
+    "tokenizer",
+    "tagger",
+    "morphologizer",
+    "attribute_ruler",
+    "lemmatizer",
+    "senter",
+    "ner",
+    "textcat",
+)
+"""Parts of a pipeline that are not loaded: the tokens are ours, and a parser reads none of the rest."""
 
 
 class DependencyParser(ABC):
@@ -42,18 +62,19 @@ class DependencyParser(ABC):
 
 
 class SpacyParser(DependencyParser):
-    """A spaCy pipeline.
+    """A spaCy pipeline; of its components only the parser, and what the parser listens to, are run.
 
     Args:
         model: name of an installed package such as ``en_core_web_sm``, or a folder that spaCy wrote.
+        name: how it is written in settings; default ``spacy:MODEL``.
 
     Raises:
         MissingExtraError: on first use, if spaCy is not installed.
         UsageError: on first use, if there is no such model, or it has no parser.
     """
 
-    def __init__(self, model: str) -> None:
-        self.name, self._model = f"spacy:{model}", model
+    def __init__(self, model: str, name: str = "") -> None:
+        self.name, self._model = name or f"spacy:{model}", model
         self._pipeline: Any = None
 
     @property
@@ -71,9 +92,8 @@ class SpacyParser(DependencyParser):
 
         full = [tuple(words) for words in sentences if len(words)]
         documents = (spacy.tokens.Doc(pipeline.vocab, words=[*map(_storable, words)]) for words in full)
-        parsed = iter(
-            [_from_spacy(words, doc) for words, doc in zip(full, pipeline.pipe(documents), strict=True)]
-        )
+        found = pipeline.pipe(documents, batch_size=_BATCH)
+        parsed = iter([_from_spacy(words, document) for words, document in zip(full, found, strict=True)])
         return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
 
     def _load(self) -> Any:
@@ -83,11 +103,11 @@ class SpacyParser(DependencyParser):
             except ImportError as error:
                 raise MissingExtraError("spacy", "spacy", f"parser {self.name!r}") from error
             try:
-                self._pipeline = spacy.load(self._model, exclude=["ner", "lemmatizer", "attribute_ruler"])
+                self._pipeline = spacy.load(self._model, exclude=_NOT_NEEDED)
             except OSError as error:
                 raise UsageError(
-                    f"parser {self.name!r}: spaCy finds no such model. Install its package, or name the folder of one; "
-                    "scripts/train_parser.py makes a small English one"
+                    f"parser {self.name!r}: spaCy finds no such model. Install its package, name the folder of one, or "
+                    f"use {BUILTIN!r}, a small English one"
                 ) from error
             if "parser" not in self._pipeline.pipe_names:
                 raise UsageError(f"parser {self.name!r}: this model has no dependency parser")
@@ -152,7 +172,7 @@ def dependency_parser(name: str) -> DependencyParser:
     """Return a parser by name; nothing is loaded before it is used.
 
     Args:
-        name: ``spacy:MODEL`` or ``stanza:LANGUAGE``.
+        name: ``builtin``, ``spacy:MODEL`` or ``stanza:LANGUAGE``.
 
     Returns:
         The parser.
@@ -160,6 +180,8 @@ def dependency_parser(name: str) -> DependencyParser:
     Raises:
         UsageError: if the name is of another form.
     """
+    if name == BUILTIN:
+        return SpacyParser(str(parser_folder()), name)
     kind, _, model = name.partition(":")
     if kind not in _KINDS or not model:
         raise UsageError(f"parser {name!r} is unknown; expected {PARSER_FORMS}")
@@ -167,8 +189,8 @@ def dependency_parser(name: str) -> DependencyParser:
 
 
 def _storable(word: str) -> str:
-    """Return the word without lone surrogates, which spaCy cannot keep."""
-    return word.encode("utf-8", "replace").decode("utf-8")
+    """Return the word as spaCy can keep it: without lone surrogates, and not empty."""
+    return word.encode("utf-8", "replace").decode("utf-8") or "_"
 
 
 def _from_spacy(words: tuple[str, ...], document: Any) -> Parse:

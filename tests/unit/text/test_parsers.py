@@ -38,7 +38,7 @@ class Pipeline:
         self.pipe_names = names
         self.seen: list[list[str]] = []
 
-    def pipe(self, documents: Iterable[list[str]]) -> Iterable[list[Token]]:
+    def pipe(self, documents: Iterable[list[str]], **_: Any) -> Iterable[list[Token]]:
         for words in documents:
             self.seen.append(words)
             yield [Token(i) for i in range(len(words))]
