@@ -187,9 +187,11 @@ def build_on_encoder(config: ModelConfig, encoder: nn.Module, *, start: int, end
         The network, in training mode; see `build_network`.
 
     Raises:
-        UsageError: if a setting is unknown or out of range.
+        UsageError: if a setting is unknown or out of range, or the task is one that answers word by word.
     """
     pretrained = config.pretrained
+    if config.task == "roles":
+        raise UsageError("model.pretrained: task 'roles' tags words, not word pieces; use word vectors (text.vectors)")
     embedding = PretrainedEmbedding(
         encoder, start=start, end=end, summary=pretrained.cls, lr_factor=pretrained.lr_factor
     )
