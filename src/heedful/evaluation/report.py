@@ -17,8 +17,8 @@ from heedful.evaluation.render import render
 from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
 from heedful.evaluation.statistics import STATISTICS, Statistic
 
-RESAMPLES = 2_000
-"""Of the intervals in a report: their ends move by about a fortieth of their width."""
+RESAMPLES = 1_000
+"""Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
 _SINGLE_ANSWERS = ("gold", "predicted", "statistics")
 
 Groups = dict[str, dict[str, float]]

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import UsageError, nearest
-from heedful.evaluation.statistics import STATISTICS, Statistic, Values
+from heedful.evaluation.resampling import means, percentiles, resampled, whole
+from heedful.evaluation.statistics import STATISTICS, Statistic
 
 LEVEL = 0.95
 RESAMPLES = 10_000
-_CELLS = 4_000_000
-"""Counts held at once while resampling."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +116,8 @@ def bootstrap_interval(
         UsageError: if the two differ in length, or the metric is unknown.
     """
     statistic, (gold, predicted) = _statistic(metric), _aligned(gold, predicted)
-    (drawn,) = _resample(statistic, gold, [predicted], resamples, seed)
-    return Interval(*_percentiles(drawn, level), f"percentile bootstrap, {resamples:,} resamples", level)
+    (drawn,) = resampled(statistic, gold, [predicted], resamples, seed)
+    return Interval(*percentiles(drawn, level), f"percentile bootstrap, {resamples:,} resamples", level)
 
 
 def paired_bootstrap(
@@ -140,8 +139,8 @@ def paired_bootstrap(
     Args:
         metric: its name, or a function of weighted copies (`Statistic`).
         gold: [N], at least 2.
-        first: answers of the first system, [N].
-        second: answers of the second, [N].
+        first: answers of the first system, [N]; or of several runs of it, [S, N], whose metrics are averaged.
+        second: answers of the second, likewise.
         resamples: how many.
         seed: of the resampling.
         level: of confidence.
@@ -154,19 +153,21 @@ def paired_bootstrap(
     """
     statistic, (gold, first, second) = _statistic(metric), _aligned(gold, first, second)
 
-    drawn_1, drawn_2 = _resample(statistic, gold, [first, second], resamples, seed)
+    runs = [*np.atleast_2d(first), *np.atleast_2d(second)]
+    split = len(np.atleast_2d(first))
+    a, b = means([whole(statistic, gold, run) for run in runs], split)
+    drawn_1, drawn_2 = means(resampled(statistic, gold, runs, resamples, seed), split)
     drawn = drawn_2 - drawn_1
     one_side = min(int(np.sum(drawn <= 0)), int(np.sum(drawn >= 0)))
-    a, b = _whole(statistic, gold, first), _whole(statistic, gold, second)
     method = f"paired bootstrap, {resamples:,} resamples"
     return Comparison(
         method,
         len(gold),
         "examples",
-        a,
-        b,
-        b - a,
-        Interval(*_percentiles(drawn, level), method, level),
+        float(a),
+        float(b),
+        float(b - a),
+        Interval(*percentiles(drawn, level), method, level),
         min(1.0, 2 * (one_side + 1) / (resamples + 1)),
     )
 
@@ -235,37 +236,6 @@ def paired_seeds(first: Sequence[float], second: Sequence[float], level: float =
     )
 
 
-def _resample(
-    statistic: Statistic, gold: Values, answers: Sequence[Values], resamples: int, seed: int
-) -> list[NDArray[np.float64]]:
-    """Return the metric of each system in every resample, the same resamples for all, [resamples] each.
-
-    Examples with the same gold and the same answers are one kind, and a resample is the count of each kind in it:
-    classes come in few kinds, so that counting them is nearly all the work.
-    """
-    kinds, kind = np.unique(np.stack([gold, *answers]), axis=1, return_inverse=True)
-    n, width, random = len(gold), kinds.shape[1], np.random.default_rng(seed)
-    found: list[list[NDArray[np.float64]]] = [[] for _ in answers]
-    for start in range(0, resamples, step := max(1, _CELLS // n)):
-        rows = min(step, resamples - start)
-        drawn = kind.reshape(-1)[random.integers(n, size=(rows, n), dtype=np.int32)]
-        drawn += width * np.arange(rows)[:, None]
-        weights = np.bincount(drawn.reshape(-1), minlength=rows * width).reshape(rows, width).astype(float)
-        for values, predicted in zip(found, kinds[1:], strict=True):
-            values.append(statistic(kinds[0], predicted, weights))
-    return [np.concatenate(values) for values in found]
-
-
-def _percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _whole(statistic: Statistic, gold: Values, predicted: Values) -> float:
-    """Return the metric of the data set as it is."""
-    return float(statistic(gold, predicted, np.ones((1, len(gold))))[0])
-
-
 def _statistic(metric: str | Statistic) -> Statistic:
     if not isinstance(metric, str):
         return metric
@@ -276,7 +246,7 @@ def _statistic(metric: str | Statistic) -> Statistic:
 
 def _aligned(*columns: ArrayLike, least: int = 2) -> tuple[NDArray[Any], ...]:
     arrays = tuple(np.asarray(column) for column in columns)
-    lengths = [len(array) for array in arrays]
+    lengths = [array.shape[-1] for array in arrays]
     if len(set(lengths)) > 1:
         raise UsageError(f"answers must be of the same examples; got columns of {lengths}")
     if lengths[0] < least:

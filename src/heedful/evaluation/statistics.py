@@ -44,8 +44,10 @@ def pearson(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.flo
 def spearman(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:
     """Return Spearman's correlation, ties by their mean rank in each copy; 0 with a constant."""
     x, y = _ranks(gold, weights), _ranks(predicted, weights)
-    total = weights.sum(axis=1)
-    return _correlation(*(np.sum(weights * z, axis=1) / total for z in (x, y, x * x, y * y, x * y)))
+    xx, yy, xy = (
+        np.einsum("rn,rn,rn->r", weights, *pair) / weights.sum(axis=1) for pair in ((x, x), (y, y), (x, y))
+    )
+    return _correlation(np.zeros_like(xx), np.zeros_like(yy), xx, yy, xy)
 
 
 def mse(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:
@@ -77,7 +79,7 @@ def _correlation(x: Values, y: Values, xx: Values, yy: Values, xy: Values) -> ND
 
 
 def _ranks(values: Values, weights: Weights) -> NDArray[np.float64]:
-    """Return the rank of each value in each copy, [R, N], from -1 (lowest) to 1: centred to keep the digits."""
+    """Return the rank of each value in each copy, [R, N], from -1 (lowest) to 1, so that the mean rank is 0."""
     _, place = np.unique(values, return_inverse=True)
     counts = _summed(weights, place)
     below = np.cumsum(counts, axis=1)

@@ -54,7 +54,7 @@ def test_intervals_in_text_and_json() -> None:
     assert f"accuracy 0.8000 {accuracy_interval(4, 5)}" in report.render()
     plain = json.loads(json.dumps(report.as_dict()))
     assert plain == report.as_dict()  # plain values from the start
-    assert plain["intervals"]["macro_f1"]["method"].startswith("percentile bootstrap, 2,000")
+    assert plain["intervals"]["macro_f1"]["method"].startswith("percentile bootstrap, 1,000")
     assert plain.keys().isdisjoint({"gold", "predicted", "statistics"})
     scores = evaluate_scores(np.arange(1.0, 6), np.array([1.0, 3, 2, 5, 4]))
     assert scores.intervals.keys() == scores.metrics.keys()

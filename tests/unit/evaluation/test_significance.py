@@ -117,6 +117,17 @@ def test_paired_bootstrap_takes_any_function() -> None:
     assert paired_bootstrap("pearson", gold, far, near, resamples=500).difference > 0
 
 
+def test_runs_of_a_system_are_averaged() -> None:
+    gold, one = _classes(4)
+    _, two = _classes(5)
+    several = paired_bootstrap("macro_f1", gold, [one, two], [two, gold], resamples=200)
+    parts = [classification_metrics(gold, answers)["macro_f1"] for answers in (one, two)]
+    assert several.first == pytest.approx(np.mean(parts))
+    assert several.second == pytest.approx((parts[1] + 1) / 2)
+    doubled = paired_bootstrap("macro_f1", gold, [one, one], [two, two], resamples=200)
+    assert doubled.p == paired_bootstrap("macro_f1", gold, one, two, resamples=200).p
+
+
 def test_mcnemar_by_hand() -> None:
     gold = np.ones(30, int)
     first, second = gold.copy(), gold.copy()
