@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from heedful.errors import UsageError, nearest
-from heedful.models import ModelConfig
+from heedful.models import ModelConfig, TranslationConfig
 from heedful.text.tokenize import TOKENIZERS
 from heedful.training.settings import TrainSettings
 
@@ -32,6 +32,8 @@ class DataConfig:
         hypothesis: column of the second text, for pairs.
         label: column of the class.
         score: column of the score, for relatedness.
+        languages: for translation of one's own files, the endings of source and target: with ["en", "de"],
+            ``train = "train"`` reads train.en and train.de, whose line n says the same.
         options: options of the data set's reader, for example ``phrases = true`` for SST.
         dev_fraction: share of the training examples that becomes the dev part where the data has none.
         protocol: "honest" or "paper".
@@ -51,6 +53,7 @@ class DataConfig:
     hypothesis: str = ""
     label: str = ""
     score: str = ""
+    languages: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
     dev_fraction: float = 0.1
     protocol: Protocol = "honest"
@@ -63,6 +66,11 @@ class DataConfig:
         _refuse(
             [
                 *_below_one("max_tokens", self.max_tokens),
+                *(
+                    []
+                    if len(self.languages) in (0, 2)
+                    else [f"languages must name source and target; got {list(self.languages)}"]
+                ),
                 *(
                     [f"train_limit must be 0 (all) or more; got {self.train_limit}"]
                     if self.train_limit < 0
@@ -159,6 +167,7 @@ class RunConfig:
         batches: the ``[batches]`` table.
         model: the ``[model]`` table.
         train: the ``[train]`` table.
+        translation: the ``[translation]`` table, read by translation alone.
     """
 
     name: str = ""
@@ -167,6 +176,7 @@ class RunConfig:
     batches: BatchConfig = field(default_factory=BatchConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     train: TrainSettings = field(default_factory=TrainSettings)
+    translation: TranslationConfig = field(default_factory=TranslationConfig)
 
 
 def _below_one(name: str, value: int) -> list[str]:

@@ -16,6 +16,7 @@ from heedful.hugging_face import find_encoder, read_piece_rules
 from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.sources import Corpora, Source, data_root, find_named, find_source
 from heedful.pipeline.tasks import WORD_TASKS
+from heedful.pipeline.translation import prepare_translation
 from heedful.pipeline.words import EncoderFiles, PreparedWords, text_settings
 from heedful.text.parsers import DependencyParser
 from heedful.text.pieces import AnyVocabulary, PieceVocabulary
@@ -51,6 +52,8 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
     """
     root = data_root(config, folder)
     source = find_source(config, root)
+    if source.kind == "translation":
+        return prepare_translation(config, source)
     pretrained = _read_pretrained(config, root, cache)
     settings = {
         "fingerprint": source.fingerprint,

@@ -15,6 +15,7 @@ from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.data.readers.opening import find_file
+from heedful.data.readers.parallel import parallel_files, read_parallel
 from heedful.data.readers.table import read_table
 from heedful.data.targets import collect_labels
 from heedful.errors import DataError, UsageError
@@ -94,7 +95,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
             raise UsageError("the folder of data sets is not named: use --data or HEEDFUL_DATA")
         return _known_set(data, seed, root)
     if data.train:
-        return _named_files(data, seed, root)
+        return (_parallel_files if data.languages else _named_files)(data, seed, root)
     raise UsageError("data.set or data.train must say what to train on; see 'heedful data list'")
 
 
@@ -196,6 +197,25 @@ def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     else:
         how = f"named files; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects"
     return Source(load, kind, how, fingerprint=fingerprint)
+
+
+def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
+    source, target = data.languages
+    named = {"train": data.train, "dev": data.dev, "test": data.test}
+    files = {part: parallel_files(stem, (source, target)) for part, stem in named.items() if stem}
+    paths = {part: find_named(names[0], root) for part, names in files.items()}
+    beside = [find_named(str(path.parent / files[part][1]), None) for part, path in paths.items()]
+
+    def load() -> Corpora:
+        parts = {
+            part: read_parallel(path, target=files[part][1], **data.options) for part, path in paths.items()
+        }
+        return parts if "dev" in parts else _with_dev(parts["train"], parts.get("test"), data.dev_fraction, seed)
+
+    cut = f"a dev part of {data.dev_fraction:.0%} cut from training (seed {seed})"
+    how = f"named files; {'dev' if 'dev' in paths else cut} selects"
+    fingerprint = {path.name: sha256(path) for path in (*paths.values(), *beside)}
+    return Source(load, "translation", how, fingerprint=fingerprint)
 
 
 def find_named(name: str, root: Path | None) -> Path:

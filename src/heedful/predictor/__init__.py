@@ -2,18 +2,23 @@
 
 from heedful.predictor.base import TextModel
 from heedful.predictor.folder import model_folder
-from heedful.predictor.loading import load_model
+from heedful.predictor.loading import AnyModel, load_model
 from heedful.predictor.predictor import Predictor
 from heedful.predictor.records import About, Answer, Requests, Text, TextSettings
+from heedful.predictor.translation import Translation
+from heedful.predictor.translator import Translator
 
 __all__ = [
     "About",
     "Answer",
+    "AnyModel",
     "Predictor",
     "Requests",
     "Text",
     "TextModel",
     "TextSettings",
+    "Translation",
+    "Translator",
     "load_model",
     "model_folder",
 ]

@@ -8,13 +8,15 @@ from heedful.checkpoint import load_model_folder
 from heedful.predictor.base import TextModel
 from heedful.predictor.folder import model_folder
 from heedful.predictor.predictor import Predictor
+from heedful.predictor.translator import Translator
 
-_CLASSES: tuple[type[TextModel], ...] = (Predictor,)
-BY_TASK: dict[str, type[TextModel]] = {task: kind for kind in _CLASSES for task in kind.tasks}
+AnyModel = TextModel | Translator
+_CLASSES: tuple[type[TextModel] | type[Translator], ...] = (Predictor, Translator)
+BY_TASK: dict[str, type[TextModel] | type[Translator]] = {task: kind for kind in _CLASSES for task in kind.tasks}
 """``model.task`` to class."""
 
 
-def load_model(path: Path | str) -> TextModel:
+def load_model(path: Path | str) -> AnyModel:
     """Read a model folder, whatever it answers.
 
     Args:
