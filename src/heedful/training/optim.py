@@ -117,12 +117,13 @@ def _adam(
     groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
 ) -> list[torch.optim.Optimizer]:
     members: list[torch.optim.Optimizer] = []
+    betas = (0.9, settings.beta2)
     if groups:
         # On the CPU one pass over memory instead of a dozen; elsewhere torch chooses.
         fused = True if all(p.is_cpu for group in groups for p in group["params"]) else None
-        members.append(torch.optim.Adam(groups, lr=settings.lr, eps=settings.eps, fused=fused))
+        members.append(torch.optim.Adam(groups, settings.lr, betas, settings.eps, fused=fused))
     if tables:
-        members.append(torch.optim.SparseAdam(tables, lr=settings.lr, eps=settings.eps))
+        members.append(torch.optim.SparseAdam(tables, settings.lr, betas, settings.eps))
     return members
 
 

@@ -10,7 +10,7 @@ from heedful.errors import UsageError
 
 OptimizerName = Literal["adadelta", "adam", "adagrad"]
 Direction = Literal["max", "min"]
-Schedule = Literal["constant", "linear"]
+Schedule = Literal["constant", "linear", "noam"]
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["32-true", "bf16-mixed"]
 
@@ -26,6 +26,7 @@ class OptimizerSettings:
             matrices of `heedful.modules.dense.regularised_parameters`.
         rho: decay of Adadelta's averages.
         eps: small constant inside the roots of Adadelta, outside that of Adam and Adagrad.
+        beta2: decay of Adam's average of squares.
     """
 
     name: OptimizerName = "adadelta"
@@ -33,6 +34,7 @@ class OptimizerSettings:
     weight_decay: float = 0.0
     rho: float = 0.95
     eps: float = 1e-8
+    beta2: float = 0.999
 
     def __post_init__(self) -> None:
         _refuse(
@@ -42,6 +44,7 @@ class OptimizerSettings:
                 *_outside("weight_decay", self.weight_decay, least=0.0),
                 *_outside("rho", self.rho, least=0.0, below=1.0),
                 *_outside("eps", self.eps, above=0.0),
+                *_outside("beta2", self.beta2, least=0.0, below=1.0),
             ]
         )
 
@@ -60,8 +63,9 @@ class TrainSettings:
         direction: whether a larger or a smaller metric is better.
         patience: evaluations without improvement before the run stops; 0 never stops early.
         clip_norm: largest norm of the whole gradient; 0 leaves it alone.
-        schedule: constant, or linear: down to 0 at the last step.
-        warmup_steps: steps over which the learning rate rises linearly from 0, under either schedule.
+        schedule: constant; linear: down to 0 at the last step; or noam: with the inverse square root of the step
+            (Vaswani et al., 2017).
+        warmup_steps: steps over which the learning rate rises linearly from 0, under every schedule.
         shards: pieces each batch is cut into, each with its own dropout seed. A multiple of the number of processes;
             one process with the same number of shards takes the same steps.
         device: auto takes a CUDA device where there is one.

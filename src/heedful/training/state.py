@@ -201,7 +201,7 @@ def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _refuse_other_settings(saved: dict[str, Any], given: dict[str, Any]) -> None:
     decisive: Sequence[str] = sorted(given.keys() - _MAY_CHANGE)
-    if given["schedule"] != "constant":
+    if given["schedule"] == "linear":
         decisive = sorted([*decisive, "epochs", "max_steps"])
     different = [
         f"{key}: {saved.get(key)!r} then, {given[key]!r} now"
