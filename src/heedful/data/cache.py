@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from heedful.data.encode import EncodedDataset, EncodeReport
+from heedful.data.frames import TaggedDataset
 from heedful.data.ragged import Ragged
 from heedful.data.stored import Arrays, read_stored, write_stored
 from heedful.errors import ArtefactError
@@ -163,6 +164,8 @@ def _pack(data: PreparedData) -> tuple[dict[str, str], Arrays]:
         arrays |= {f"{number}-rows": dataset.rows, f"{number}-groups": dataset.groups}
         if dataset.targets is not None:
             arrays[f"{number}-targets"] = dataset.targets
+        if isinstance(dataset, TaggedDataset):
+            arrays |= _pack_frames(dataset, number)
         for column in _COLUMNS:
             for side, ragged in enumerate(getattr(dataset, column)):
                 arrays[f"{number}-{column}-{side}"] = ragged.values
@@ -177,18 +180,43 @@ def _pack(data: PreparedData) -> tuple[dict[str, str], Arrays]:
 def _unpack(texts: dict[str, str], arrays: Arrays) -> PreparedData:
     facts = json.loads(texts["datasets.json"])
     datasets = {
-        name: EncodedDataset(
-            targets=arrays.get(f"{number}-targets"),
-            rows=arrays[f"{number}-rows"],
-            groups=arrays[f"{number}-groups"],
-            group_names=tuple(fact["group_names"]),
-            labels=tuple(fact["labels"]),
-            report=EncodeReport(**fact["report"]),
-            **{column: _column(arrays, f"{number}-{column}", fact["sides"]) for column in _COLUMNS},
+        name: _with_frames(
+            arrays,
+            number,
+            EncodedDataset(
+                targets=arrays.get(f"{number}-targets"),
+                rows=arrays[f"{number}-rows"],
+                groups=arrays[f"{number}-groups"],
+                group_names=tuple(fact["group_names"]),
+                labels=tuple(fact["labels"]),
+                report=EncodeReport(**fact["report"]),
+                **{column: _column(arrays, f"{number}-{column}", fact["sides"]) for column in _COLUMNS},
+            ),
         )
         for number, (name, fact) in enumerate(facts["datasets"].items())
     }
     return PreparedData(vocabulary_from_json(texts["vocabulary.json"]), datasets, tuple(facts["notes"]))
+
+
+def _pack_frames(dataset: TaggedDataset, number: int) -> Arrays:
+    arrays: Arrays = {f"{number}-predicates": dataset.predicates, f"{number}-sentences": dataset.sentences}
+    for name, column in (("tags", dataset.tags), ("found", dataset.found)):
+        if column is not None:
+            arrays[f"{number}-{name}"] = column.values
+    return arrays
+
+
+def _with_frames(arrays: Arrays, number: int, dataset: EncodedDataset) -> EncodedDataset:
+    """Return the data set with its frames, if it has any."""
+    if f"{number}-predicates" not in arrays:
+        return dataset
+    offsets = dataset.sides[0].offsets
+    gold = {
+        name: Ragged(arrays[f"{number}-{name}"], offsets)
+        for name in ("tags", "found")
+        if f"{number}-{name}" in arrays
+    }
+    return TaggedDataset.of(dataset, arrays[f"{number}-predicates"], arrays[f"{number}-sentences"], **gold)
 
 
 def _column(arrays: Arrays, name: str, sides: int) -> tuple[Ragged, ...]:

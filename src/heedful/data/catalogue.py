@@ -25,7 +25,7 @@ class Availability:
 
     Attributes:
         name: the data set.
-        kind: "text", "pair" or "score".
+        kind: "text", "pair", "score" or "roles".
         split: the split.
         rows: rows with gold it should have.
         file: its file, relative to the data folder.

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from heedful.data.examples import Corpus
 from heedful.data.readers.label_text import POLARITY, SUBJECTIVITY, read_label_text
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_snli
+from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.parallel import read_parallel
 from heedful.data.readers.sick import read_sick
 from heedful.data.readers.sst import FIVE_CLASSES, TWO_CLASSES
@@ -47,8 +48,9 @@ class DataSet:
 
     Attributes:
         name: what it is called on the command line.
-        kind: "text" (one text, a class), "pair" (two texts, a class) or "score" (two texts, a number).
-        labels: class names in their fixed order; empty for scores.
+        kind: "text" (one text, a class), "pair" (two texts, a class), "score" (two texts, a number) or "roles" (one
+            text, the arguments of its predicates).
+        labels: class names in their fixed order; empty for scores, and where they are collected from the data.
         parts: the splits by name.
         licence: as its authors state it.
         homepage: where it is described.
@@ -57,7 +59,7 @@ class DataSet:
     """
 
     name: str
-    kind: Literal["text", "pair", "score", "translation"]
+    kind: Literal["text", "pair", "score", "roles", "translation"]
     labels: tuple[str, ...]
     parts: Mapping[str, Part]
     licence: str
@@ -261,6 +263,25 @@ def _two_way(name: str, parts: Mapping[str, int], homepage: str, citation: str) 
     )
 
 
+def _ewt_srl() -> DataSet:
+    rows = {"train": 12_543, "dev": 1_974, "test": 2_062}
+    return DataSet(
+        "ewt-srl",
+        "roles",
+        (),
+        {
+            split: Part(f"ewt_srl/ewt.{split}.gold_conll", read_role_columns, count, {"genre": 2})
+            for split, count in rows.items()
+        },
+        "CC BY-SA 4.0",
+        "https://github.com/propbank/propbank-release",
+        "Palmer, Gildea and Kingsbury (2005): The Proposition Bank; Silveira et al. (2014): A gold standard dependency "
+        "corpus for English",
+        "put the words of UD English-EWT r2.2 into the skeletons in data/google/ewt of the homepage's repository, one "
+        "file ewt.SPLIT.gold_conll a split, and copy them into the folder ewt_srl",
+    )
+
+
 def _multi30k(source: str, target: str) -> DataSet:
     def part(stem: str, rows: int) -> Part:
         translations = f"{stem}.{target}"
@@ -338,5 +359,6 @@ _ALL = (
     ),
     _multi30k("en", "de"),
     _multi30k("de", "en"),
+    _ewt_srl(),
 )
 DATASETS: dict[str, DataSet] = {data_set.name: data_set for data_set in _ALL}

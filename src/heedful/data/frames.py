@@ -19,7 +19,7 @@ from heedful.data.ragged import Ragged
 from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, UsageError
 from heedful.structures import TaggedBatch
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.pieces import AnyVocabulary
 
 NOT_COUNTED = -1
 """Target of a word that the loss leaves out."""
@@ -41,6 +41,21 @@ class TaggedDataset(EncodedDataset):
     tags: Ragged | None = None
     found: Ragged | None = None
 
+    @classmethod
+    def of(
+        cls,
+        dataset: EncodedDataset,
+        predicates: NDArray[np.int64],
+        sentences: NDArray[np.int64],
+        tags: Ragged | None = None,
+        found: Ragged | None = None,
+    ) -> TaggedDataset:
+        """Add frames to sentences; the arguments are the attributes."""
+        columns: dict[str, Any] = {
+            column.name: getattr(dataset, column.name) for column in fields(EncodedDataset)
+        }
+        return cls(**columns, predicates=predicates, sentences=sentences, tags=tags, found=found)
+
     def select(self, indices: NDArray[np.int64]) -> TaggedDataset:
         """Return the examples at these positions (not file rows), in this order."""
         return replace(
@@ -54,10 +69,9 @@ class TaggedDataset(EncodedDataset):
 
 def encode_frames(
     corpus: TokenisedCorpus,
-    vocabulary: Vocabulary,
+    vocabulary: AnyVocabulary,
     tags: Sequence[str],
     *,
-    gold: bool = True,
     max_tokens: int | None = None,
     truncate: Truncate = "error",
 ) -> TaggedDataset:
@@ -66,8 +80,8 @@ def encode_frames(
     Args:
         corpus: the words; its targets are frames, None for a sentence of which nothing is known.
         vocabulary: gives each word its row.
-        tags: all tags that a model knows in the order of their numbers.
-        gold: whether the frames carry tags; others than the known ones are added to the labels of the data set.
+        tags: all tags that a model knows in the order of their numbers; others of the gold are added to the labels of
+            the data set, as gold that no answer meets.
         max_tokens: longest sentence allowed; None for no limit.
         truncate: what happens to a longer one: "error", or "head" to keep its beginning. A predicate that is cut off
             is left out.
@@ -82,26 +96,38 @@ def encode_frames(
     if not len(corpus):
         raise DataError(f"{corpus.source or 'data'}: there are no sentences")
     sentences = encode(corpus, vocabulary, kind="none", max_tokens=max_tokens, truncate=truncate)
-    if sentences.places:
-        raise UsageError("semantic roles are read word by word: an encoder of word pieces cannot label them")
     kept = [
         [frame for frame in _frames_of(corpus, number, whole) if frame.predicate < length]
         for number, (whole, length) in enumerate(
             zip(corpus.lengths()[:, 0].tolist(), sentences.lengths()[:, 0].tolist(), strict=True)
         )
     ]
-    counts = np.array([max(1, len(frames)) for frames in kept], np.int64)
-    number = np.repeat(np.arange(len(kept)), counts)
+    dataset = ask(sentences, [[frame.predicate for frame in frames] for frames in kept])
     asked = [frame for frames in kept for frame in (frames or (None,))]
+    labels = (*tags, *_unknown(asked, tags))
+    return replace(dataset, labels=labels, tags=_tags(asked, dataset, labels), found=_found(kept, dataset))
+
+
+def ask(sentences: EncodedDataset, predicates: Sequence[Sequence[int]]) -> TaggedDataset:
+    """Make one example of each predicate, without gold.
+
+    Args:
+        sentences: single texts as numbers.
+        predicates: places of the predicates of each, from 0; a sentence without any gives one example too.
+
+    Returns:
+        The examples, those of a sentence in the order of its predicates.
+
+    Raises:
+        UsageError: if the sentences are in word pieces.
+    """
+    if sentences.places:
+        raise UsageError("semantic roles are read word by word: an encoder of word pieces cannot label them")
+    counts = np.array([max(1, len(places)) for places in predicates], np.int64)
+    number = np.repeat(np.arange(len(predicates)), counts)
     expanded = sentences.select(number)
-    labels = (*tags, *_unknown(asked, tags)) if gold else tuple(tags)
-    return TaggedDataset(
-        **{**_columns(expanded), "labels": labels},
-        predicates=np.array([-1 if frame is None else frame.predicate for frame in asked], np.int64),
-        sentences=number,
-        tags=_tags(asked, expanded, labels) if gold else None,
-        found=_found(kept, expanded) if gold else None,
-    )
+    asked = [place for places in predicates for place in (places or (-1,))]
+    return TaggedDataset.of(expanded, np.array(asked, np.int64), number)
 
 
 def collate_frames(
@@ -128,10 +154,6 @@ def collate_frames(
     return tagged if device is None else tagged.to(device)
 
 
-def _columns(dataset: EncodedDataset) -> dict[str, Any]:
-    return {column.name: getattr(dataset, column.name) for column in fields(EncodedDataset)}
-
-
 def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame, ...]:
     """Return the frames of a sentence, checked against its number of words."""
     frames = corpus.targets[number]
@@ -145,7 +167,7 @@ def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame
             raise DataError(
                 f"{where}: a predicate at word {frame.predicate + 1}, but the sentence has {length} words"
             )
-        if frame.tags and len(frame.tags) != length:
+        if len(frame.tags) != length:
             raise DataError(
                 f"{where}: {len(frame.tags)} tags for {length} words; does the tokenizer split words of the file?"
             )

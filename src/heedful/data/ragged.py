@@ -30,6 +30,15 @@ class Ragged:
         """Return the length of each row, [N] int64."""
         return np.diff(self.offsets)
 
+    def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the values of chosen rows stand in `values`, row after row."""
+        lengths = self.lengths()[rows]
+        ends = np.cumsum(lengths)
+        places: NDArray[np.int64] = np.arange(lengths.sum()) + np.repeat(
+            self.offsets[rows] - ends + lengths, lengths
+        )
+        return places
+
     def take(self, rows: NDArray[np.int64]) -> Ragged:
         """Return chosen rows in the order asked for."""
         return self._pieces(self.offsets[rows], self.lengths()[rows])

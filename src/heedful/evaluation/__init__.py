@@ -3,6 +3,8 @@
 from heedful.evaluation.calibration import Calibration, Reliability, calibration, fit_temperature
 from heedful.evaluation.metrics import METRICS, Metric, classification_metrics, relatedness_metrics
 from heedful.evaluation.report import Report, evaluate_classes, evaluate_scores
+from heedful.evaluation.role_report import evaluate_roles
+from heedful.evaluation.roles import Counts, RoleScores, compare_frames
 from heedful.evaluation.significance import (
     Comparison,
     Interval,
@@ -17,15 +19,19 @@ __all__ = [
     "METRICS",
     "Calibration",
     "Comparison",
+    "Counts",
     "Interval",
     "Metric",
     "Reliability",
     "Report",
+    "RoleScores",
     "accuracy_interval",
     "bootstrap_interval",
     "calibration",
     "classification_metrics",
+    "compare_frames",
     "evaluate_classes",
+    "evaluate_roles",
     "evaluate_scores",
     "fit_temperature",
     "mcnemar",

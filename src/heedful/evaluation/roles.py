@@ -7,8 +7,8 @@ all its pieces are; R-X is a role of its own. The predicate, V, is not counted, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, field
 from typing import NamedTuple
 
 from heedful.data.bio import spans_of
@@ -63,6 +63,31 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class FrameOutcome:
+    """One predicate's arguments, gold against answer, by their roles; V may be among them.
+
+    Attributes:
+        correct: in both.
+        excess: in the answer alone.
+        missed: in the gold alone.
+    """
+
+    correct: tuple[str, ...]
+    excess: tuple[str, ...]
+    missed: tuple[str, ...]
+
+    @property
+    def counts(self) -> Counts:
+        """The numbers without V."""
+        return Counts(*(sum(role != PREDICATE for role in part) for part in astuple(self)))
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missed and nothing in excess, V aside."""
+        return not self.counts.excess and not self.counts.missed
+
+
+@dataclass(frozen=True)
 class RoleScores:
     """What a comparison of frames found.
 
@@ -75,6 +100,18 @@ class RoleScores:
     frames: int = 0
     complete: int = 0
     by_role: dict[str, Counts] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, outcomes: Sequence[FrameOutcome]) -> RoleScores:
+        """Add up the outcomes of frames."""
+        numbers = [
+            Counter(role for outcome in outcomes for role in part(outcome))
+            for part in (lambda o: o.correct, lambda o: o.excess, lambda o: o.missed)
+        ]
+        by_role = {
+            role: Counts(*(number[role] for number in numbers)) for role in sorted(set().union(*numbers))
+        }
+        return cls(len(outcomes), sum(outcome.complete for outcome in outcomes), by_role)
 
     @property
     def overall(self) -> Counts:
@@ -115,30 +152,19 @@ def arguments_of(tags: Sequence[str]) -> list[Argument]:
     return [Argument(role, tuple(pieces)) for role, pieces in found]
 
 
-def score_frames(gold: Iterable[Sequence[str]], answers: Iterable[Sequence[str]]) -> RoleScores:
-    """Compare frames one by one.
+def compare_frames(gold: Sequence[str], answer: Sequence[str]) -> FrameOutcome:
+    """Compare one predicate's arguments.
 
     Args:
-        gold: the tags of each predicate's sentence.
-        answers: likewise, in the same order.
+        gold: tags, one a word.
+        answer: likewise.
 
     Returns:
-        The counts.
+        The roles that were met, or not.
     """
-    frames = complete = 0
-    correct, excess, missed = Counter[str](), Counter[str](), Counter[str]()
-    for wanted, given in zip(gold, answers, strict=True):
-        right, found = set(arguments_of(wanted)), set(arguments_of(given))
-        correct.update(argument.role for argument in right & found)
-        excess.update(argument.role for argument in found - right)
-        missed.update(argument.role for argument in right - found)
-        frames += 1
-        complete += all(argument.role == PREDICATE for argument in right ^ found)
-    by_role = {
-        role: Counts(correct[role], excess[role], missed[role])
-        for role in sorted({*correct, *excess, *missed})
-    }
-    return RoleScores(frames, complete, by_role)
+    wanted, given = set(arguments_of(gold)), set(arguments_of(answer))
+    parts = (wanted & given, given - wanted, wanted - given)
+    return FrameOutcome(*(tuple(argument.role for argument in sorted(part)) for part in parts))
 
 
 def _share(part: float, whole: float) -> float:

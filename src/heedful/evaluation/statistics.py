@@ -7,11 +7,13 @@ compares the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from heedful.evaluation.roles import Counts
 
 Values = NDArray[Any]
 Weights = NDArray[np.float64]
@@ -55,14 +57,65 @@ def mse(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64
     return _means(weights, (np.asarray(gold, np.float64) - predicted) ** 2)[:, 0]
 
 
+def f1(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:
+    """Return the F1 of arguments; frames as `pack_frames` gives them."""
+    correct, answered = np.divmod(predicted, _FRAME)
+    return _ratio(weights, 2 * correct, gold + answered)
+
+
+def precision(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:
+    """Return the share of answered arguments that are right."""
+    correct, answered = np.divmod(predicted, _FRAME)
+    return _ratio(weights, correct, answered)
+
+
+def recall(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:
+    """Return the share of the gold's arguments that were found."""
+    return _ratio(weights, predicted // _FRAME, gold)
+
+
+def complete(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:
+    """Return the share of frames all of whose arguments are right, and nothing else."""
+    correct, answered = np.divmod(predicted, _FRAME)
+    return _means(weights, (correct == gold) & (answered == gold))[:, 0]
+
+
 STATISTICS: dict[str, Statistic] = {
     "accuracy": accuracy,
     "macro_f1": macro_f1,
     "pearson": pearson,
     "spearman": spearman,
     "mse": mse,
+    "f1": f1,
+    "precision": precision,
+    "recall": recall,
+    "complete": complete,
 }
 """Name of a metric to its form over weighted copies."""
+
+
+_FRAME = 1000
+"""More than the arguments of one frame."""
+
+
+def pack_frames(counts: Sequence[Counts]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one number a frame for gold and answer, so that frames can be resampled like other examples.
+
+    Args:
+        counts: of the arguments of each frame, [N].
+
+    Returns:
+        Arguments in the gold, and ``1000 * right ones + arguments in the answer``, [N] each.
+    """
+    gold = np.array([one.correct + one.missed for one in counts], np.int64)
+    answered = np.array([one.correct * _FRAME + one.correct + one.excess for one in counts], np.int64)
+    return gold, answered
+
+
+def _ratio(weights: Weights, part: Values, whole: Values) -> NDArray[np.float64]:
+    """Return the weighted sum of one column over that of another, in each copy; 0 of nothing."""
+    found: NDArray[np.float64] = weights @ np.stack([part, whole], axis=1).astype(np.float64)
+    return found[:, 0] / np.maximum(found[:, 1], 1e-12)
 
 
 def _means(weights: Weights, *columns: Values) -> NDArray[np.float64]:

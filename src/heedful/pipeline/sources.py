@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import resources
@@ -16,6 +16,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.data.readers.opening import find_file
 from heedful.data.readers.parallel import parallel_files, read_parallel
+from heedful.data.readers.roles import is_role_file, read_roles
 from heedful.data.readers.table import read_table
 from heedful.data.targets import collect_labels
 from heedful.errors import DataError, UsageError
@@ -35,7 +36,7 @@ class Source:
     Attributes:
         load: reads "train", "dev" and, where there is one, "test". Where the test part itself selects, the two are the
             same object.
-        kind: "text", "pair" or "score".
+        kind: "text", "pair", "score" or "roles".
         protocol: one sentence that says how the parts come about.
         labels: class names in their fixed order; empty where they are collected from the training examples.
         fingerprint: file to SHA-256 of its content.
@@ -171,19 +172,13 @@ def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
 
 
 def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
-    kind = "score" if data.score else "pair" if data.premise else "text"
-    roles = ("text", "premise", "hypothesis", "label", "score")
-    columns: dict[str, Any] = {role: getattr(data, role) or None for role in roles}
+    kind = _kind_of(data)
     named = {"train": data.train, "dev": data.dev, "test": data.test}
     paths = {part: find_named(name, root) for part, name in named.items() if name}
     fingerprint = {path.name: sha256(path) for path in paths.values()}
 
     def load() -> Corpora:
-        parts = {"train": read_table(paths["train"], **columns, **data.options)}
-        # The other files are read knowing the classes, so that a misspelt one is named with its row and field.
-        labels = () if kind == "score" else collect_labels(parts["train"].examples, parts["train"].source)
-        others = [part for part in paths if part != "train"]
-        parts |= {part: read_table(paths[part], **columns, **data.options, labels=labels) for part in others}
+        parts = _read_roles(paths, data) if kind == "roles" else _read_tables(paths, data)
         if "dev" in parts:
             return parts
         if data.protocol == "paper" and "test" in parts:
@@ -199,6 +194,28 @@ def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     return Source(load, kind, how, fingerprint=fingerprint)
 
 
+def _kind_of(data: DataConfig) -> str:
+    if is_role_file(data.train):
+        return "roles"
+    return "score" if data.score else "pair" if data.premise else "text"
+
+
+def _read_roles(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
+    return {part: read_roles(path, **data.options) for part, path in paths.items()}
+
+
+def _read_tables(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
+    roles = ("text", "premise", "hypothesis", "label", "score")
+    columns: dict[str, Any] = {role: getattr(data, role) or None for role in roles}
+    parts = {"train": read_table(paths["train"], **columns, **data.options)}
+    # The other files are read knowing the classes, so that a misspelt one is named with its row and field.
+    labels = () if data.score else collect_labels(parts["train"].examples, parts["train"].source)
+    others = [part for part in paths if part != "train"]
+    return parts | {
+        part: read_table(paths[part], **columns, **data.options, labels=labels) for part in others
+    }
+
+
 def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     source, target = data.languages
     named = {"train": data.train, "dev": data.dev, "test": data.test}
@@ -210,7 +227,9 @@ def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
         parts = {
             part: read_parallel(path, target=files[part][1], **data.options) for part, path in paths.items()
         }
-        return parts if "dev" in parts else _with_dev(parts["train"], parts.get("test"), data.dev_fraction, seed)
+        return (
+            parts if "dev" in parts else _with_dev(parts["train"], parts.get("test"), data.dev_fraction, seed)
+        )
 
     cut = f"a dev part of {data.dev_fraction:.0%} cut from training (seed {seed})"
     how = f"named files; {'dev' if 'dev' in paths else cut} selects"

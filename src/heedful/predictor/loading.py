@@ -8,11 +8,14 @@ from heedful.checkpoint import load_model_folder
 from heedful.predictor.base import TextModel
 from heedful.predictor.folder import model_folder
 from heedful.predictor.predictor import Predictor
+from heedful.predictor.roles import RolePredictor
 from heedful.predictor.translator import Translator
 
 AnyModel = TextModel | Translator
-_CLASSES: tuple[type[TextModel] | type[Translator], ...] = (Predictor, Translator)
-BY_TASK: dict[str, type[TextModel] | type[Translator]] = {task: kind for kind in _CLASSES for task in kind.tasks}
+_CLASSES: tuple[type[TextModel] | type[Translator], ...] = (Predictor, RolePredictor, Translator)
+BY_TASK: dict[str, type[TextModel] | type[Translator]] = {
+    task: kind for kind in _CLASSES for task in kind.tasks
+}
 """``model.task`` to class."""
 
 

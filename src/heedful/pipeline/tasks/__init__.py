@@ -7,9 +7,10 @@ subclass of `AnyTask`, and a line in `_ALL`.
 from heedful.pipeline.tasks.base import AnyTask, RunTask
 from heedful.pipeline.tasks.classify import PairTask, TextTask
 from heedful.pipeline.tasks.relatedness import ScoreTask
+from heedful.pipeline.tasks.roles import RolesTask
 from heedful.pipeline.tasks.translation import TranslationTask
 
-_WORDS: tuple[RunTask, ...] = (TextTask(), PairTask(), ScoreTask())
+_WORDS: tuple[RunTask, ...] = (TextTask(), PairTask(), ScoreTask(), RolesTask())
 _ALL: tuple[AnyTask, ...] = (*_WORDS, TranslationTask())
 
 WORD_TASKS: dict[str, RunTask] = {task.kind: task for task in _WORDS}

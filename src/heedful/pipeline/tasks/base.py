@@ -129,7 +129,7 @@ class RunTask(AnyTask):
         vocabulary: AnyVocabulary,
         labels: tuple[str, ...],
         text: TextSettings,
-    ) -> Predictor:
+    ) -> TextModel:
         """Put the network together with its words."""
         return Predictor(network, model, vocabulary, labels, text)
 

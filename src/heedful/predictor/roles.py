@@ -1,0 +1,238 @@
+"""`RolePredictor`: a network that labels semantic roles, together with its words and tags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from heedful.data.bio import begin_numbers
+from heedful.data.collate import collate
+from heedful.data.encode import EncodedDataset
+from heedful.data.examples import Corpus, Example
+from heedful.data.frames import TaggedDataset, ask, collate_frames
+from heedful.data.readers.requests import read_requests
+from heedful.errors import UsageError
+from heedful.models import TaggerNetwork
+from heedful.ops.bio import bio_decode
+from heedful.predictor.base import TextModel
+from heedful.predictor.role_answers import PredicateAnswer, RoleAnswer, role_spans
+from heedful.text.tokenize import tokenizer
+
+if TYPE_CHECKING:
+    from heedful.explain import Explanation
+
+Predicates = Sequence[Sequence[int]]
+"""For each text the places of its predicates, from 0."""
+
+
+@dataclass(frozen=True)
+class TaggedWords:
+    """The tags of the words of examples, end to end.
+
+    Attributes:
+        numbers: of the tag of each word, [T] int64.
+        probabilities: of that tag, each word by itself, [T] float32.
+    """
+
+    numbers: NDArray[np.int64]
+    probabilities: NDArray[np.float32]
+
+
+class RolePredictor(TextModel):
+    """Who does what to whom: for every predicate of a text its arguments.
+
+    See `TextModel` for the arguments; labels are the BIO tags.
+    """
+
+    network: TaggerNetwork
+    tasks = ("roles",)
+    is_pair = False
+    threshold = 0.5
+    """Probability from which a word is a predicate."""
+
+    def read(self, requests: Sequence[str] | Corpus) -> Corpus:
+        """Turn texts into examples, one for each, in order.
+
+        Args:
+            requests: strings; or examples that a reader made of a file.
+
+        Returns:
+            The examples.
+
+        Raises:
+            UsageError: if it is one string rather than a list.
+            DataError: if a request is no string; names it.
+        """
+        if isinstance(requests, Corpus):
+            return requests
+        if isinstance(requests, str):
+            raise UsageError(f"expected a list of texts, got one string: write [{requests!r:.60}]")
+        return read_requests(list(requests))
+
+    @torch.inference_mode()
+    def find(self, dataset: EncodedDataset) -> NDArray[np.float32]:
+        """Score every word to be a predicate.
+
+        Args:
+            dataset: encoded texts.
+
+        Returns:
+            The probability of each word, all texts end to end, [T].
+        """
+        self.network.eval()
+        rows = dataset.sides[0]
+        found = np.zeros(len(rows.values), np.float32)
+        for indices in self.batches(dataset):
+            sentences = collate(dataset, indices, self.device).sides[0]
+            scores = torch.sigmoid(self.network.find(sentences).float())
+            found[rows.places(indices)] = scores[sentences.valid].cpu().numpy()
+        return found
+
+    @torch.inference_mode()
+    def tag(self, dataset: TaggedDataset) -> TaggedWords:
+        """Give every word its tag around the predicate of its example.
+
+        Args:
+            dataset: examples that name their predicates.
+
+        Returns:
+            The most probable sequences of tags that are valid BIO, in the rows of the data set.
+        """
+        self.network.eval()
+        rows = dataset.sides[0]
+        numbers = np.zeros(len(rows.values), np.int64)
+        probabilities = np.zeros(len(rows.values), np.float32)
+        begins = torch.tensor(begin_numbers(self.labels), device=self.device)
+        for indices in self.batches(dataset):
+            batch = collate_frames(dataset, indices, self.device)
+            valid = batch.sides[0].valid
+            scores = torch.log_softmax(self.network(batch).logits.float(), dim=-1)
+            tags = bio_decode(scores, valid, begins)
+            places = rows.places(indices)
+            numbers[places] = tags[valid].cpu().numpy()
+            chosen = scores.gather(-1, tags[..., None])[..., 0].exp()
+            probabilities[places] = chosen[valid].cpu().numpy()
+        return TaggedWords(numbers, probabilities)
+
+    def answer(
+        self, requests: Sequence[str] | Corpus, predicates: Predicates | None = None
+    ) -> list[RoleAnswer]:
+        """Label the roles of texts.
+
+        Args:
+            requests: strings, may be empty; or examples of a file, whose frames name their predicates.
+            predicates: for each text the places of its predicates among its words, from 0; None takes those of the
+                examples, or finds them where there are none.
+
+        Returns:
+            One answer a text, in order.
+
+        Raises:
+            UsageError: if predicates and texts differ in number, or a place lies outside its text.
+        """
+        corpus = self.read(requests)
+        dataset, readings = self.encode_examples(corpus.examples, corpus.source)
+        if not len(dataset):
+            return []
+        given = predicates if predicates is not None else _given(corpus.examples)
+        lengths = dataset.lengths()[:, 0]
+        scores = (
+            np.ones(len(dataset.sides[0].values), np.float32) if given is not None else self.find(dataset)
+        )
+        chosen = _checked(given, lengths) if given is not None else _above(scores, dataset, self.threshold)
+        asked = ask(dataset, chosen)
+        words = self.tag(asked)
+        starts, of_rows = dataset.sides[0].offsets, asked.sides[0].offsets
+        found: list[list[PredicateAnswer]] = [[] for _ in corpus.examples]
+        seen = [self.words_of(example, int(n)) for example, n in zip(corpus.examples, lengths, strict=True)]
+        for row, (number, place) in enumerate(zip(asked.sentences, asked.predicates, strict=True)):
+            if place < 0:
+                continue
+            part = slice(of_rows[row], of_rows[row + 1])
+            tags = tuple(self.labels[tag] for tag in words.numbers[part])
+            spoken, offsets, text = seen[number]
+            spans = role_spans(tags, words.probabilities[part].tolist(), offsets, text)
+            score = float(scores[starts[number] + place])
+            found[number].append(PredicateAnswer(int(place), spoken[place], score, tags, spans))
+        return [
+            RoleAnswer(
+                spoken, offsets, tuple(own), int(readings.unknown[number]), bool(readings.truncated[number])
+            )
+            for number, ((spoken, offsets, _), own) in enumerate(zip(seen, found, strict=True))
+        ]
+
+    def words_of(
+        self, example: Example, length: int
+    ) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...], str]:
+        """Return what was read of a text.
+
+        Args:
+            example: the text.
+            length: how many words were read.
+
+        Returns:
+            The words, their places in the text, and the text; that of ready-made words is the words with single spaces.
+        """
+        cutter = tokenizer(self.text.tokenizer)
+        ready = example.words[0] if example.words else None
+        if ready is None:
+            tokens = cutter.tokens(example.texts[0])
+            return tokens.words[:length], tokens.spans[:length], example.texts[0]
+        words = [piece for word in ready for piece in cutter.split_word(word)][:length]
+        ends = np.cumsum([len(word) + 1 for word in words]).tolist()
+        spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
+        return tuple(words), spans, " ".join(words)
+
+    def explain(self, request: str | Corpus, predicate: int | None = None) -> Explanation:
+        """Show what the model looked at when it labelled one predicate.
+
+        Args:
+            request: one text.
+            predicate: place of the predicate, from 0; None takes the first one of the answer.
+
+        Returns:
+            The record that the pictures are drawn from.
+
+        Raises:
+            UsageError: if a corpus does not hold exactly one example, or the text has no predicate.
+        """
+        from heedful.predictor.explaining_roles import explain_roles
+
+        corpus = self.read(request if isinstance(request, Corpus) else [request])
+        if len(corpus.examples) != 1:
+            raise UsageError(f"explain takes one request at a time; got {len(corpus.examples)}")
+        return explain_roles(self, corpus, predicate)
+
+
+def _given(examples: Sequence[Example]) -> Predicates | None:
+    """Return the predicates that the examples of a file name; None where they name none."""
+    if any(not isinstance(example.target, tuple) for example in examples):
+        return None
+    return [
+        [frame.predicate for frame in example.target] if isinstance(example.target, tuple) else []
+        for example in examples
+    ]
+
+
+def _checked(predicates: Predicates, lengths: NDArray[np.int64]) -> list[list[int]]:
+    if len(predicates) != len(lengths):
+        raise UsageError(
+            f"predicates must have one entry a text; got {len(predicates)} for {len(lengths)} texts"
+        )
+    for number, (places, length) in enumerate(zip(predicates, lengths.tolist(), strict=True), start=1):
+        for place in places:
+            if not 0 <= place < length:
+                raise UsageError(
+                    f"text {number}: there is no word {place + 1} to be a predicate; {length} words of it are read"
+                )
+    return [sorted(set(places)) for places in predicates]
+
+
+def _above(scores: NDArray[np.float32], dataset: EncodedDataset, threshold: float) -> list[list[int]]:
+    offsets = dataset.sides[0].offsets[1:-1]
+    return [np.flatnonzero(part >= threshold).tolist() for part in np.split(scores, offsets)]
