@@ -12,8 +12,8 @@ from typing import Any, Literal
 from heedful.data.examples import Corpus
 from heedful.data.readers.label_text import POLARITY, SUBJECTIVITY, read_label_text
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_snli
-from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.parallel import read_parallel
+from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.sick import read_sick
 from heedful.data.readers.sst import FIVE_CLASSES, TWO_CLASSES
 from heedful.data.readers.sst_trees import read_sst_trees
