@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.roles import Counts
 
 Values = NDArray[Any]
@@ -86,6 +87,7 @@ STATISTICS: dict[str, Statistic] = {
     "pearson": pearson,
     "spearman": spearman,
     "mse": mse,
+    "bleu": bleu_of_copies,
     "f1": f1,
     "precision": precision,
     "recall": recall,

@@ -10,12 +10,9 @@ import pytest
 import sacrebleu
 
 from heedful.errors import UsageError
-from heedful.evaluation.translation import (
-    bleu_of_copies,
-    compare_translations,
-    evaluate_translations,
-    translation_metrics,
-)
+from heedful.evaluation import paired_bootstrap
+from heedful.evaluation.bleu import bleu_of_copies, translation_metrics
+from heedful.evaluation.translation import evaluate_translations
 
 REFERENCES = [
     f"Der Hund {verb} im {place} , und die Katze schläft ."
@@ -69,17 +66,25 @@ def test_weighted_copies_are_copies() -> None:
 
 
 def test_the_paired_bootstrap_tells_a_difference_from_chance() -> None:
-    found = compare_translations(REFERENCES, POOR, GOOD, samples=500)
-    assert found.system - found.baseline > 5
-    assert found.p_value < 0.01
-    assert "seed:12345" in found.metric
-    assert found == compare_translations(REFERENCES, POOR, GOOD, samples=500)
-    same = compare_translations(REFERENCES, GOOD, list(GOOD), samples=500)
-    assert same.system == same.baseline
-    assert same.p_value == 1.0
+    found = paired_bootstrap("bleu", REFERENCES, POOR, GOOD, resamples=500)
+    assert found.difference == pytest.approx(
+        sacrebleu.corpus_bleu(GOOD, [REFERENCES]).score - sacrebleu.corpus_bleu(POOR, [REFERENCES]).score
+    )
+    assert found.p < 0.01
     other = [text if i % 5 != 1 else text.replace("Katze", "Kuh") for i, text in enumerate(REFERENCES)]
-    assert compare_translations(REFERENCES, GOOD, other, samples=500).p_value > 0.2
-    assert "paired bootstrap, 500 resamples" in found.render()
+    assert paired_bootstrap("bleu", REFERENCES, GOOD, other, resamples=500).p > 0.2
+
+
+def test_the_bootstrap_agrees_with_that_of_sacrebleu() -> None:
+    """Its interval is the half width around the mean of its resamples, 95 % of them inside."""
+    from sacrebleu.metrics import BLEU
+    from sacrebleu.significance import PairedTest
+
+    named = [("first", POOR), ("second", GOOD)]
+    _, scores = PairedTest(named, {"BLEU": BLEU(references=[REFERENCES])}, None, test_type="bs", n_samples=1000)()
+    theirs = scores["BLEU"][0]
+    ours = evaluate_translations(REFERENCES, POOR, perplexity=1.0).intervals["bleu"]
+    assert (ours.high - ours.low) / 2 == pytest.approx(theirs.ci, rel=0.1)
 
 
 def test_refusals() -> None:
@@ -92,7 +97,7 @@ def test_refusals() -> None:
 def test_without_the_package_the_message_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['sacrebleu'] = None\n"
-        "from heedful.evaluation.translation import translation_metrics\n"
+        "from heedful.evaluation.bleu import translation_metrics\n"
         "try: translation_metrics(['a'], ['a'])\nexcept Exception as error: print(error)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
