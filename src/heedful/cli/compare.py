@@ -1,0 +1,78 @@
+"""``heedful compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heedful.cli.options import PATH, data_option, json_option
+from heedful.cli.output import print_json
+
+if TYPE_CHECKING:
+    from heedful.comparison import Run
+
+
+@click.command()
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+@click.option("--on", "split", metavar="SET:SPLIT", help="What two models answer, for example trec:test.")
+@data_option
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="What to compare; may be repeated. Default: the first metric of the task, accuracy or Pearson's correlation.",
+)
+@click.option(
+    "--resamples", type=click.IntRange(min=100), default=10_000, show_default=True, help="Of the bootstrap."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the resamples.")
+@json_option
+def command(
+    first: Path,
+    second: Path,
+    split: str | None,
+    data: Path | None,
+    metrics: tuple[str, ...],
+    resamples: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Test whether SECOND is better than FIRST: two folders of heedful study, or two models and --on.
+
+    Two studies are paired by seed or fold: a t-test over the runs, and a bootstrap over the test examples. Two models
+    answer the examples of --on: the bootstrap, and McNemar's exact test for accuracy.
+
+    Example: heedful compare runs/disan-study runs/mtsa-study
+    """
+    from heedful.comparison import compare
+
+    runs = [_runs(folder, split, data) for folder in (first, second)]
+    outcome = compare((str(first), str(second)), runs[0], runs[1], metrics, resamples=resamples, seed=seed)
+    if as_json:
+        print_json(outcome.as_dict())
+    else:
+        click.echo(outcome.render())
+
+
+def _runs(folder: Path, split: str | None, data: Path | None) -> list[Run]:
+    from heedful.cli.models import open_model
+    from heedful.comparison import Run, is_study, read_study
+    from heedful.errors import UsageError
+    from heedful.pipeline.evaluate import evaluate_corpus, read_gold
+
+    if is_study(folder):
+        if split is not None:
+            raise UsageError(f"{folder} holds the answers of a study; --on is for two models")
+        return read_study(folder)
+    if split is None and not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder")
+    if split is None:
+        raise UsageError(
+            f"{folder} holds no runs of a study; if it is a model, say what to answer: --on SET:SPLIT, for example "
+            "trec:test"
+        )
+    predictor = open_model(folder)
+    return [Run.of_report(evaluate_corpus(predictor, read_gold(predictor, None, split, data, {})))]

@@ -1,0 +1,227 @@
+"""Two systems on the same examples: which is better, by how much, and whether that could be chance."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import ArtefactError, UsageError, nearest
+from heedful.evaluation import Comparison, Report, mcnemar, paired_bootstrap, paired_seeds
+from heedful.evaluation.significance import RESAMPLES, describe_p
+from heedful.evaluation.statistics import STATISTICS
+
+_SHARED = "folds share most of their training data, so that this p is too small"
+_READING = """\
+Over runs: would training again give the same order? Over examples: would other examples? Each p answers one question
+asked beforehand; of many that are looked at, some are small by chance."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one trained model answered on a test part.
+
+    Attributes:
+        varied: the setting that tells the runs of a study apart, for example "train.seed=1"; empty for a model folder.
+        metrics: metric name to value.
+        gold: [N]; empty where the answers were not kept.
+        predicted: [N], likewise.
+        classes: class names in the order of their numbers; empty for scores.
+    """
+
+    varied: str
+    metrics: dict[str, float]
+    gold: NDArray[Any]
+    predicted: NDArray[Any]
+    classes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_report(cls, report: Report) -> Run:
+        """Take what a report holds."""
+        return cls("", report.metrics, report.gold, report.predicted, tuple(report.confusion))
+
+    @classmethod
+    def of_record(cls, record: dict[str, Any]) -> Run:
+        """Take what a study kept."""
+        test, answers = record["summary"]["test"], record.get("answers", {})
+        gold, predicted = (np.asarray(answers.get(name, [])) for name in ("gold", "predicted"))
+        return cls(
+            record["summary"]["varied"], test["metrics"], gold, predicted, tuple(test.get("confusion", ()))
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Two systems compared.
+
+    Attributes:
+        names: of the two.
+        runs: of each that could be paired.
+        left_out: runs of either that the other lacks.
+        tests: metric name to the tests that apply.
+    """
+
+    names: tuple[str, str]
+    runs: int
+    left_out: tuple[str, ...]
+    tests: dict[str, tuple[Comparison, ...]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+    def render(self) -> str:
+        """Return the figures as lines for a terminal."""
+        lines = [f"A  {self.names[0]}", f"B  {self.names[1]}"]
+        lines += [f"left out, the other has none: {', '.join(self.left_out)}"] if self.left_out else []
+        for metric, tests in self.tests.items():
+            lines += ["", metric, *(line for test in tests for line in _lines(test))]
+        return "\n".join([*lines, "", _READING])
+
+
+def is_study(folder: Path) -> bool:
+    """Say whether a folder holds the runs of a study."""
+    return bool(_records(folder))
+
+
+def read_study(folder: Path) -> list[Run]:
+    """Read the runs that ``heedful study`` kept.
+
+    Args:
+        folder: its ``--out``.
+
+    Returns:
+        The runs, in the order of their seeds or folds.
+
+    Raises:
+        ArtefactError: naming the file, if one is not what a study writes.
+    """
+    runs = []
+    for file in _records(folder):
+        try:
+            runs.append(Run.of_record(json.loads(file.read_text(encoding="utf-8"))))
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ArtefactError(
+                f"{file}: expected a run that heedful study kept; {error}. Run it again."
+            ) from error
+    return runs
+
+
+def compare(
+    names: tuple[str, str],
+    first: Sequence[Run],
+    second: Sequence[Run],
+    metrics: Sequence[str] = (),
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Outcome:
+    """Compare the runs of two systems, paired by seed or fold.
+
+    Args:
+        names: of the two systems, for the report.
+        first: runs of the first.
+        second: runs of the second.
+        metrics: what to compare; by default the first metric, so that one question is asked.
+        resamples: of the paired bootstrap.
+        seed: of the resamples.
+
+    Returns:
+        For each metric the tests that apply: the paired t-test over runs where there are several, the paired bootstrap
+        over examples where the answers were kept, and McNemar's test for the accuracy of two models.
+
+    Raises:
+        UsageError: if the two did not answer the same examples, share no seed or fold, or lack a metric.
+    """
+    pairs, left_out = _paired(first, second)
+    _check_same(names, pairs)
+    known = [name for name in pairs[0][0].metrics if name in pairs[0][1].metrics]
+    for name in metrics:
+        if name not in known:
+            raise UsageError(f"--metric: both were not measured by {name!r}; {nearest(name, known)}")
+    chosen = metrics or known[:1]
+    tests = {name: tuple(_tests(name, pairs, resamples, seed)) for name in chosen}
+    return Outcome(names, len(pairs), left_out, tests)
+
+
+Pairs = list[tuple[Run, Run]]
+
+
+def _records(folder: Path) -> list[Path]:
+    """Return the files of a study's runs in the order of their seeds or folds."""
+    named = (
+        (re.fullmatch(r"(train\.seed|data\.fold)=(\d+)\.json", path.name), path)
+        for path in folder.glob("*.json")
+    )
+    found = [(match[1], int(match[2]), path) for match, path in named if match]
+    return [path for _, _, path in sorted(found)]
+
+
+def _paired(first: Sequence[Run], second: Sequence[Run]) -> tuple[Pairs, tuple[str, ...]]:
+    by_name = {run.varied: run for run in second}
+    pairs = [(run, by_name[run.varied]) for run in first if run.varied in by_name]
+    if not pairs:
+        raise UsageError("the two studies share no seed and no fold: run both over the same ones")
+    shared = {run.varied for run, _ in pairs}
+    return pairs, tuple(dict.fromkeys(run.varied for run in (*first, *second) if run.varied not in shared))
+
+
+def _check_same(names: tuple[str, str], pairs: Pairs) -> None:
+    for a, b in pairs:
+        where = f"{names[0]} and {names[1]}{f', {a.varied}' if a.varied else ''}"
+        if a.classes != b.classes:
+            raise UsageError(f"{where}: other classes: {', '.join(a.classes)}; {', '.join(b.classes)}")
+        if not (len(a.gold) and len(b.gold)):
+            continue
+        if len(a.gold) != len(b.gold):
+            raise UsageError(
+                f"{where}: answers to {len(a.gold):,} and {len(b.gold):,} examples, not the same ones"
+            )
+        other = np.flatnonzero(a.gold != b.gold)
+        if len(other):
+            raise UsageError(
+                f"{where}: gold differs in {len(other):,} of {len(a.gold):,} examples, first in number "
+                f"{other[0] + 1} ({a.gold[other[0]]} and {b.gold[other[0]]}): these are answers to other examples"
+            )
+
+
+def _tests(metric: str, pairs: Pairs, resamples: int, seed: int) -> Iterator[Comparison]:
+    if len(pairs) > 1:
+        over_runs = paired_seeds([a.metrics[metric] for a, _ in pairs], [b.metrics[metric] for _, b in pairs])
+        yield replace(over_runs, note=_SHARED) if _are_folds(pairs) else over_runs
+    if metric not in STATISTICS or not all(len(a.gold) and len(b.gold) for a, b in pairs):
+        return
+    gold, first, second = _answers(pairs)
+    yield paired_bootstrap(metric, gold, first, second, resamples=resamples, seed=seed)
+    if metric == "accuracy" and len(first) == 1:
+        yield mcnemar(gold, first[0], second[0])
+
+
+def _are_folds(pairs: Pairs) -> bool:
+    return pairs[0][0].varied.startswith("data.fold=")
+
+
+def _answers(pairs: Pairs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return gold [N] and answers [S, N]; of folds, whose examples differ, all one after the other, [1, N]."""
+    golds = [a.gold for a, _ in pairs]
+    if _are_folds(pairs):
+        first, second = (np.concatenate([pair[side].predicted for pair in pairs])[None] for side in (0, 1))
+        return np.concatenate(golds), first, second
+    if not all(np.array_equal(golds[0], gold) for gold in golds):
+        raise UsageError("the runs of a study were tested on other examples; compare them one by one")
+    first, second = (np.stack([pair[side].predicted for pair in pairs]) for side in (0, 1))
+    return golds[0], first, second
+
+
+def _lines(test: Comparison) -> list[str]:
+    interval = f"  95 % {test.interval}" if test.interval else ""
+    counts = "".join(f", {count:,} {what}" for what, count in test.counts.items())
+    line = f"  A {test.first:.4f}  B {test.second:.4f}  B - A {test.difference:+.4f}{interval}  {describe_p(test.p)}"
+    lines = [line, f"    {test.test}, {test.n:,} {test.unit}{counts}"]
+    return [*lines, f"    {test.note}"] if test.note else lines

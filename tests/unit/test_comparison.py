@@ -1,0 +1,138 @@
+"""Two systems compared: studies by seed and fold, models by their answers, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiny
+from heedful.comparison import Run, compare, is_study, read_study
+from heedful.errors import ArtefactError, UsageError
+from heedful.evaluation import mcnemar, paired_bootstrap, paired_seeds
+
+GOLD = np.array([0, 1, 1, 0, 2, 1, 0, 2, 1, 0])
+NAMES = ("a", "b")
+
+
+def record(varied: str, predicted: np.ndarray, gold: np.ndarray = GOLD, **more: object) -> dict:
+    metrics = {"accuracy": float(np.mean(predicted == gold)), "macro_f1": 0.5}
+    return {
+        "summary": {"varied": varied, "test": {"metrics": metrics, "confusion": {"x": {}, "y": {}, "z": {}}}},
+        "answers": {"gold": gold.tolist(), "predicted": predicted.tolist()},
+        **more,
+    }
+
+
+def answers(seed: int, wrong: int) -> np.ndarray:
+    found = GOLD.copy()
+    places = np.random.default_rng(seed).choice(10, wrong, replace=False)
+    found[places] = (found[places] + 1) % 3
+    return found
+
+
+def study(folder: Path, wrongs: dict[int, int], key: str = "train.seed") -> Path:
+    folder.mkdir()
+    for number, wrong in wrongs.items():
+        name = f"{key}={number}"
+        (folder / f"{name}.json").write_text(json.dumps(record(name, answers(number, wrong))))
+    return folder
+
+
+def test_studies_are_paired_by_seed(tmp_path: Path) -> None:
+    a = read_study(study(tmp_path / "a", {1: 5, 2: 4, 10: 5, 3: 3}))
+    b = read_study(study(tmp_path / "b", {3: 2, 10: 3, 2: 4, 4: 1}))
+    assert [run.varied for run in a] == [f"train.seed={seed}" for seed in (1, 2, 3, 10)]
+    outcome = compare(NAMES, a, b)
+    assert (outcome.runs, outcome.left_out) == (3, ("train.seed=1", "train.seed=4"))
+    assert list(outcome.tests) == ["accuracy"]
+    over_runs, over_examples = outcome.tests["accuracy"]
+    assert over_runs == paired_seeds([0.6, 0.7, 0.5], [0.6, 0.8, 0.7])
+    first = [answers(seed, wrong) for seed, wrong in ((2, 4), (3, 3), (10, 5))]
+    second = [answers(seed, wrong) for seed, wrong in ((2, 4), (3, 2), (10, 3))]
+    assert over_examples == paired_bootstrap("accuracy", GOLD, first, second)
+    text = outcome.render()
+    for part in (
+        "A  a",
+        "the other has none: train.seed=1, train.seed=4",
+        "paired t-test, 3 runs",
+        "+0.1000",
+    ):
+        assert part in text
+    assert json.loads(json.dumps(outcome.as_dict()))["tests"]["accuracy"][0]["n"] == 3
+
+
+def test_folds_are_put_one_after_the_other(tmp_path: Path) -> None:
+    a, b = (
+        read_study(study(tmp_path / name, wrongs, "data.fold"))
+        for name, wrongs in (("a", {1: 5, 2: 4}), ("b", {1: 2, 2: 4}))
+    )
+    over_runs, over_examples, exact = compare(NAMES, a, b).tests["accuracy"]
+    assert (exact.n, exact.p) == (20, mcnemar(*(np.concatenate(part) for part in _both_folds())).p)
+    assert "training data" in over_runs.note
+    assert (over_examples.n, over_examples.first, over_examples.second) == (20, 0.55, pytest.approx(0.7))
+
+
+def _both_folds() -> list[list[np.ndarray]]:
+    return [[GOLD, GOLD], [answers(1, 5), answers(2, 4)], [answers(1, 2), answers(2, 4)]]
+
+
+def test_two_models_are_compared_example_by_example() -> None:
+    first, second = (Run("", {"accuracy": 0.0}, GOLD, answers(s, w)) for s, w in ((1, 6), (2, 1)))
+    tests = compare(NAMES, [first], [second], resamples=200, seed=3).tests["accuracy"]
+    assert tests == (
+        paired_bootstrap("accuracy", GOLD, first.predicted, second.predicted, resamples=200, seed=3),
+        mcnemar(GOLD, first.predicted, second.predicted),
+    )
+
+
+def test_runs_without_answers_are_compared_by_run_only(tmp_path: Path) -> None:
+    a, b = (
+        [Run(f"train.seed={s}", {"bleu": v + s}, np.empty(0), np.empty(0)) for s in (1, 2)]
+        for v in (20.0, 21.5)
+    )
+    assert [test.test for test in compare(NAMES, a, b).tests["bleu"]] == ["paired t-test"]
+
+
+def test_other_examples_are_refused(tmp_path: Path) -> None:
+    a = read_study(study(tmp_path / "a", {1: 5}))
+    changed = GOLD.copy()
+    changed[3] = 2
+    with pytest.raises(
+        UsageError, match=r"a and b, train\.seed=1: gold differs in 1 of 10 .* number 4 \(0 and 2\)"
+    ):
+        compare(NAMES, a, [Run.of_record(record("train.seed=1", answers(1, 1), changed))])
+    with pytest.raises(UsageError, match="10 and 9 examples"):
+        compare(NAMES, a, [Run.of_record(record("train.seed=1", answers(1, 1)[1:], GOLD[1:]))])
+    with pytest.raises(UsageError, match="share no seed"):
+        compare(NAMES, a, [Run.of_record(record("train.seed=2", answers(1, 1)))])
+    with pytest.raises(UsageError, match="did you mean 'accuracy'"):
+        compare(NAMES, a, a, ["acuracy"])
+    with pytest.raises(UsageError, match="other classes"):
+        compare(NAMES, a, [Run("train.seed=1", {"accuracy": 1.0}, GOLD, GOLD, ("x", "w", "z"))])
+
+
+def test_a_file_that_is_no_run_is_named(tmp_path: Path) -> None:
+    (tmp_path / "train.seed=1.json").write_text("{}")
+    (tmp_path / "train.seed=old.json").write_text("{}")
+    assert is_study(tmp_path)
+    with pytest.raises(ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"):
+        read_study(tmp_path)
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    a, b = study(tmp_path / "a", {1: 5, 2: 4}), study(tmp_path / "b", {1: 1, 2: 2})
+    found = tiny.run(
+        "compare", a, b, "--metric", "accuracy", "--metric", "macro_f1", "--resamples", 200, "--json"
+    )
+    assert found.json()["tests"].keys() == {"accuracy", "macro_f1"}
+    assert "p = " in tiny.run("compare", a, b).out
+    for arguments, message in (
+        ((a, tmp_path / "nowhere"), "there is no such folder"),
+        ((a, tmp_path), "--on SET:SPLIT"),
+        ((a, b, "--on", "trec:test"), "--on is for two models"),
+    ):
+        result = tiny.run("compare", *arguments)
+        assert (result.code, message in result.err) == (2, True), result.err
