@@ -1,8 +1,4 @@
-"""Registration of operators that are linear in their first argument and their own adjoint.
-
-`torch.library.Library` is used because `torch.library.custom_op` costs several times more a call, which a step with
-dozens of small operators would feel.
-"""
+"""Registration of operators that are linear in their first argument and their own adjoint."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-_OPERATORS = torch.library.Library("heedful", "FRAGMENT")
+from heedful.ops.operator import OPERATORS
 
 
 def define_self_adjoint(
@@ -31,7 +27,7 @@ def define_self_adjoint(
     Returns:
         The operator.
     """
-    _OPERATORS.define(f"{name}{arguments} -> Tensor")
+    OPERATORS.define(f"{name}{arguments} -> Tensor")
     operator: Callable[..., Tensor] = getattr(torch.ops.heedful, name).default
 
     def below_autograd(x: Tensor, other: Tensor, *rest: Any) -> Tensor:
@@ -58,8 +54,8 @@ def define_self_adjoint(
     def fake(x: Tensor, other: Tensor, *rest: Any) -> Tensor:
         return torch.empty_like(x, memory_format=torch.contiguous_format)
 
-    _OPERATORS.impl(name, cpu, "CPU")
-    _OPERATORS.impl(name, anywhere, "CompositeExplicitAutograd")
-    _OPERATORS.impl(name, with_autograd, "Autograd")
-    torch.library.register_fake(f"heedful::{name}", fake, lib=_OPERATORS)
+    OPERATORS.impl(name, cpu, "CPU")
+    OPERATORS.impl(name, anywhere, "CompositeExplicitAutograd")
+    OPERATORS.impl(name, with_autograd, "Autograd")
+    torch.library.register_fake(f"heedful::{name}", fake, lib=OPERATORS)
     return operator

@@ -14,6 +14,7 @@ from torch import Tensor
 from heedful.masks.visibility import Band, Visible
 from heedful.ops.additive.rank import half_widths
 from heedful.ops.native import Problem, call
+from heedful.ops.operator import OPERATORS, define_operator
 from heedful.ops.types import AttentionResult
 
 
@@ -74,13 +75,6 @@ def run(
     return AttentionResult(output.to(query.dtype))
 
 
-@torch.library.custom_op(
-    "heedful::additive",
-    mutates_args=(),
-    device_types="cpu",
-    schema="(Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep, int low, int high, bool diagonal, "
-    "float scale, float tolerance, float keys_per_rank) -> (Tensor, Tensor)",
-)
 def _forward(
     query: Tensor,
     key: Tensor,
@@ -105,14 +99,6 @@ def _forward(
     return output, denominator
 
 
-@torch.library.custom_op(
-    "heedful::additive_backward",
-    mutates_args=(),
-    device_types="cpu",
-    schema="(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep, Tensor output, "
-    "Tensor denominator, int low, int high, bool diagonal, float scale, float tolerance, "
-    "float keys_per_rank) -> (Tensor, Tensor, Tensor)",
-)
 def _backward(
     grad: Tensor,
     query: Tensor,
@@ -170,13 +156,11 @@ def _problem(
     )
 
 
-@_forward.register_fake
-def _(query: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+def _fake_forward(query: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return query.new_empty(query.shape), query.new_empty(query.shape)
 
 
-@_backward.register_fake
-def _(grad: Tensor, query: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _fake_backward(grad: Tensor, query: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
     return query.new_empty(query.shape), query.new_empty(query.shape), query.new_empty(query.shape)
 
 
@@ -193,6 +177,20 @@ def _differentiate(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Any
     return (*gradients, *(None,) * 8)
 
 
-_forward.register_autograd(_differentiate, setup_context=_setup_context)
+define_operator(
+    "additive_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep, Tensor output, "
+    "Tensor denominator, int low, int high, bool diagonal, float scale, float tolerance, "
+    "float keys_per_rank) -> (Tensor, Tensor, Tensor)",
+    _backward,
+    _fake_backward,
+)
+define_operator(
+    "additive(Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep, int low, int high, bool diagonal, "
+    "float scale, float tolerance, float keys_per_rank) -> (Tensor, Tensor)",
+    _forward,
+    _fake_forward,
+    backward=_differentiate,
+    setup_context=_setup_context,
+)
 # Under autocast the operator works and answers in float32, as torch's own softmax and exp do.
-_forward.register_autocast("cpu", torch.float32)
+torch.library.register_autocast("heedful::additive", "cpu", torch.float32, lib=OPERATORS)

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from heedful.ops.native import LIBRARY, MISSING
+from heedful.ops.operator import OPERATORS
 
 LEAST_WIDTH = 16
 """The longest vector of any instruction set: the kernel works on whole ones."""
-_OPERATORS = torch.library.Library("heedful", "FRAGMENT")
-_OPERATORS.define("source_to_token(Tensor value, Tensor score, Tensor valid) -> (Tensor, Tensor)")
-_OPERATORS.define(
+OPERATORS.define("source_to_token(Tensor value, Tensor score, Tensor valid) -> (Tensor, Tensor)")
+OPERATORS.define(
     "source_to_token_backward(Tensor grad, Tensor value, Tensor valid, Tensor output, Tensor weights) "
     "-> (Tensor, Tensor)"
 )
@@ -130,8 +130,8 @@ def _fake_backward(
     return value.new_empty(value.shape), value.new_empty(value.shape)
 
 
-_OPERATORS.impl("source_to_token", _forward, "CPU")
-_OPERATORS.impl("source_to_token", _with_autograd, "Autograd")
-_OPERATORS.impl("source_to_token_backward", _backward, "CPU")
-torch.library.register_fake("heedful::source_to_token", _fake_forward, lib=_OPERATORS)
-torch.library.register_fake("heedful::source_to_token_backward", _fake_backward, lib=_OPERATORS)
+OPERATORS.impl("source_to_token", _forward, "CPU")
+OPERATORS.impl("source_to_token", _with_autograd, "Autograd")
+OPERATORS.impl("source_to_token_backward", _backward, "CPU")
+torch.library.register_fake("heedful::source_to_token", _fake_forward, lib=OPERATORS)
+torch.library.register_fake("heedful::source_to_token_backward", _fake_backward, lib=OPERATORS)

@@ -17,8 +17,9 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.masks.visibility import Visible
 from heedful.ops import native
+from heedful.ops.operator import define_operator
 from heedful.ops.tensorized.dropout import FactorDropout
-from heedful.ops.tensorized.inputs import Inputs, like_heads, restore, save, spell_out, with_none
+from heedful.ops.tensorized.inputs import ARGUMENTS, Inputs, like_heads, restore, save, spell_out, with_none
 from heedful.ops.tensorized.matrix import Part, backward_part, forward_part
 from heedful.ops.tensorized.slab import LOW_SCORE, SAFE_RANGE
 
@@ -92,11 +93,11 @@ def tensorized_fused(
     keeps, bands = spell_out(visible, valid)
     pairs, features = (None, None) if dropout is None else (dropout.pairs.float(), dropout.source.float())
     tensors = (query.float(), key.float(), value.float(), source.float())
-    output, _, _ = _forward(*tensors, valid, keeps, bands, pairs, features, scale, sigmoid)
-    return output.to(query.dtype)
+    output, _, _ = _attend(*tensors, valid, keeps, bands, pairs, features, scale, sigmoid)
+    attended: Tensor = output.to(query.dtype)
+    return attended
 
 
-@torch.library.custom_op("heedful::tensorized_fused", mutates_args=(), device_types="cpu")
 def _forward(
     query: Tensor,
     key: Tensor,
@@ -121,13 +122,11 @@ def _forward(
     return output, inverse, wide
 
 
-@_forward.register_fake
-def _(query: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _fake_forward(query: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
     wide = torch.empty(query.shape[:2], dtype=torch.uint8)
     return like_heads(query, torch.float32), torch.empty(query.shape, dtype=torch.float32), wide
 
 
-@torch.library.custom_op("heedful::tensorized_fused_backward", mutates_args=(), device_types="cpu")
 def _backward(
     grad: Tensor,
     output: Tensor,
@@ -158,8 +157,7 @@ def _backward(
     return grads[0], grads[1], grads[2], grads[3]
 
 
-@_backward.register_fake
-def _(
+def _fake_backward(
     grad: Tensor, output: Tensor, inverse: Tensor, wide: Tensor, query: Tensor, *_: Any
 ) -> tuple[Tensor, ...]:
     return tuple(like_heads(query, torch.float32) for _ in range(4))
@@ -167,11 +165,23 @@ def _(
 
 def _differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
     outputs, inputs = restore(ctx)
-    grads = [None] * 4 if grad is None else _backward(grad, *outputs, *inputs)
+    grads = [None] * 4 if grad is None else _gradients(grad, *outputs, *inputs)
     return with_none(grads, len(inputs.keeps))
 
 
-_forward.register_autograd(_differentiate, setup_context=save)
+_gradients = define_operator(
+    f"tensorized_fused_backward(Tensor grad, Tensor output, Tensor inverse, Tensor wide, {ARGUMENTS}) "
+    "-> (Tensor, Tensor, Tensor, Tensor)",
+    _backward,
+    _fake_backward,
+)
+_attend = define_operator(
+    f"tensorized_fused({ARGUMENTS}) -> (Tensor, Tensor, Tensor)",
+    _forward,
+    _fake_forward,
+    backward=_differentiate,
+    setup_context=save,
+)
 
 
 def _call(function: str, inputs: Inputs, output: Tensor, wide: Tensor, *addresses: int) -> None:

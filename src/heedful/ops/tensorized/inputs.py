@@ -10,6 +10,12 @@ from torch import Tensor
 
 from heedful.masks.visibility import Band, Visible
 
+ARGUMENTS = (
+    "Tensor query, Tensor key, Tensor value, Tensor source, Tensor valid, Tensor[] keeps, int[] bands, "
+    "Tensor? drop_pairs, Tensor? drop_source, float scale, bool sigmoid"
+)
+"""The fields of `Inputs` in a torch operator's schema."""
+
 
 class Inputs(NamedTuple):
     """Everything an implementation is given; the fields are the arguments of the torch operators, in order.

@@ -18,8 +18,9 @@ import torch
 from torch import Tensor
 
 from heedful.masks.visibility import Visible
+from heedful.ops.operator import define_operator
 from heedful.ops.tensorized.dropout import FactorDropout
-from heedful.ops.tensorized.inputs import Inputs, like_heads, restore, save, spell_out, with_none
+from heedful.ops.tensorized.inputs import ARGUMENTS, Inputs, like_heads, restore, save, spell_out, with_none
 from heedful.ops.tensorized.slab import Block, PairFactor, Slab, blocks
 from heedful.ops.tensorized.wide import wide_backward, wide_forward
 
@@ -60,7 +61,8 @@ def tensorized_matrix(
     """
     keeps, bands = spell_out(visible, valid)
     pairs, features = (None, None) if dropout is None else (dropout.pairs, dropout.source)
-    output, _ = _forward(query, key, value, source, valid, keeps, bands, pairs, features, scale, sigmoid)
+    output: Tensor
+    output, _ = _attend(query, key, value, source, valid, keeps, bands, pairs, features, scale, sigmoid)
     return output
 
 
@@ -140,7 +142,6 @@ def _working_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
-@torch.library.custom_op("heedful::tensorized_matrix", mutates_args=())
 def _forward(
     query: Tensor,
     key: Tensor,
@@ -164,13 +165,11 @@ def _forward(
     return output, inverse
 
 
-@_forward.register_fake
-def _(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+def _fake_forward(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
     inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
     return like_heads(query, query.dtype), inverse
 
 
-@torch.library.custom_op("heedful::tensorized_matrix_backward", mutates_args=())
 def _backward(
     grad: Tensor,
     output: Tensor,
@@ -196,18 +195,33 @@ def _backward(
     return grads[0], grads[1], grads[2], grads[3]
 
 
-@_backward.register_fake
-def _(grad: Tensor, output: Tensor, inverse: Tensor, query: Tensor, *_: Any) -> tuple[Tensor, ...]:
+def _fake_backward(
+    grad: Tensor, output: Tensor, inverse: Tensor, query: Tensor, *_: Any
+) -> tuple[Tensor, ...]:
     return tuple(like_heads(query, query.dtype) for _ in range(4))
 
 
 def _differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
     outputs, inputs = restore(ctx)
-    grads = [None] * 4 if grad is None else _backward(grad, *outputs, *inputs)
+    grads = [None] * 4 if grad is None else _gradients(grad, *outputs, *inputs)
     return with_none(grads, len(inputs.keeps))
 
 
-_forward.register_autograd(_differentiate, setup_context=save)
+_gradients = define_operator(
+    f"tensorized_matrix_backward(Tensor grad, Tensor output, Tensor inverse, {ARGUMENTS}) "
+    "-> (Tensor, Tensor, Tensor, Tensor)",
+    _backward,
+    _fake_backward,
+    anywhere=True,
+)
+_attend = define_operator(
+    f"tensorized_matrix({ARGUMENTS}) -> (Tensor, Tensor)",
+    _forward,
+    _fake_forward,
+    anywhere=True,
+    backward=_differentiate,
+    setup_context=save,
+)
 
 
 def _forward_slab(

@@ -100,7 +100,7 @@ def test_output_is_laid_out_for_joining_the_heads() -> None:
 def test_custom_operator_is_well_formed(name: str) -> None:
     if name == "fused" and tensorized_obstacle(torch.zeros(1)):
         pytest.skip(tensorized_obstacle(torch.zeros(1)))
-    operator = {"matrix": matrix._forward, "fused": fused._forward}[name]
+    operator = {"matrix": matrix._attend, "fused": fused._attend}[name]
     tensors, valid = inputs()
     visible = [FORWARD, valid[:, None, :].expand(2, 4, 4).contiguous()]
     keeps, bands = spell_out(visible, valid)
