@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from heedful.bench.machine import Ceiling, as_dict
+from heedful.bench.tables import rows_as_csv
 from heedful.files import write_text
 
 
@@ -147,11 +146,7 @@ class BenchReport:
         Returns:
             A header and one line a row.
         """
-        text = io.StringIO()
-        writer = csv.DictWriter(text, [f.name for f in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in self.rows)
-        return text.getvalue()
+        return rows_as_csv(self.rows)
 
 
 def write(report: BenchReport, folder: Path) -> list[Path]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from heedful.cli.options import PATH, json_option, quiet_option
+from heedful.errors import UsageError
+
+Say = Callable[[str], None]
+Files = Callable[[Path], list[Path]]
 
 
 @click.command()
@@ -21,6 +26,15 @@ from heedful.cli.options import PATH, json_option, quiet_option
 @click.option("--batch", type=click.IntRange(1), help="Sentences, up to 256 tokens; fewer beyond.")
 @click.option("--width", type=click.IntRange(1), help="Features, a multiple of 4.")
 @click.option("--repeats", type=click.IntRange(7), help="Measurements behind every median.")
+@click.option(
+    "--models", is_flag=True, help="Whole models, trained and asked, in place of operations and layers."
+)
+@click.option(
+    "--model",
+    "systems",
+    multiple=True,
+    help="With --models: time this one and the peer alone; may be repeated.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Threads torch and the kernels use.")
 @click.option("--out", type=PATH, help="Folder for bench.md, bench.json, bench.csv and the figure.")
 @json_option
@@ -31,6 +45,8 @@ def command(
     batch: int | None,
     width: int | None,
     repeats: int | None,
+    models: bool,
+    systems: tuple[str, ...],
     threads: int | None,
     out: Path | None,
     as_json: bool,
@@ -38,22 +54,47 @@ def command(
 ) -> None:
     """Time heedful against its peers in one process, after proving that its fast forms equal the reference.
 
+    With --models, the five systems against multi-head attention and a Bi-LSTM as networks for sentence pairs: training
+    and inference speed at SNLI's lengths, memory, time for one pair.
+
     Refuses to time anything, with exit code 1, when a fast form is wrong.
     """
-    import dataclasses
-
     import torch
 
-    from heedful.bench import draw, run_bench, write
-    from heedful.bench.run import FULL, QUICK
-
-    changes: dict[str, Any] = {"lengths": lengths, "batch": batch, "width": width, "repeats": repeats}
-    plan = dataclasses.replace(FULL if full else QUICK, **{k: v for k, v in changes.items() if v})
     if threads:
         torch.set_num_threads(threads)
-    report = run_bench(plan, (lambda _: None) if quiet else (lambda line: click.echo(line, err=True)))
+    say = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
+    changes = {"batch": batch, "width": width, "repeats": repeats}
+    if models or systems:
+        if lengths:
+            raise UsageError("--length: whole models are timed at SNLI's lengths; leave it out with --models")
+        report, files = _time_models(full, {**changes, "systems": systems}, say)
+    else:
+        report, files = _time_parts(full, {**changes, "lengths": lengths}, say)
     click.echo(report.json() if as_json else report.markdown())
     if out is None:
         return
-    for path in [*write(report, out), *draw(report, out)]:
+    for path in files(out):
         click.echo(f"wrote {path}", err=True)
+
+
+def _time_parts(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Files]:
+    from heedful.bench import draw, run_bench, write
+    from heedful.bench.run import FULL, QUICK
+
+    report = run_bench(_changed(FULL if full else QUICK, changes), say)
+    return report, lambda folder: [*write(report, folder), *draw(report, folder)]
+
+
+def _time_models(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Files]:
+    from heedful.bench import run_models, write_models
+    from heedful.bench.models import FULL_MODELS, QUICK_MODELS
+
+    report = run_models(_changed(FULL_MODELS if full else QUICK_MODELS, changes), say)
+    return report, lambda folder: write_models(report, folder)
+
+
+def _changed(plan: Any, changes: dict[str, Any]) -> Any:
+    from dataclasses import replace
+
+    return replace(plan, **{name: value for name, value in changes.items() if value})

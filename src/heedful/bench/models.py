@@ -1,0 +1,157 @@
+"""Times whole models: training, inference, the answer to one request; proof first, models in turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.bench.cases import cases
+from heedful.bench.corpus import bucketed, evenly_spaced, padding_share, snli_like_pairs
+from heedful.bench.machine import describe_machine
+from heedful.bench.measure import Step, Timing, interleave, peak_bytes
+from heedful.bench.model_report import ModelReport, ModelRow
+from heedful.bench.systems import PEER, SYSTEMS, Trainee, settings_of
+from heedful.bench.verify import verify
+from heedful.data.examples import Corpus, Example
+from heedful.errors import UsageError, nearest
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ModelPlan:
+    """What to measure of whole models.
+
+    Attributes:
+        systems: names of models; the peer is added where it is missing.
+        pairs: how many pairs are drawn; batches are cut from all of them.
+        batch: pairs a training step; inference takes the settings' own size.
+        batches: steps behind one measurement, from short sentences to long ones.
+        width: features of a word vector; 300 is that of the papers.
+        repeats: measurements of each model, at least 7.
+        requests: single requests behind the latency, each asked at every repeat.
+    """
+
+    systems: tuple[str, ...] = SYSTEMS
+    pairs: int = 12_800
+    batch: int = 64
+    batches: int = 6
+    width: int = 300
+    repeats: int = 7
+    requests: int = 20
+
+    def __post_init__(self) -> None:
+        for name in self.systems:
+            if name not in SYSTEMS:
+                raise UsageError(f"there is no model {name!r} to time: {nearest(name, SYSTEMS)}")
+        if self.repeats < 7:
+            raise UsageError(f"repeats must be at least 7 for a median worth printing; got {self.repeats}")
+        if (
+            min(self.pairs, self.batch, self.batches, self.width, self.requests) < 1
+            or self.pairs < 3 * self.batch
+        ):
+            raise UsageError(
+                f"batch, batches, width and requests must be 1 or more and pairs at least three batches; got {self}"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models in the order of the table, the peer first."""
+        return (PEER, *(name for name in SYSTEMS if name in self.systems and name != PEER))
+
+
+QUICK_MODELS = ModelPlan(batches=2, requests=10)
+FULL_MODELS = ModelPlan()
+
+
+def run_models(plan: ModelPlan, say: Say = lambda _: None) -> ModelReport:
+    """Measure everything in the plan.
+
+    Args:
+        plan: what to measure.
+        say: told of progress, one line each.
+
+    Returns:
+        The report.
+
+    Raises:
+        BenchRefused: if an implementation does not compute the reference; nothing is timed then.
+    """
+    checked = verify(cases(plan.width))
+    say(f"equal to the float64 reference: {', '.join(checked)}")
+    examples = snli_like_pairs(plan.pairs)
+    models = {
+        name: Trainee(settings_of(name, width=plan.width, batch=plan.batch), examples) for name in plan.names
+    }
+    lengths = models[PEER].dataset.lengths()
+    every = bucketed(lengths, plan.batch)
+    batches = evenly_spaced(every, plan.batches)
+    rows = np.concatenate(batches)
+    say(f"training {len(models)} models on {len(rows)} pairs a measurement")
+    training = interleave({n: _training(m, batches) for n, m in models.items()}, plan.repeats)
+    memory = {name: peak_bytes(_training(model, batches[-1:])) for name, model in models.items()}
+    say("inference")
+    answering = interleave({n: _inference(m, rows) for n, m in models.items()}, plan.repeats)
+    say("one request at a time")
+    single = [examples[row] for row in rows[:: max(1, len(rows) // plan.requests)][: plan.requests]]
+    latency = _latencies(models, single, plan.repeats)
+    return ModelReport(
+        machine=describe_machine(),
+        pairs=len(rows),
+        batch=plan.batch,
+        padding=padding_share(lengths, every),
+        repeats=plan.repeats,
+        checked=tuple(checked),
+        kernels={name: model.kernels() for name, model in models.items()},
+        rows=tuple(
+            ModelRow(
+                name=name,
+                parameters=model.parameters,
+                train=len(rows) / training[name].median,
+                train_spread=_relative_spread(training[name]),
+                megabytes=memory[name] / 1e6,
+                infer=len(rows) / answering[name].median,
+                infer_spread=_relative_spread(answering[name]),
+                latency=statistics.median(latency[name]) * 1e3,
+                latency_95=float(np.quantile(latency[name], 0.95)) * 1e3,
+            )
+            for name, model in models.items()
+        ),
+    )
+
+
+def _training(model: Trainee, batches: list[NDArray[np.int64]]) -> Step:
+    return lambda: model.train(batches)
+
+
+def _inference(model: Trainee, rows: NDArray[np.int64]) -> Step:
+    dataset = model.dataset.select(rows)
+
+    def step() -> None:
+        model.predictor.run(dataset)
+
+    return step
+
+
+def _latencies(
+    models: dict[str, Trainee], requests: Sequence[Example], repeats: int
+) -> dict[str, list[float]]:
+    """Ask every model every request alone, model by model in turns; give seconds from text to answer."""
+    times: dict[str, list[float]] = {name: [] for name in models}
+    for repeat in range(-1, repeats):
+        for name, model in models.items():
+            for request in requests:
+                start = time.perf_counter()
+                model.predictor.answer(Corpus([request]))
+                if repeat >= 0:  # the first round warms up
+                    times[name].append(time.perf_counter() - start)
+    return times
+
+
+def _relative_spread(timing: Timing) -> float:
+    return timing.spread / timing.median

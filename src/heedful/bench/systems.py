@@ -1,0 +1,101 @@
+"""The whole models that are timed: the five systems and two baselines as networks for pairs, in the papers' sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.config import RunConfig, load_config, override
+from heedful.data.examples import Example
+from heedful.models.kernels import kernels_of
+from heedful.pipeline import from_examples, prepare_examples
+from heedful.pipeline.run import TrainingBatches, count_parameters
+from heedful.pipeline.tasks import BY_KIND
+from heedful.training.optim import build_optimizer
+from heedful.training.parallel import start_fabric
+from heedful.training.step import GradientStep
+
+PEER = "multi-head"
+"""The model every other is compared with."""
+
+_WITHOUT_FILES = {"text.vectors": "", "text.baseforms": "", "train.device": "cpu"}
+_BASELINE = {"model.activation": "relu"}
+_CHANGES: dict[str, tuple[str, dict[str, object]]] = {
+    PEER: ("disan-snli", {**_BASELINE, "model.encoder": "multi-head"}),
+    "bi-lstm": ("disan-snli", {**_BASELINE, "model.encoder": "bi-lstm"}),
+    "disan": ("disan-snli", {}),
+    "mtsa": ("mtsa-snli", {}),
+    "mssan": ("mssan-snli", {}),
+    "mdman": (
+        "mdman-snli",
+        # Past its schedule: encoder and policy learn together.
+        {"model.encoder_options.encoder_steps": 0, "model.encoder_options.policy_steps": 0},
+    ),
+    "decomposable": ("decomposable-snli", {}),
+}
+
+SYSTEMS = tuple(_CHANGES)
+"""Names of the models, the peer first."""
+
+
+def settings_of(name: str, *, width: int, batch: int) -> RunConfig:
+    """Return how a model is built and trained: its packaged recipe for SNLI, without files.
+
+    Args:
+        name: one of `SYSTEMS`.
+        width: features of a word vector.
+        batch: pairs a training step.
+
+    Returns:
+        The settings.
+    """
+    recipe, changes = _CHANGES[name]
+    shape = {"model.width": width, "batches.size": batch}
+    return override(load_config(recipe), {**_WITHOUT_FILES, **shape, **changes})
+
+
+class Trainee:
+    """A network with its words and optimiser, ready to take steps and to answer.
+
+    Args:
+        config: the settings.
+        examples: pairs that give it its vocabulary, and that it is trained on.
+
+    Attributes:
+        predictor: the network with its words.
+        parameters: trained numbers, word vectors excluded.
+        dataset: the examples as numbers.
+    """
+
+    def __init__(self, config: RunConfig, examples: Sequence[Example]) -> None:
+        task = BY_KIND["pair"]
+        source = from_examples(examples, examples[:3], "pair", config.data.dev_fraction, config.train.seed)
+        prepared = prepare_examples(config, source)
+        self.dataset = prepared.datasets["train"]
+        self.predictor = prepared.untrained(config, task.fitted(config.model, prepared.labels))
+        self._network = self.predictor.network
+        self.parameters = count_parameters(self._network)
+        self._optimizers = build_optimizer(self._network, config.train.optimizer)
+        self._loss, self._settings = task.objective(config), config.train
+        self._fabric = start_fabric(config.train)
+        self._data = TrainingBatches(self.dataset, config)
+
+    def kernels(self) -> dict[str, str]:
+        """Say which implementation each of its operations uses here."""
+        return kernels_of(self._network)
+
+    def train(self, batches: Sequence[NDArray[np.int64]]) -> None:
+        """Take one whole step for each batch: forward, backward, optimiser.
+
+        Args:
+            batches: positions in the data.
+        """
+        self._network.train()
+        step = GradientStep(self._fabric, self._network, self._data, self._loss, self._settings)
+        for number, rows in enumerate(batches):
+            self._optimizers.zero_grad()
+            step.compute(rows, number)  # type: ignore[arg-type]
+            self._optimizers.step()
+        self._optimizers.zero_grad()
