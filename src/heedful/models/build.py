@@ -191,7 +191,9 @@ def build_on_encoder(config: ModelConfig, encoder: nn.Module, *, start: int, end
     """
     pretrained = config.pretrained
     if config.task == "roles":
-        raise UsageError("model.pretrained: task 'roles' tags words, not word pieces; use word vectors (text.vectors)")
+        raise UsageError(
+            "model.pretrained: task 'roles' tags words, not word pieces; use word vectors (text.vectors)"
+        )
     embedding = PretrainedEmbedding(
         encoder, start=start, end=end, summary=pretrained.cls, lr_factor=pretrained.lr_factor
     )
