@@ -127,12 +127,15 @@ class ContextStates:
         maps: attention weights by name, each [B, Q, K] or feature-wise [B, Q, K, D]; empty unless asked for.
         gates: gate values by name, each [B, L, D]; 1 keeps the word, 0 takes its context. Empty unless asked for.
         policy: what a mask selector chose; None without one.
+        fusion: share of each map's result in a token's state, by the map's name, each [B, L]; the shares of a token
+            sum to 1. Empty without a fusion of attentions, and unless asked for.
     """
 
     states: Tensor
     maps: Mapping[str, Tensor] = field(default_factory=dict)
     gates: Mapping[str, Tensor] = field(default_factory=dict)
     policy: PolicyRecord | None = None
+    fusion: Mapping[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

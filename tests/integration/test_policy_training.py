@@ -195,7 +195,10 @@ def test_from_strings_to_an_explanation_with_the_chosen_pairs(encoder: str, tmp_
         assert side.chosen is not None
         assert side.chosen.shape == (len(side.words),) * 2
         assert not side.chosen.diagonal().any()
-    assert "Outlined: pairs of words" in shown.notes["chosen"]
+        assert encoder == "resan" or sum(share.sum() for share in side.fusion.values()) == pytest.approx(
+            len(side.words), abs=1e-4
+        )
+    assert "selector" in shown.notes["chosen"]
     classifier.save_pretrained(tmp_path / "model")
     loaded = from_pretrained(tmp_path / "model")
     assert isinstance(loaded.predictor, Predictor)

@@ -162,13 +162,14 @@ class MdmanEncoder(ContextEncoder):
             way(h, valid, _opened(band, policy, valid), need_weights=need_weights)
             for way, band in zip(self.ways, directions, strict=True)
         ]
-        states, _ = self.fusion([fused for fused, _, _ in results])
+        states, shares = self.fusion([fused for fused, _, _ in results])
         states = states.masked_fill(~valid[..., None], 0)
         if not need_weights:
             return ContextStates(states, policy=policy)
         maps = {name: found.weights for name, (_, found, _) in zip(self.names, results, strict=True)}
         gates = {name: gate for name, (_, _, gate) in zip(self.names, results, strict=True)}
-        return ContextStates(states, maps, gates, policy)
+        fusion = dict(zip(self.names, shares.unbind(-1), strict=True))
+        return ContextStates(states, maps, gates, policy, fusion)
 
     def _choose(self, policy: MaskPolicy, x: Tensor, valid: Tensor) -> PolicyRecord:
         """Open pairs of tokens; the share is that of the possible reverse positions, n (n - 1) over both directions."""

@@ -10,13 +10,16 @@ from heedful.explain.figures import draw
 from heedful.explain.from_output import explanation_from
 from heedful.explain.html import render_html, write_html
 from heedful.explain.summary import Link, strongest_alignments, strongest_links
+from heedful.explain.systems import SYSTEMS, System
 from heedful.explain.text import render_text
 
 __all__ = [
+    "SYSTEMS",
     "DeletionScore",
     "Explanation",
     "Link",
     "SentenceView",
+    "System",
     "deletion_score",
     "draw",
     "explanation_from",

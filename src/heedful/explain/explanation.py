@@ -36,7 +36,9 @@ class SentenceView:
         gates: fusion gate by name, each [n], averaged over features: 1 keeps the word, 0 takes its context.
         weights: source2token weight of each word, [n], averaged over features, sums to 1; None without such pooling.
         tree_distance: steps between words in the dependency tree, [n, n] int; -1 where there is no path. Or None.
-        chosen: pairs (row, column) that a mask selector opened, [n, n] bool. Or None.
+        chosen: pairs (row, column) that a mask selector chose, [n, n] bool. Or None.
+        fusion: share of each attention in the state of each word, by the map's name, each [n]; the shares of a word
+            sum to 1.
     """
 
     name: str
@@ -50,6 +52,7 @@ class SentenceView:
     weights: Array | None = None
     tree_distance: Array | None = None
     chosen: Array | None = None
+    fusion: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n = len(self.words)
@@ -59,6 +62,7 @@ class SentenceView:
         what = f"side {self.name!r}: "
         _set(self, maps={k: _weights(v, (n, n), f"{what}map {k!r}") for k, v in self.maps.items()})
         _set(self, gates={k: _weights(v, (n,), f"{what}gate {k!r}") for k, v in self.gates.items()})
+        _set(self, fusion={k: _weights(v, (n,), f"{what}fusion {k!r}") for k, v in self.fusion.items()})
         if self.weights is not None:
             weights = _weights(self.weights, (n,), f"{what}weights")
             if n and abs(weights.sum() - 1) > _SLACK:
@@ -126,7 +130,7 @@ class Explanation:
         alignments: attention between two sides by name, each [n1, n2]: rows are words of the first side.
         method: name of the system that answered.
         notes: what each picture means in plain words, by "map NAME", "gate NAME", "alignment NAME", "weights",
-            "tree_distance" or "chosen".
+            "tree_distance", "chosen" or "fusion".
         faithfulness: the deletion score of the weights, if it was computed.
     """
 

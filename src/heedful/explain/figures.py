@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heedful.errors import MissingExtraError, UsageError
 from heedful.explain import panels
-from heedful.explain.characters import cells, shorten, visible
-from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.characters import shorten
+from heedful.explain.explanation import Explanation
+from heedful.explain.figure_panels import Group, Panel, alignments, side
 from heedful.explain.fonts import drawable, families
-from heedful.explain.summary import focus
+from heedful.explain.summary import opened_against
 from heedful.files import told_plainly
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # Without dates and program names, so that the same explanation always gives the same file.
@@ -28,8 +27,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 _WIDEST = 13.8
-_MARGIN, _GAP, _TITLE, _BAR, _NUMBER = 0.3, 0.3, 0.26, 0.85, 0.5
-_LABEL_CELLS = 16
+_MARGIN, _GAP, _TITLE = 0.3, 0.3, 0.26
 _HEAD = 0.55
 _CHARACTERS_AN_INCH = 12.5
 
@@ -70,48 +68,6 @@ def draw(explanation: Explanation, path: Path | str, dpi: int = 200) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """One pair of axes: its title, the room for labels left of it, its width, what stands right of it, in inches."""
-
-    title: str
-    bar: bool
-    left: float
-    width: float
-    right: float
-    paint: Callable[[Axes], None]
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Panels with the same rows, under one heading; ``header`` is the room for the labels along their tops."""
-
-    heading: str
-    note: str
-    header: float
-    height: float
-    panels: tuple[_Panel, ...]
-
-
-@dataclass(frozen=True)
-class _Size:
-    """Sizes for this many words: cell and label margins in inches, labels in points."""
-
-    cell: float
-    font: float
-    left: float
-    header: float
-
-    @classmethod
-    def of(cls, rows: Sequence[str], columns: Sequence[str]) -> _Size:
-        n = max(len(rows), len(columns), 1)
-        steps = ((8, 0.36), (14, 0.30), (22, 0.22), (32, 0.17))
-        cell = next((size for most, size in steps if n <= most), 0.135)
-        font = min(9.5, cell * 72 * 0.74)
-        header = _inches(columns, font) * math.sin(math.radians(60)) + 0.12
-        return cls(cell, font, _inches(rows, font) + 0.08, header)
-
-
 def _settings() -> Any:
     return {
         "font.family": list(families()),
@@ -128,10 +84,10 @@ def _settings() -> Any:
 def _figure(explanation: Explanation) -> Figure:
     from matplotlib.figure import Figure
 
-    groups = [_side(view) for view in explanation.sides]
+    groups = [side(view) for view in explanation.sides]
     if explanation.alignments:
-        groups.append(_alignments(explanation))
-    lines = [_wrapped(group.panels) for group in groups]
+        groups.append(alignments(explanation))
+    lines = [_lines(group) for group in groups]
     width = max([8.2, *(_line_width(line) for group in lines for line in group)]) + 2 * _MARGIN
     height = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
@@ -146,75 +102,14 @@ def _figure(explanation: Explanation) -> Figure:
     return figure
 
 
-def _side(whole: SentenceView) -> _Group:
-    view, kept = focus(whole)
-    words = tuple(_label(word) for word in view.words)
-    size = _Size.of(words, words)
-    square = size.cell * len(words)
-    found = [
-        _Panel(
-            f"attention, {name}", False, size.left, square, 0.1, _heat(words, words, weights, size.font, view)
-        )
-        for name, weights in view.maps.items()
-    ]
-    if view.tree_distance is not None:
-        steps = view.tree_distance
-        found.append(
-            _Panel("tree distance", False, size.left, square, 0.1,
-                   lambda axes: panels.paint_distances(axes, words, steps, size.font))
-        )  # fmt: skip
-    bars = {f"gate {name}": _gate(words, gate, size.font) for name, gate in view.gates.items()}
-    if whole.weights is not None:
-        bars["weight"] = _weight(words, whole.weights[list(kept)], size.font)
-    for k, (title, paint) in enumerate(bars.items()):
-        left = size.left if k == 0 else 0.0
-        found.append(_Panel(title, True, left, _BAR, _NUMBER, _labelled(paint, k == 0)))
-    note = (
-        f"  the {len(kept)} most important of {len(whole.words)} words"
-        if len(kept) < len(whole.words)
-        else ""
-    )
-    return _Group(
-        f"{view.name}{note}", visible(view.text), size.header, square, tuple(found) if words else ()
-    )
+def _lines(group: Group) -> list[list[Panel]]:
+    """Break panels into lines no wider than the page.
 
-
-def _alignments(explanation: Explanation) -> _Group:
-    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
-    down, along = tuple(_label(w) for w in first.words), tuple(_label(w) for w in second.words)
-    size = _Size.of(down, along)
-    found = [
-        _Panel(name, False, size.left, size.cell * len(along), 0.1,
-               _heat(down, along, weights[list(rows)][:, list(columns)], size.font, None))
-        for name, weights in explanation.alignments.items()
-    ]  # fmt: skip
-    heading = f"{first.name} (rows) against {second.name} (columns)"
-    return _Group(heading, "", size.header, size.cell * len(down), tuple(found) if down and along else ())
-
-
-def _heat(
-    rows: Sequence[str], columns: Sequence[str], values: Any, font: float, view: SentenceView | None
-) -> Any:
-    chosen = None if view is None else view.chosen
-    return lambda axes: panels.paint_heat_map(axes, rows, columns, values, font, chosen)
-
-
-def _gate(words: Sequence[str], gate: Any, font: float) -> Callable[[Axes, bool], None]:
-    return lambda axes, labels: panels.paint_gate(axes, words, gate, font, labels)
-
-
-def _weight(words: Sequence[str], weights: Any, font: float) -> Callable[[Axes, bool], None]:
-    return lambda axes, labels: panels.paint_weights(axes, words, weights, font, labels)
-
-
-def _labelled(paint: Callable[[Axes, bool], None], labels: bool) -> Callable[[Axes], None]:
-    return lambda axes: paint(axes, labels)
-
-
-def _wrapped(found: Sequence[_Panel]) -> list[list[_Panel]]:
-    """Break panels into lines no wider than the page; a panel without labels stays beside the one before it."""
-    lines: list[list[_Panel]] = []
-    for panel in found:
+    Maps are dealt evenly, so that six heads make two lines of three; a panel without labels stays beside the one
+    before it.
+    """
+    lines = _dealt(group.maps)
+    for panel in group.others:
         if lines and (panel.left == 0.0 or _line_width([*lines[-1], panel]) <= _WIDEST):
             lines[-1].append(panel)
         else:
@@ -222,16 +117,25 @@ def _wrapped(found: Sequence[_Panel]) -> list[list[_Panel]]:
     return lines
 
 
-def _line_width(line: Sequence[_Panel]) -> float:
+def _dealt(maps: Sequence[Panel]) -> list[list[Panel]]:
+    """Deal panels to as few lines as hold them, the same number to each."""
+    for count in range(1, len(maps) + 1):
+        each = math.ceil(len(maps) / count)
+        lines = [list(maps[start : start + each]) for start in range(0, len(maps), each)]
+        if each == 1 or all(_line_width(line) <= _WIDEST for line in lines):
+            return lines
+    return []
+
+
+def _line_width(line: Sequence[Panel]) -> float:
     return sum(panel.left + panel.width + panel.right for panel in line) + _GAP * (len(line) - 1)
 
 
-def _line_height(group: _Group, line: Sequence[_Panel]) -> float:
-    labels_above = 0.0 if all(panel.bar for panel in line) else group.header
-    return _TITLE + labels_above + group.height
+def _line_height(group: Group, line: Sequence[Panel]) -> float:
+    return _TITLE + max(panel.header for panel in line) + group.height
 
 
-def _place(figure: Figure, group: _Group, lines: list[list[_Panel]], top: float) -> float:
+def _place(figure: Figure, group: Group, lines: list[list[Panel]], top: float) -> float:
     _write(figure, _MARGIN, top, group.heading, size=11, weight="bold")
     width, height = figure.get_size_inches()
     note = shorten(group.note, int(_CHARACTERS_AN_INCH * (width - 2 * _MARGIN)))
@@ -242,7 +146,7 @@ def _place(figure: Figure, group: _Group, lines: list[list[_Panel]], top: float)
         bottom = top + _line_height(group, line)
         for panel in line:
             x = left + panel.left
-            place = (x, bottom - group.height - 0.2) if panel.bar else (left, top)
+            place = (left, top) if panel.header else (x, bottom - group.height - 0.2)
             _write(figure, *place, panel.title, size=9, weight="bold")
             box = (x / width, 1 - bottom / height, panel.width / width, group.height / height)
             panel.paint(figure.add_axes(box))
@@ -263,7 +167,7 @@ def _legend(figure: Figure, explanation: Explanation, top: float) -> None:
     keys = []
     if any(view.gates for view in explanation.sides):
         keys += [("own meaning", panels.OWN, True), ("context", panels.CONTEXT, True)]
-    if any(view.chosen is not None for view in explanation.sides):
+    if _any_outlined(explanation):
         keys.append(("opened by the mask selector", panels.CHOSEN, False))
     for k, (name, colour, fill) in enumerate(keys):
         left = _MARGIN + 4.3 + 1.05 * k
@@ -272,6 +176,11 @@ def _legend(figure: Figure, explanation: Explanation, top: float) -> None:
             Rectangle(place, 0.16 / width, 0.09 / height, color=colour, fill=fill, linewidth=1 - fill)
         )
         _write(figure, left + 0.22, top, name, size=8, color=panels.SOFT)
+
+
+def _any_outlined(explanation: Explanation) -> bool:
+    outlines = [opened_against(view, name) for view in explanation.sides for name in view.maps]
+    return any(outline is not None and outline.any() for outline in outlines)
 
 
 def _write(figure: Figure, left: float, top: float, text: str, **style: Any) -> None:
@@ -284,11 +193,3 @@ def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         return f"score {explanation.score:.2f}"
     return f"{explanation.predicted} {max(explanation.probabilities):.2f}"
-
-
-def _label(word: str) -> str:
-    return shorten(visible(word), _LABEL_CELLS)
-
-
-def _inches(words: Sequence[str], font: float) -> float:
-    return max((cells(word) for word in words), default=0) * font * 0.6 / 72

@@ -10,6 +10,7 @@ from heedful.errors import UsageError
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.legends import default_notes
+from heedful.explain.systems import System
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,7 +27,8 @@ def explanation_from(
     probabilities: Sequence[float] | None = None,
     score: float | None = None,
     score_range: tuple[float, float] | None = None,
-    method: str = "",
+    system: System | None = None,
+    pooling: str = "source2token",
     notes: Mapping[str, str] | None = None,
     tree_distances: Sequence[Tensor | None] | None = None,
     chosen: Sequence[Tensor | None] | None = None,
@@ -46,7 +48,8 @@ def explanation_from(
         probabilities: one a label; by default the softmax of the logits where labels are given.
         score: predicted score of a pair, if that is what the network predicts.
         score_range: smallest and largest possible score.
-        method: name of the system.
+        system: how the network's paper speaks of it; see `heedful.explain.systems.SYSTEMS`.
+        pooling: what made the sentence vectors.
         notes: further or other notes than `heedful.explain.legends` gives.
         tree_distances: for each side [B, L, L], or None.
         chosen: for each side the pairs a mask selector opened, [B, L, L] bool, or None.
@@ -72,6 +75,10 @@ def explanation_from(
         _view(view, trace, index, tree, choice)
         for view, trace, tree, choice in zip(sides, output.traces, trees, opened, strict=True)
     )
+    averaged = frozenset(
+        name for trace in output.traces for name, weights in trace.context.maps.items() if weights.ndim > 3
+    )
+    system = system or System("")
     sizes = [len(view.words) for view in views]
     between = {
         name: _cropped(weights, index, tuple(sizes), f"alignment {name!r}")
@@ -84,8 +91,8 @@ def explanation_from(
         score=score,
         score_range=score_range,
         alignments=between,
-        method=method,
-        notes={**_notes(views, between), **(notes or {})},
+        method=system.name,
+        notes={**default_notes(views, between, system, averaged=averaged, pooling=pooling), **(notes or {})},
         faithfulness=faithfulness,
     )
 
@@ -99,6 +106,7 @@ def _view(
         view,
         maps={k: _cropped(v, index, (n, n), f"{what}map {k!r}") for k, v in trace.context.maps.items()},
         gates={k: _cropped(v, index, (n,), f"{what}gate {k!r}") for k, v in trace.context.gates.items()},
+        fusion={k: _cropped(v, index, (n,), f"{what}fusion {k!r}") for k, v in trace.context.fusion.items()},
         weights=None if weights is None else _cropped(weights, index, (n,), f"{what}weights"),
         tree_distance=None if tree is None else _cropped(tree, index, (n, n), f"{what}tree_distance"),
         chosen=None if chosen is None else _cropped(chosen, index, (n, n), f"{what}chosen"),
@@ -135,14 +143,3 @@ def _per_side(values: Sequence[Tensor | None] | None, count: int, what: str) -> 
     if len(values) != count:
         raise UsageError(f"{what} must have one entry a side ({count}); got {len(values)}.")
     return values
-
-
-def _notes(views: Sequence[SentenceView], alignments: Mapping[str, Array]) -> dict[str, str]:
-    return default_notes(
-        dict.fromkeys(name for view in views for name in view.maps),
-        dict.fromkeys(name for view in views for name in view.gates),
-        alignments,
-        weights=any(view.weights is not None for view in views),
-        tree=any(view.tree_distance is not None for view in views),
-        chosen=any(view.chosen is not None for view in views),
-    )

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from heedful import __version__
 from heedful.explain.characters import shorten, visible
-from heedful.explain.explanation import Array, Explanation, SentenceView
+from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
 from heedful.explain.reading import running_text
 from heedful.explain.style import style_sheet
-from heedful.explain.summary import LONG, Link, focus, strongest_alignments, strongest_links
-from heedful.explain.svg import LEVELS, Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
+from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
+from heedful.explain.svg import LEVELS
 from heedful.files import write_text
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -58,8 +59,8 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
         The page.
     """
     title = title or f"{_headline(explanation)[0]}: explanation by Heedful"
-    sections = [_top(explanation), _links(explanation), _alignments(explanation)]
-    sections += [_side(explanation, view) for view in explanation.sides]
+    sections = [_top(explanation), _links(explanation), alignments(explanation)]
+    sections += [side(explanation, view) for view in explanation.sides]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -143,6 +144,8 @@ def _reading(view: SentenceView) -> str:
     if view.truncated:
         read = f"only its first {len(view.words)} words were read"
         warning = f'<p class="warn">The text is longer than the limit: {read}.</p>'
+    if view.chosen is not None:
+        warning += f'<p class="note">Chosen by the mask selector: {_safe(selection(view))}.</p>'
     body = running_text(view) or '<span class="muted">(no words)</span>'
     size = "read long" if len(view.words) > LONG else "read"
     return (
@@ -185,104 +188,15 @@ def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str
     rows = "".join(
         f'<tr><td><b><bdi>{_word(link.word)}</bdi></b><span class="arrow" title="{verb}">{arrow}</span>'
         f'<bdi>{_word(link.seen)}</bdi></td><td class="bar">{_bar(link.weight)}</td>'
-        f'<td class="r">{link.weight:.2f}</td><td class="muted">{_safe(link.map)}</td></tr>'
+        f'<td class="r">{link.weight:.2f}</td><td class="muted">{_safe(link.map)}{_steps(link)}</td></tr>'
         for link in links
     )
     head = "<tr><th>link</th><th></th><th>weight</th><th>map</th></tr>"
     return f"<div><h3>{_safe(title)}</h3><table>{head}{rows}</table></div>"
 
 
-def _alignments(explanation: Explanation) -> str:
-    if not explanation.alignments:
-        return ""
-    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
-    geometry = Geometry.of(first.words, second.words)
-    figures = []
-    for name, whole in explanation.alignments.items():
-        weights = whole[list(rows)][:, list(columns)]
-
-        def tip(i: int, j: int, weights=weights) -> str:  # type: ignore[no-untyped-def]
-            return f"{first.words[i]} ↔ {second.words[j]}: {weights[i, j]:.3f}"
-
-        drawn = heat_map(first.words, second.words, weights, geometry, tip, name=f"alignment {name}")
-        figures.append(_figure(name, explanation.notes.get(f"alignment {name}", ""), drawn))
-    return (
-        f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
-        f'<div class="panels">{"".join(figures)}</div></section>'
-    )
-
-
-def _side(explanation: Explanation, whole: SentenceView) -> str:
-    view, kept = focus(whole)
-    weights = None if whole.weights is None else whole.weights[list(kept)]
-    empty = "sees no word" if len(kept) == len(whole.words) else "sees none of these words"
-    figures = _maps(explanation, view, empty) + _bars(explanation, view, weights)
-    if not figures or not view.words:
-        return ""
-    short = ""
-    if len(kept) < len(whole.words):
-        reason = "the largest weights" if whole.weights is not None else "the most attention received"
-        short = (
-            f'<p class="warn">The text has {len(whole.words)} words. The pictures show the {len(kept)} words with '
-            f"{reason}, in text order; rows need not sum to 1 here.</p>"
-        )
-    return (
-        f"<section><h2>Inside the {_safe(view.name)}</h2>{short}"
-        f'{_key(view, maps=bool(view.maps))}<div class="panels">{"".join(figures)}</div></section>'
-    )
-
-
-def _maps(explanation: Explanation, view: SentenceView, empty: str) -> list[str]:
-    geometry = Geometry.of(view.words, view.words)
-    figures = []
-    for name, weights in view.maps.items():
-
-        def tip(i: int, j: int, weights=weights) -> str:  # type: ignore[no-untyped-def]
-            return f"{view.words[i]} ← {view.words[j]}: {weights[i, j]:.3f}"
-
-        label = f"{name} attention, {view.name}"
-        drawn = heat_map(
-            view.words, view.words, weights, geometry, tip, outlined=view.chosen, empty=empty, name=label
-        )
-        figures.append(_figure(f"Attention, {name}", explanation.notes.get(f"map {name}", ""), drawn))
-    if view.tree_distance is not None:
-        drawn = distance_map(view.words, view.tree_distance, geometry, f"tree distance, {view.name}")
-        figures.append(_figure("Tree distance", explanation.notes.get("tree_distance", ""), drawn))
-    return figures
-
-
-def _bars(explanation: Explanation, view: SentenceView, weights: Array | None) -> list[str]:
-    if not view.gates and weights is None:
-        return []
-    geometry = Geometry.of(view.words, view.words)
-    drawn = word_bars(view.words, view.gates, weights, geometry, f"gates and weights, {view.name}")
-    notes = []
-    if view.gates:
-        notes.append(
-            "Gates: the blue part is the word's own meaning, the orange part its context. Averaged over features."
-        )
-    if weights is not None:
-        notes.append(explanation.notes.get("weights", ""))
-    return [_figure("Word by word", " ".join(notes), drawn)]
-
-
-def _figure(title: str, note: str, panel: Panel) -> str:
-    caption = f'<figcaption><h3>{_safe(title)}</h3><p class="note">{_safe(note)}</p></figcaption>'
-    return f'<figure style="width:{max(panel.width, 260):.0f}px">{caption}{panel.svg}</figure>'
-
-
-def _key(view: SentenceView, *, maps: bool) -> str:
-    parts = []
-    if maps:
-        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: not visible from there</span>")
-    if view.gates:
-        parts.append('<span><b style="background:var(--own)"></b>own meaning</span>')
-        parts.append('<span><b style="background:var(--context-soft)"></b>context</span>')
-    if view.chosen is not None and view.chosen.any():
-        parts.append(
-            '<span><b style="border:2px solid var(--context)"></b>opened by the mask selector</span>'
-        )
-    return f'<div class="key">{"".join(parts)}</div>' if parts else ""
+def _steps(link: Link) -> str:
+    return "" if link.steps is None else f", {link.steps} in the tree"
 
 
 def _bar(share: float, kind: str = "") -> str:

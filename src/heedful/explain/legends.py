@@ -1,36 +1,25 @@
-"""What each map, gate and weight means, in plain words."""
+"""What each map, gate and weight means, in plain words: read off the numbers, named as the paper names it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-_MAPS = {
-    "forward": (
-        "Each row is a word, each column an earlier word it looks at. A row sums to 1 over the earlier words; "
-        "the first word has none. Averaged over features."
-    ),
-    "backward": (
-        "Each row is a word, each column a later word it looks at. A row sums to 1 over the later words; "
-        "the last word has none. Averaged over features."
-    ),
+from heedful.explain.explanation import Array, SentenceView
+from heedful.explain.systems import POOLINGS, System
+
+_DISTANCES = {
+    "word": "Words far away in the sentence count less.",
+    "dependency": "Words far away in the dependency tree count less.",
 }
-_OTHER_MAP = (
-    "Each row is a word, each column a word it looks at. A row sums to 1 over the words it may see. "
-    "Averaged over features."
-)
-_GATE = (
-    "1: the word keeps its own meaning; 0: it takes its context from the {name} map. Averaged over features."
-)
-_WEIGHTS = (
-    "How much of the sentence vector comes from each word (source2token weight). The weights of a sentence sum to 1. "
-    "Averaged over features."
-)
+_NO_PARSE = "There is no parse here, so that what stands in for it was used."
+_GATE = "{gate}. 1: the word keeps its own meaning; 0: it takes its context{source}.{averaged}"
 _TREE = "Steps between two words in the dependency tree; a dot where there is no path."
-_CHOSEN = "Outlined: word pairs against the reading direction that the mask selector opened."
+_CHOSEN = "Pairs of words that a mask selector chose: the row may look at the column."
+_FUSION = (
+    "Attention fusion: how much of a word's state comes from each attention. The shares of a word sum to 1."
+)
 _ALIGNMENT = "Rows are words of the first sentence, columns words of the second; {sums}."
 
 CAVEAT = (
@@ -39,23 +28,73 @@ CAVEAT = (
 )
 
 
-def map_note(name: str, chosen: bool = False) -> str:
+def map_note(name: str, maps: Sequence[Array], system: System, *, averaged: bool, parsed: bool = True) -> str:
     """Return what an attention map shows.
 
     Args:
-        name: its name; two blocks of one direction are called "forward 1" and "forward 2".
-        chosen: whether a mask selector opened pairs against the direction.
+        name: its name; after a colon may stand the priors of an MS-SAN head.
+        maps: the map of each side, [n, n]; what a word can see is read off them.
+        system: how its paper speaks.
+        averaged: whether it is an average over the last axis of what the network gave.
+        parsed: whether the sentences came with a parse.
 
     Returns:
-        One to three plain sentences.
+        Plain sentences.
     """
-    direction, _, number = name.partition(" ")
-    if chosen or (number and not number.isdigit()):
-        return _OTHER_MAP
-    return _MAPS.get(direction, _OTHER_MAP)
+    seen, over, none = _visible(maps)
+    attention = system.attention(name)
+    parts = [
+        f"{attention}." if attention else "",
+        f"Each row is a word, each column {seen} it looks at. A row sums to 1 over {over}{none}.",
+        *_distance(name, parsed),
+        system.more,
+        f"Averaged over {system.averaged}." if averaged else "",
+    ]
+    return " ".join(part for part in parts if part)
 
 
-def alignment_note(weights: NDArray[Any]) -> str:
+def _visible(maps: Sequence[Array]) -> tuple[str, str, str]:
+    """Say what a column is, what a row sums over, and who sees nothing."""
+    before = any(np.tril(weights, -1).any() for weights in maps)
+    after = any(np.triu(weights, 1).any() for weights in maps)
+    itself = any(np.diagonal(weights).any() for weights in maps)
+    if before == after:
+        return "a word", "the words it may see", ""
+    which, end = ("earlier", "first") if before else ("later", "last")
+    if itself:
+        return f"the word itself or {_an(which)} word", f"itself and the {which} words", ""
+    return f"{_an(which)} word", f"the {which} words", f"; the {end} word has none"
+
+
+def _an(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
+def _distance(name: str, parsed: bool) -> list[str]:
+    prior = name.partition(": ")[2].split(" & ")
+    notes = [note for key, note in _DISTANCES.items() if key in prior]
+    return [*notes, _NO_PARSE] if "dependency" in prior and not parsed else notes
+
+
+def gate_note(name: str, maps: Sequence[str], system: System, *, averaged: bool = True) -> str:
+    """Return what a gate shows.
+
+    Args:
+        name: its name.
+        maps: names of the maps; a gate with the name of one takes its context from there.
+        system: how its paper speaks.
+        averaged: whether it is an average over features.
+
+    Returns:
+        Plain sentences.
+    """
+    source = " from the map of that name" if name in maps else ""
+    return _GATE.format(
+        gate=system.gate, source=source, averaged=" Averaged over features." if averaged else ""
+    )
+
+
+def alignment_note(weights: Array) -> str:
     """Return what an alignment [n1, n2] shows: which sentence looks at which follows from what sums to 1."""
     directions = (
         "each column looks at the rows and sums to 1",
@@ -68,29 +107,38 @@ def alignment_note(weights: NDArray[Any]) -> str:
 
 
 def default_notes(
-    maps: Iterable[str],
-    gates: Iterable[str],
-    alignments: Mapping[str, NDArray[Any]],
+    views: Sequence[SentenceView],
+    alignments: Mapping[str, Array],
+    system: System,
     *,
-    weights: bool,
-    tree: bool,
-    chosen: bool,
+    averaged: frozenset[str] = frozenset(),
+    pooling: str = "source2token",
 ) -> dict[str, str]:
     """Collect the notes of everything an explanation holds.
 
     Args:
-        maps: names of the attention maps.
-        gates: names of the gates.
+        views: the sides.
         alignments: the alignments by name, each [n1, n2].
-        weights: whether there are source2token weights.
-        tree: whether there are tree distances.
-        chosen: whether a mask selector chose pairs.
+        system: how the paper speaks.
+        averaged: names of the maps that are averages over the last axis of what the network gave.
+        pooling: what made the sentence vector.
 
     Returns:
-        Note by "map NAME", "gate NAME", "alignment NAME", "weights", "tree_distance" and "chosen".
+        Note by "map NAME", "gate NAME", "alignment NAME", "weights", "tree_distance", "chosen" and "fusion".
     """
-    notes = {f"map {name}": map_note(name, chosen) for name in maps}
-    notes |= {f"gate {name}": _GATE.format(name=name) for name in gates}
+    names = list(dict.fromkeys(name for view in views for name in view.maps))
+    gates = dict.fromkeys(name for view in views for name in view.gates)
+    parsed = all(view.tree_distance is not None for view in views)
+    notes = {}
+    for name in names:
+        maps = [view.maps[name] for view in views if name in view.maps]
+        notes[f"map {name}"] = map_note(name, maps, system, averaged=name in averaged, parsed=parsed)
+    notes |= {f"gate {name}": gate_note(name, names, system) for name in gates}
     notes |= {f"alignment {name}": alignment_note(values) for name, values in alignments.items()}
-    plain = {"weights": (weights, _WEIGHTS), "tree_distance": (tree, _TREE), "chosen": (chosen, _CHOSEN)}
+    plain = {
+        "weights": (any(view.weights is not None for view in views), POOLINGS[pooling]),
+        "tree_distance": (any(view.tree_distance is not None for view in views), _TREE),
+        "chosen": (any(view.chosen is not None for view in views), system.chosen or _CHOSEN),
+        "fusion": (any(view.fusion for view in views), _FUSION),
+    }
     return notes | {key: note for key, (present, note) in plain.items() if present}

@@ -32,7 +32,9 @@ def paint_heat_map(
     columns: Sequence[str],
     values: Array,
     font: float,
-    chosen: Array | None = None,
+    outlined: Array | None = None,
+    *,
+    numbers: bool = True,
 ) -> None:
     """Paint weights; an exact zero leaves its cell empty.
 
@@ -42,20 +44,21 @@ def paint_heat_map(
         columns: labels along the top.
         values: [rows, columns] in 0..1.
         font: size of the labels in points.
-        chosen: [rows, columns] bool, cells to outline; or None.
+        outlined: [rows, columns] bool, cells to outline; or None.
+        numbers: whether the cells of a small map carry their numbers.
     """
     colours, scale = shades()
     _grid(axes, rows, columns, font)
     shown = np.ma.masked_less_equal(values, 0.0)
     axes.pcolormesh(shown, cmap=colours, norm=scale, edgecolors="white", linewidth=0.6)
-    if max(len(rows), len(columns)) <= _NUMBERS_UP_TO:
+    if numbers and max(len(rows), len(columns)) <= _NUMBERS_UP_TO:
         for (i, j), value in np.ndenumerate(values):
             if value >= 0.005:
                 number = "1" if value >= 0.995 else f"{value:.2f}".removeprefix("0")
                 tone = "white" if value > 0.3 else INK
                 axes.text(j + 0.5, i + 0.52, number, ha="center", va="center", size=font * 0.72, color=tone)
-    if chosen is not None:
-        for i, j in np.argwhere(chosen):
+    if outlined is not None:
+        for i, j in np.argwhere(outlined):
             axes.add_patch(_outline(int(i), int(j)))
 
 

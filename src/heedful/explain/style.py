@@ -23,6 +23,7 @@ section{border-top:1px solid var(--line);padding-top:22px;margin-top:28px}
 .top-grid{display:grid;grid-template-columns:minmax(300px,5fr) 7fr;gap:36px;margin-top:22px;align-items:start}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:26px 40px}
 .panels{display:flex;flex-wrap:wrap;gap:26px 30px;margin-top:16px;align-items:flex-end}
+details{margin-top:14px}summary{cursor:pointer;font-weight:600;font-size:14px}
 figure{margin:0;max-width:100%;break-inside:avoid}
 figcaption{margin-bottom:6px}
 svg{display:block;max-width:100%;height:auto;overflow:visible}

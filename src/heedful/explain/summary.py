@@ -13,6 +13,10 @@ LONG = 60
 """A text with more words than this is shown by its most important words only."""
 KEPT = 40
 """How many words of a long text are shown."""
+MANY = 12
+"""A sentence with more maps than this, in several layers, is drawn by those of the last layer in figures."""
+_AGAINST = {"forward": np.triu, "backward": np.tril}
+"""First word of a map's name to what leaves only the cells against its direction."""
 _STANDS_OUT = 0.02
 """A link whose weight exceeds an even spread by less is not worth naming."""
 
@@ -27,6 +31,7 @@ class Link:
         weight: the attention weight.
         map: name of the map or alignment.
         side: name of the side; for an alignment both names.
+        steps: steps between two different words in the dependency tree; None without a tree or a path.
     """
 
     word: str
@@ -34,6 +39,7 @@ class Link:
     weight: float
     map: str
     side: str
+    steps: int | None = None
 
 
 def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
@@ -60,10 +66,83 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
         named = visible & real[:, None] & real[None, :] & (weights - even >= _STANDS_OUT)
         lift = np.where(named, weights - even, 0.0) * share[:, None]
         for i, j in _largest(lift, count):
-            link = Link(view.words[i], view.words[j], float(weights[i, j]), name, view.name)
+            link = Link(
+                view.words[i], view.words[j], float(weights[i, j]), name, view.name, _steps(view, i, j)
+            )
             found.append((float(lift[i, j]), link))
     found.sort(key=lambda item: -item[0])
     return [link for _, link in found[:count]]
+
+
+def _steps(view: SentenceView, i: int, j: int) -> int | None:
+    steps = -1 if view.tree_distance is None else int(view.tree_distance[i, j])
+    return None if steps < 1 else steps
+
+
+def opened_against(view: SentenceView, name: str) -> Array | None:
+    """Return the cells of a map that are open only because a mask selector chose them, [n, n] bool.
+
+    Args:
+        view: the sentence.
+        name: of the map; its direction, "forward" or "backward", is its first word.
+
+    Returns:
+        Cells against the map's direction that were chosen; None without a direction, or without a selector that opens
+        (ReSAN's closes).
+    """
+    against = _AGAINST.get(name.split(" ")[0])
+    if view.chosen is None or against is None or not _opens(view):
+        return None
+    return against(view.chosen)
+
+
+def _opens(view: SentenceView) -> bool:
+    """Whether a word looks anywhere that its map's direction does not show."""
+    directed = [(_AGAINST.get(name.split(" ")[0]), weights) for name, weights in view.maps.items()]
+    return any(against(weights).any() for against, weights in directed if against is not None)
+
+
+def selection(view: SentenceView) -> str:
+    """Say in words what a mask selector chose; empty without one."""
+    if view.chosen is None:
+        return ""
+    n = len(view.words)
+    possible = n * (n - 1)
+    if not view.chosen.any():
+        return f"none of {possible} pairs" if possible else "no pair"
+    rows, columns = (_listed(view.words, np.atleast_1d(view.chosen.any(axis=axis))) for axis in (1, 0))
+    return f"{int(view.chosen.sum())} of {possible} pairs; looking: {rows}; seen: {columns}"
+
+
+def _listed(words: Sequence[str], chosen: Array, most: int = 10) -> str:
+    named = [word for word, is_chosen in zip(words, chosen, strict=True) if is_chosen]
+    more = f" and {len(named) - most} more" if len(named) > most else ""
+    return ", ".join(named[:most]) + more
+
+
+def maps_to_draw(view: SentenceView) -> tuple[list[str], str]:
+    """Choose the maps of a figure: all, or of a deep stack the last layer's.
+
+    Args:
+        view: the sentence.
+
+    Returns:
+        Names of the maps, and what was left out, in words; empty if nothing was.
+    """
+    layers = by_layer(view)
+    if len(view.maps) <= MANY or len(layers) == 1:
+        return list(view.maps), ""
+    last = list(layers)[-1]
+    return layers[last], f"the maps of {last}, of {len(layers)} layers"
+
+
+def by_layer(view: SentenceView) -> dict[str, list[str]]:
+    """Group the names of the maps by layer, as "layer 1"; those of a single layer under ""."""
+    groups: dict[str, list[str]] = {}
+    for name in view.maps:
+        words = name.replace(",", "").split(" ")
+        groups.setdefault(" ".join(words[:2]) if words[0] == "layer" else "", []).append(name)
+    return groups
 
 
 def strongest_alignments(explanation: Explanation, count: int = 6) -> list[Link]:
@@ -121,6 +200,7 @@ def focus(view: SentenceView) -> tuple[SentenceView, tuple[int, ...]]:
         weights=None,
         tree_distance=None if view.tree_distance is None else view.tree_distance[square],
         chosen=None if view.chosen is None else view.chosen[square],
+        fusion={name: share[kept] for name, share in view.fusion.items()},
     )
     return short, tuple(kept.tolist())
 

@@ -62,6 +62,7 @@ def heat_map(
     *,
     outlined: Array | None = None,
     empty: str = "sees no word",
+    numbers: bool = True,
     name: str = "",
 ) -> Panel:
     """Draw weights in 0..1 as a grid; an exact zero leaves its cell empty.
@@ -74,6 +75,7 @@ def heat_map(
         tip: the text that shows when the pointer rests on cell (i, j); escaped here.
         outlined: [rows, columns] bool, cells to outline; or None.
         empty: what to write into a row without weights.
+        numbers: whether the cells of a small map carry their numbers.
         name: what a screen reader announces.
 
     Returns:
@@ -81,7 +83,7 @@ def heat_map(
     """
     g = geometry
     parts = [_frame(len(rows), len(columns), g), _row_labels(rows, g), _column_labels(columns, g)]
-    numbers = max(len(rows), len(columns)) <= _NUMBERS_UP_TO
+    numbers = numbers and max(len(rows), len(columns)) <= _NUMBERS_UP_TO
     for i in range(len(rows)):
         if len(columns) and not (values[i] > 0).any():
             parts.append(_empty_row(i, len(columns), empty, g))

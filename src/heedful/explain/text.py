@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 
-from heedful.explain.characters import pad, shorten, visible
+from heedful.explain.characters import cells, pad, shorten, visible
 from heedful.explain.explanation import Explanation, SentenceView
-from heedful.explain.summary import Link, focus, strongest_alignments, strongest_links
+from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BOLD, _BLUE, _DIM, _PLAIN = "\x1b[1m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
@@ -35,7 +35,7 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
         lines += ["", *_sentence(view, width, pen)]
     lines += _links(explanation, links, width, pen)
     for view in explanation.sides:
-        lines += _words(view, width, pen)
+        lines += _words(view, width, pen) + _fusion(view, width)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -85,6 +85,8 @@ def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
         lines.append(
             pad("", _LABEL) + shorten(f"not in the vocabulary: {', '.join(unknown)}", width - _LABEL)
         )
+    if view.chosen is not None:
+        lines += wrap(f"chosen        {visible(selection(view))}", width, subsequent_indent=" " * _LABEL)
     if view.truncated:
         lines.append(pad("", _LABEL) + f"cut: only the first {len(view.words)} words were read")
     return lines
@@ -107,13 +109,19 @@ def _links(explanation: Explanation, count: int, width: int, pen: _Pen) -> list[
 
 
 def _link_lines(links: Iterable[Link], arrow: str, width: int, pen: _Pen) -> list[str]:
-    column = min(34, width - 28)
-    rest = width - column - 19
     shown = [(f"{_short(link.word)} {arrow} {_short(link.seen)}", link) for link in links]
+    column = min(max(cells(words) for words, _ in shown) + 2, width - 28)
+    rest = width - column - 19
     return [
-        f"  {pad(words, column)} {link.weight:.2f} {pen.blue(_bar(link.weight, 10))} {pen.dim(shorten(link.map, rest))}"
+        f"  {pad(words, column)} {link.weight:.2f} {pen.blue(_bar(link.weight, 10))} {pen.dim(_place(link, rest))}"
         for words, link in shown
     ]
+
+
+def _place(link: Link, width: int) -> str:
+    """Name a link's map, and its length in the dependency tree where that is known."""
+    steps = "" if link.steps is None else f"  tree {link.steps}"
+    return shorten(link.map, width - len(steps)) + steps
 
 
 def _words(whole: SentenceView, width: int, pen: _Pen) -> list[str]:
@@ -125,7 +133,7 @@ def _words(whole: SentenceView, width: int, pen: _Pen) -> list[str]:
     room = max(0, (width - 18 - (18 if weights is not None else 0)) // 17)
     gates = dict(list(view.gates.items())[:room])
     head = pad("", 18) + (pad("weight", 18) if weights is not None else "")
-    head += "".join(pad(shorten(f"gate {name}", 16), 17) for name in gates)
+    head += "".join(pad(name if cells(name) > 11 else f"gate {name}", 16) + " " for name in gates)
     title = f"words of the {view.name}"
     if len(kept) < len(whole.words):
         title += f": the {len(kept)} of {len(whole.words)} that matter most"
@@ -140,6 +148,19 @@ def _words(whole: SentenceView, width: int, pen: _Pen) -> list[str]:
         )
         lines.append(line)
     return [*lines, *_gate_note(gates, len(view.gates))]
+
+
+def _fusion(view: SentenceView, width: int) -> list[str]:
+    """Write the mean share of each attention in the words of a sentence."""
+    if not view.fusion or not view.words:
+        return []
+    shares = ", ".join(f"{name} {share.mean():.2f}" for name, share in view.fusion.items())
+    return wrap(
+        f"fusion of the attentions, mean over the words: {shares}",
+        width,
+        initial_indent="  ",
+        subsequent_indent="  ",
+    )
 
 
 def _gate_note(shown: Mapping[str, object], count: int) -> list[str]:

@@ -12,44 +12,21 @@ from numpy.typing import NDArray
 
 from heedful.data.collate import collate
 from heedful.data.examples import Example
-from heedful.explain import Explanation, SentenceView, deletion_score, explanation_from
+from heedful.explain import (
+    SYSTEMS,
+    Explanation,
+    SentenceView,
+    System,
+    deletion_score,
+    explanation_from,
+)
+from heedful.explain.pieces import on_words
 from heedful.text.tokenize import tokenize
 
 if TYPE_CHECKING:
     from heedful.predictor.predictor import Predictor
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
-
-PAPER_NAMES = {
-    "bi-blosan": "Bi-BloSAN",
-    "bi-gru": "Bi-GRU",
-    "bi-lstm": "Bi-LSTM",
-    "cnn": "CNN",
-    "decomposable": "Decomposable attention",
-    "deep-att": "Multi-head attention (DeepAtt)",
-    "disan": "DiSAN",
-    "hierarchical-cnn": "Hierarchical CNN",
-    "mdman": "MDMAN",
-    "mssan": "MS-SAN",
-    "mtsa": "MTSA",
-    "mtsa-deep-att": "MTSA",
-    "mtsa-paper": "MTSA",
-    "mtsa-stacked": "MTSA",
-    "multi-head": "Multi-head attention",
-    "resan": "ReSAN",
-}
-"""Encoder to the name its paper gives it; an encoder that is not here goes by its own."""
-
-_NOTES = {
-    "mdman": {
-        "chosen": "Outlined: pairs of words that the mask selector opened to every map, also against its direction."
-    },
-    "resan": {
-        "chosen": "Outlined: pairs of words whose row was selected to look and whose column was selected to be seen; "
-        "a word whose row is empty takes the mean of all others."
-    },
-}
-"""Encoder to notes that say more than the usual ones."""
 
 
 def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Explanation:
@@ -69,10 +46,12 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
         output = predictor.network(batch, need_weights=True)
     logits = output.logits.float().cpu().numpy()
     related = predictor.model.task == "relatedness"
+    views = _views(predictor, example, dataset.words()[0].tolist())
+    places = [_places(predictor, side[0]) for side in dataset.places]
     explanation = explanation_from(
         output,
         0,
-        _views(predictor, example, dataset.lengths()[0].tolist()),
+        [_of_pieces(place) for place in places] or views,
         labels=predictor.answer_names,
         probabilities=predictor.probabilities(logits)[0].tolist(),
         score=float(predictor.scores(logits)[0]) if related else None,
@@ -80,11 +59,25 @@ def explain(predictor: Predictor, example: Example, *, faithfulness: bool) -> Ex
         # A token that the network puts in front has no place in a tree.
         tree_distances=None if predictor.network.prefix else [side.tree_distance for side in batch.sides],
         chosen=[policy.chosen for policy in output.policies] or None,
-        notes=_NOTES.get(predictor.model.encoder),
         alignments=output.alignments,
-        method=PAPER_NAMES.get(predictor.model.encoder, predictor.model.encoder),
+        system=SYSTEMS.get(predictor.model.encoder, System(predictor.model.encoder)),
+        pooling=predictor.model.pooling,
     )
+    if places:
+        summary = predictor.network.sentence_encoder.embedding.summary_width > 0
+        explanation = on_words(explanation, views, places, summary=summary)
     return explanation if related or not faithfulness else _with_faithfulness(explanation, predictor)
+
+
+def _places(predictor: Predictor, pieces: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the place of each token's word among the words of its side, where the network may put tokens in front."""
+    added = len(predictor.network.prefix)
+    return np.concatenate([np.arange(added), added + pieces.astype(np.int64)])
+
+
+def _of_pieces(places: NDArray[np.int64]) -> SentenceView:
+    """Return the view of a sentence whose words are the pieces."""
+    return SentenceView.from_words("pieces", [str(number) for number in range(len(places))])
 
 
 def _views(predictor: Predictor, example: Example, lengths: Sequence[int]) -> list[SentenceView]:

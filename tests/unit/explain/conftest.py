@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heedful.explain import DeletionScore, Explanation, SentenceView
+from heedful.explain import SYSTEMS, DeletionScore, Explanation, SentenceView
 from heedful.explain.legends import default_notes
 
 HOSTILE = '<script>alert(1)</script> "it\'s" & ‮evil‬ שלום 😀 $x^2$ 日本語 \x1b[31mred \ud800 end'
@@ -34,7 +34,8 @@ def _view(name: str, text: str, seed: int = 0, **more: Any) -> SentenceView:
 
 
 def _notes(*views: SentenceView) -> dict[str, str]:
-    return default_notes(views[0].maps, views[0].gates, {}, weights=True, tree=False, chosen=False)
+    averaged = frozenset(name for view in views for name in view.maps)
+    return default_notes(views, {}, SYSTEMS["disan"], averaged=averaged)
 
 
 @pytest.fixture
@@ -102,13 +103,15 @@ def long() -> Explanation:
 def every(
     pair: Explanation, aligned: Explanation, hostile: Explanation, empty: Explanation, long: Explanation
 ) -> dict[str, Explanation]:
-    """All of the above, and an explanation with tree distances, chosen pairs and a score."""
+    """All of the above, and one with tree distances, chosen pairs, a fusion of attentions and a score."""
     view = _view("first", "Two kids wash their hands", 4)
     n = len(view.words)
     tree = np.abs(np.arange(n)[:, None] - np.arange(n)[None])
     tree[0, 1] = tree[1, 0] = -1
     chosen = np.eye(n, k=1, dtype=bool)
-    full = _view("first", view.text, 4, tree_distance=tree, chosen=chosen)
+    fusion = {name: np.full(n, 0.5) for name in view.maps}
+    opened = {name: np.where(chosen, 0.5, weights / 2) for name, weights in view.maps.items()}
+    full = _view("first", view.text, 4, tree_distance=tree, chosen=chosen, fusion=fusion, maps=opened)
     scored = Explanation((full, full), score=3.5, score_range=(1.0, 5.0), method="MDMAN")
     return {
         "pair": pair,

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from heedful.errors import UsageError
-from heedful.explain import SentenceView, explanation_from
+from heedful.explain import SYSTEMS, SentenceView, explanation_from
 from heedful.structures import ContextStates, NetworkOutput, Pooled, SideTrace
 
 
@@ -33,7 +33,9 @@ def view(*words, name="text"):
 
 def test_padding_is_cropped_and_features_are_averaged():
     side = trace([4, 2], 4)
-    explanation = explanation_from(output(side), 1, [view("a", "b")], labels=["no", "yes"], method="DiSAN")
+    explanation = explanation_from(
+        output(side), 1, [view("a", "b")], labels=["no", "yes"], system=SYSTEMS["disan"]
+    )
     seen = explanation.sides[0]
     expected = side.context.maps["forward"][1, :2, :2].double().mean(-1).numpy()
     np.testing.assert_allclose(seen.maps["forward"], expected, atol=1e-7)
@@ -52,8 +54,8 @@ def test_padding_is_cropped_and_features_are_averaged():
 def test_notes_say_what_every_picture_means():
     notes = explanation_from(output(trace([2], 2)), 0, [view("a", "b")], labels=["x", "y"]).notes
     assert set(notes) == {"map forward", "map backward", "gate forward", "weights"}
-    assert "earlier word" in notes["map forward"]
-    assert "later word" in notes["map backward"]
+    assert "Averaged over features" in notes["map forward"]
+    assert "Averaged" not in notes["map backward"]  # one number a pair
     assert "averaged over features" in notes["gate forward"].lower()
     mine = explanation_from(
         output(trace([2], 2)), 0, [view("a", "b")], labels="xy", notes={"weights": "mine"}

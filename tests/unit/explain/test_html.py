@@ -141,7 +141,12 @@ def test_a_long_text_says_what_is_left_out(long):
 
 def test_unknown_words_pairs_chosen_and_trees_are_marked(every, make_view):
     source = render_html(every["scored"])
-    assert source.count('class="chosen"') == 2 * 2 * 4
+    assert (
+        source.count('class="chosen"') == 2 * 4
+    )  # of both maps the forward one alone: the rest is in its direction
+    assert source.count("may look at") == 2 * 4
+    assert "4 of 20 pairs; looking: Two, kids, wash, their; seen: kids, wash, their, hands" in source
+    assert source.count("Attention fusion</h3>") == 2
     assert "opened by the mask selector" in source
     assert "no path" in source
     assert "score 3.50" in source

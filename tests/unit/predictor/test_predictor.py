@@ -113,11 +113,3 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
         write_manifest(path, MODEL_FILES)
         with pytest.raises(ArtefactError, match="do not belong together"):
             Predictor.load(path)
-
-
-def test_display_names_are_of_known_models() -> None:
-    from heedful.models.build import ENCODERS, NETWORKS
-    from heedful.predictor.explaining import PAPER_NAMES
-
-    assert len(PAPER_NAMES) >= 10
-    assert set(PAPER_NAMES) <= set(ENCODERS) | set(NETWORKS)

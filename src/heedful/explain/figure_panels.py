@@ -1,0 +1,203 @@
+"""What a figure is made of: panels with the same rows, grouped by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heedful.explain import panels
+from heedful.explain.characters import cells, shorten, visible
+from heedful.explain.explanation import Array, Explanation, SentenceView
+from heedful.explain.summary import focus, maps_to_draw, opened_against
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BAR = 0.85
+_NUMBER = 0.5
+_TITLE_CELL = 0.078
+"""Width of a character of a panel's title, in inches."""
+_LABEL_CELLS = 16
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: its title, and in inches the room for labels left of it, its width, the room right of it.
+
+    ``header`` is the room for the labels along its top; 0 for bars, which have none.
+    """
+
+    title: str
+    left: float
+    width: float
+    right: float
+    header: float
+    paint: Callable[[Axes], None]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Panels with the same rows, under one heading. The ``maps`` are dealt evenly to lines; ``others`` follow."""
+
+    heading: str
+    note: str
+    height: float
+    maps: tuple[Panel, ...] = ()
+    others: tuple[Panel, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Sizes for this many words: cell and margin for row labels in inches, labels in points."""
+
+    cell: float
+    font: float
+    left: float
+
+    @classmethod
+    def of(cls, rows: Sequence[str], columns: Sequence[str]) -> _Size:
+        n = max(len(rows), len(columns), 1)
+        steps = ((8, 0.36), (14, 0.30), (22, 0.22), (32, 0.17))
+        cell = next((size for most, size in steps if n <= most), 0.135)
+        font = min(9.5, cell * 72 * 0.74)
+        return cls(cell, font, _inches(rows, font) + 0.08)
+
+
+def side(whole: SentenceView) -> Group:
+    """Collect the panels of one sentence: maps, tree, choices of a mask selector, fusion, gates, weights.
+
+    Args:
+        whole: the sentence; of a long one the most important words are drawn.
+
+    Returns:
+        The panels.
+    """
+    view, kept = focus(whole)
+    if not view.words:
+        return Group(view.name, visible(view.text), 0.0)
+    words = tuple(_label(word) for word in view.words)
+    size = _Size.of(words, words)
+    names, left_out = maps_to_draw(view)
+    notes = (
+        [f"the {len(kept)} most important of {len(whole.words)} words"]
+        if len(kept) < len(whole.words)
+        else []
+    )
+    notes += [left_out] if left_out else []
+    return Group(
+        "  ".join([view.name, *notes]),
+        visible(view.text),
+        size.cell * len(words),
+        tuple(_map(view, name, words, size) for name in names),
+        (*_squares(view, words, size), *_bars(view, whole, kept, words, size)),
+    )
+
+
+def alignments(explanation: Explanation) -> Group:
+    """Collect the attention between the two sides.
+
+    Args:
+        explanation: a pair with alignments.
+
+    Returns:
+        The panels.
+    """
+    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
+    down, along = tuple(_label(w) for w in first.words), tuple(_label(w) for w in second.words)
+    if not down or not along:
+        return Group("", "", 0.0)
+    size = _Size.of(down, along)
+    found = tuple(
+        _heat(name, down, along, weights[list(rows)][:, list(columns)], size)
+        for name, weights in explanation.alignments.items()
+    )
+    heading = f"{first.name} (rows) against {second.name} (columns)"
+    return Group(heading, "", size.cell * len(down), found)
+
+
+def _map(view: SentenceView, name: str, words: Sequence[str], size: _Size) -> Panel:
+    weights, opened = view.maps[name], opened_against(view, name)
+    return _heat(f"attention, {name}", words, words, weights, size, opened)
+
+
+def _heat(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Array,
+    size: _Size,
+    outlined: Array | None = None,
+    *,
+    numbers: bool = True,
+) -> Panel:
+    def paint(axes: Axes) -> None:
+        panels.paint_heat_map(axes, rows, columns, values, size.font, outlined, numbers=numbers)
+
+    return _square(title, columns, size, paint)
+
+
+def _square(title: str, columns: Sequence[str], size: _Size, paint: Callable[[Axes], None]) -> Panel:
+    """Make a panel of cells, wide enough for its title."""
+    width = size.cell * len(columns)
+    right = max(0.1, cells(title) * _TITLE_CELL - size.left - width)
+    return Panel(title, size.left, width, right, _header(columns, size.font), paint)
+
+
+def _squares(view: SentenceView, words: Sequence[str], size: _Size) -> list[Panel]:
+    """Draw what else is known of pairs of words, and the fusion of the attentions, a column each."""
+    found = []
+    steps = view.tree_distance
+    if steps is not None:
+        paint = _with(panels.paint_distances, words, steps, size.font)
+        found.append(_square("tree distance", words, size, paint))
+    if view.chosen is not None:
+        title = "chosen by the mask selector" + ("" if view.chosen.any() else ": none")
+        found.append(_heat(title, words, words, view.chosen.astype(float), size, numbers=False))
+    if view.fusion:
+        names = tuple(_label(name) for name in view.fusion)
+        found.append(
+            _heat("attention fusion", words, names, np.stack(list(view.fusion.values()), axis=1), size)
+        )
+    return found
+
+
+def _bars(
+    view: SentenceView, whole: SentenceView, kept: Sequence[int], words: Sequence[str], size: _Size
+) -> list[Panel]:
+    """Draw the gates and the weights; only the first has labels, and the rest stay beside it."""
+    paints: dict[str, tuple[Any, Array]] = {
+        f"gate {name}": (panels.paint_gate, gate) for name, gate in view.gates.items()
+    }
+    if whole.weights is not None:
+        paints["weight"] = (panels.paint_weights, whole.weights[list(kept)])
+    return [
+        Panel(
+            title,
+            size.left if k == 0 else 0.0,
+            BAR,
+            max(_NUMBER, cells(title) * _TITLE_CELL - BAR),
+            0.0,
+            _with(paint, words, values, size.font, k == 0),
+        )
+        for k, (title, (paint, values)) in enumerate(paints.items())
+    ]
+
+
+def _with(paint: Callable[..., None], *arguments: Any) -> Callable[[Axes], None]:
+    return lambda axes: paint(axes, *arguments)
+
+
+def _label(word: str) -> str:
+    return shorten(visible(word), _LABEL_CELLS)
+
+
+def _header(columns: Sequence[str], font: float) -> float:
+    return _inches(columns, font) * math.sin(math.radians(60)) + 0.12
+
+
+def _inches(words: Sequence[str], font: float) -> float:
+    return max((cells(word) for word in words), default=0) * font * 0.6 / 72

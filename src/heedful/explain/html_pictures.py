@@ -1,0 +1,199 @@
+"""The pictures of the explanation page: maps, trees, choices of a mask selector, fusion, gates and weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from html import escape
+
+import numpy as np
+
+from heedful.explain.characters import visible
+from heedful.explain.explanation import Array, Explanation, SentenceView
+from heedful.explain.summary import MANY, by_layer, focus, opened_against
+from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
+
+_PAGE, _GAP = 1236, 30
+"""Width of the page's text, and the gap between pictures, in pixels; as in `style.py`."""
+
+
+def alignments(explanation: Explanation) -> str:
+    """Draw the attention between the two sides; nothing where there is none.
+
+    Args:
+        explanation: what to show.
+
+    Returns:
+        HTML of a section.
+    """
+    if not explanation.alignments:
+        return ""
+    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
+    geometry = Geometry.of(first.words, second.words)
+    figures = []
+    for name, whole in explanation.alignments.items():
+        weights = whole[list(rows)][:, list(columns)]
+        tip = _tip(first.words, second.words, weights, "↔")
+        drawn = heat_map(first.words, second.words, weights, geometry, tip, name=f"alignment {name}")
+        figures.append(_figure(name, explanation.notes.get(f"alignment {name}", ""), drawn))
+    return (
+        f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
+        f"{_panels(figures)}</section>"
+    )
+
+
+def side(explanation: Explanation, whole: SentenceView) -> str:
+    """Draw everything inside one sentence; nothing where there is nothing to draw.
+
+    Args:
+        explanation: what to show.
+        whole: the sentence; of a long one the most important words are drawn.
+
+    Returns:
+        HTML of a section.
+    """
+    view, kept = focus(whole)
+    weights = None if whole.weights is None else whole.weights[list(kept)]
+    empty = "sees no word" if len(kept) == len(whole.words) else "sees none of these words"
+    pictures = _Pictures(explanation, view, empty)
+    others = [*pictures.squares(), *pictures.bars(weights)]
+    if not view.words or not (view.maps or others):
+        return ""
+    short = ""
+    if len(kept) < len(whole.words):
+        reason = "the largest weights" if whole.weights is not None else "the most attention received"
+        short = (
+            f'<p class="warn">The text has {len(whole.words)} words. The pictures show the {len(kept)} words with '
+            f"{reason}, in text order; rows need not sum to 1 here.</p>"
+        )
+    return (
+        f"<section><h2>Inside the {_safe(view.name)}</h2>{short}"
+        f"{_key(view, maps=bool(view.maps))}{_arranged(view, pictures, others)}</section>"
+    )
+
+
+def _arranged(view: SentenceView, pictures: _Pictures, others: list[_Drawing]) -> str:
+    """Put the maps above the rest; of a deep stack a layer at a time, all but the last folded away."""
+    layers = by_layer(view)
+    if len(view.maps) <= MANY or len(layers) == 1:
+        maps = pictures.maps(list(view.maps))
+        if sum(width + _GAP for _, width in (*maps, *others)) <= _PAGE:
+            return _panels([*maps, *others])
+        return _panels(maps) + _panels(others)
+    *earlier, last = [(name, _panels(pictures.maps(maps))) for name, maps in layers.items()]
+    folded = "".join(f"<details><summary>{_safe(name)}</summary>{drawn}</details>" for name, drawn in earlier)
+    return f"{folded}<h3>{_safe(last[0])}</h3>{last[1]}{_panels(others)}"
+
+
+_Drawing = tuple[str, float]
+"""HTML of a picture with its caption, and its width."""
+
+
+class _Pictures:
+    """The pictures of one sentence, with rows at the same heights."""
+
+    def __init__(self, explanation: Explanation, view: SentenceView, empty: str) -> None:
+        self.notes, self.view, self.empty = explanation.notes, view, empty
+        self.geometry = Geometry.of(view.words, (*view.words, *view.fusion))
+
+    def maps(self, names: Sequence[str]) -> list[_Drawing]:
+        """Draw attention maps."""
+        view = self.view
+        found = []
+        for name in names:
+            weights = view.maps[name]
+            drawn = heat_map(
+                view.words,
+                view.words,
+                weights,
+                self.geometry,
+                _tip(view.words, view.words, weights, "←"),
+                outlined=opened_against(view, name),
+                empty=self.empty,
+                name=f"{name} attention, {view.name}",
+            )
+            found.append(self._figure(f"Attention, {name}", f"map {name}", drawn))
+        return found
+
+    def squares(self) -> list[_Drawing]:
+        """Draw the tree, the choices of a mask selector, and the fusion of the attentions, a column each."""
+        view, found = self.view, []
+        if view.tree_distance is not None:
+            drawn = distance_map(view.words, view.tree_distance, self.geometry, f"tree distance, {view.name}")
+            found.append(self._figure("Tree distance", "tree_distance", drawn))
+        if view.chosen is not None:
+            chosen = view.chosen.astype(float)
+            drawn = heat_map(
+                view.words,
+                view.words,
+                chosen,
+                self.geometry,
+                lambda i, j: f"{view.words[i]} may look at {view.words[j]}",
+                empty="not selected",
+                numbers=False,
+                name=f"chosen by the mask selector, {view.name}",
+            )
+            found.append(self._figure("Chosen by the mask selector", "chosen", drawn))
+        if view.fusion:
+            names, shares = tuple(view.fusion), np.stack(list(view.fusion.values()), axis=1)
+            tip = _tip(view.words, names, shares, "from")
+            drawn = heat_map(view.words, names, shares, self.geometry, tip, name=f"fusion, {view.name}")
+            found.append(self._figure("Attention fusion", "fusion", drawn))
+        return found
+
+    def bars(self, weights: Array | None) -> list[_Drawing]:
+        """Draw the gates and weights of each word."""
+        view = self.view
+        if not view.gates and weights is None:
+            return []
+        drawn = word_bars(view.words, view.gates, weights, self.geometry, f"gates and weights, {view.name}")
+        notes = dict.fromkeys(f"Gate: {self.notes.get(f'gate {name}', '')}" for name in view.gates)
+        notes |= {f"Weight: {self.notes.get('weights', '')}": None} if weights is not None else {}
+        return [_figure("Word by word", "\n".join(notes), drawn)]
+
+    def _figure(self, title: str, key: str, drawn: Panel) -> _Drawing:
+        return _figure(title, self.notes.get(key, ""), drawn)
+
+
+def _tip(
+    rows: Sequence[str], columns: Sequence[str], values: Array, between: str
+) -> Callable[[int, int], str]:
+    return lambda i, j: f"{rows[i]} {between} {columns[j]}: {values[i, j]:.3f}"
+
+
+def _figure(title: str, note: str, panel: Panel) -> _Drawing:
+    width = max(panel.width, 260)
+    notes = "".join(f'<p class="note">{_safe(line)}</p>' for line in note.splitlines())
+    caption = f"<figcaption><h3>{_safe(title)}</h3>{notes}</figcaption>"
+    return f'<figure style="width:{width:.0f}px">{caption}{panel.svg}</figure>', width
+
+
+def _panels(figures: Sequence[_Drawing]) -> str:
+    """Set pictures in rows, the same number in each, so that six heads make two rows of three."""
+    if not figures:
+        return ""
+    widest = max(width for _, width in figures)
+    fit = max(1, int((_PAGE + _GAP) // (widest + _GAP)))
+    each = math.ceil(len(figures) / math.ceil(len(figures) / fit))
+    even = max(width for _, width in figures) - min(width for _, width in figures) < 1
+    limit = f' style="max-width:{each * (widest + _GAP):.0f}px"' if even else ""
+    return f'<div class="panels"{limit}>{"".join(html for html, _ in figures)}</div>'
+
+
+def _key(view: SentenceView, *, maps: bool) -> str:
+    parts = []
+    if maps:
+        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: not visible from there</span>")
+    if view.gates:
+        parts.append('<span><b style="background:var(--own)"></b>own meaning</span>')
+        parts.append('<span><b style="background:var(--context-soft)"></b>context</span>')
+    outlines = [opened_against(view, name) for name in view.maps]
+    if any(outline is not None and outline.any() for outline in outlines):
+        parts.append(
+            '<span><b style="border:2px solid var(--context)"></b>opened by the mask selector</span>'
+        )
+    return f'<div class="key">{"".join(parts)}</div>' if parts else ""
+
+
+def _safe(text: str) -> str:
+    return escape(visible(text))
