@@ -8,10 +8,9 @@ from pathlib import Path
 
 import torch
 
-PIECES = (
-    "[PAD] [UNK] [CLS] [SEP] [MASK] the a . , was is good dull film act ##ing ##s plot poor fine un ##known and not "
-    "lovely garden room meal song cat dog run ##ning sleep who where lake it ##ed"
-).split()
+_TEXT = """[PAD] [UNK] [CLS] [SEP] [MASK] the a . , was is good dull film act ##ing ##s plot poor fine un ##known and
+not lovely garden room meal song cat dog run ##ning sleep who where lake it ##ed"""
+PIECES = _TEXT.split()
 ID = {piece: number for number, piece in enumerate(PIECES)}
 LIMIT = 30
 """Pieces of a text; with the two special tokens the encoder has 32 places."""

@@ -286,7 +286,9 @@ def _multi30k(source: str, target: str) -> DataSet:
     def part(stem: str, rows: int) -> Part:
         translations = f"{stem}.{target}"
         options = {"target": translations}
-        return Part(f"multi30k/raw/{stem}.{source}", read_parallel, rows, options, (f"multi30k/raw/{translations}",))
+        return Part(
+            f"multi30k/raw/{stem}.{source}", read_parallel, rows, options, (f"multi30k/raw/{translations}",)
+        )
 
     return DataSet(
         f"multi30k-{source}-{target}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -28,7 +26,9 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> PieceVocabulary:
 
 
 def ragged(*rows: list[int]) -> Ragged:
-    return Ragged(np.array(sum(rows, []), np.int32), np.cumsum([0, *map(len, rows)]))
+    return Ragged(
+        np.array([value for row in rows for value in row], np.int32), np.cumsum([0, *map(len, rows)])
+    )
 
 
 def rows(side: Ragged) -> list[list[int]]:

@@ -81,7 +81,9 @@ def test_the_bootstrap_agrees_with_that_of_sacrebleu() -> None:
     from sacrebleu.significance import PairedTest
 
     named = [("first", POOR), ("second", GOOD)]
-    _, scores = PairedTest(named, {"BLEU": BLEU(references=[REFERENCES])}, None, test_type="bs", n_samples=1000)()
+    _, scores = PairedTest(
+        named, {"BLEU": BLEU(references=[REFERENCES])}, None, test_type="bs", n_samples=1000
+    )()
     theirs = scores["BLEU"][0]
     ours = evaluate_translations(REFERENCES, POOR, perplexity=1.0).intervals["bleu"]
     assert (ours.high - ours.low) / 2 == pytest.approx(theirs.ci, rel=0.1)
