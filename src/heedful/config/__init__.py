@@ -1,6 +1,6 @@
 """Run settings: dataclasses, TOML recipes, and one report of every mistake."""
 
-from heedful.config.load import from_table, load_config, override, to_toml
+from heedful.config.load import as_table, from_table, load_config, override, to_toml
 from heedful.config.settings import BatchConfig, DataConfig, RunConfig, TextConfig
 from heedful.packaged import recipe_names
 
@@ -9,6 +9,7 @@ __all__ = [
     "DataConfig",
     "RunConfig",
     "TextConfig",
+    "as_table",
     "from_table",
     "load_config",
     "override",

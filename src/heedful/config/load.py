@@ -81,7 +81,20 @@ def to_toml(config: RunConfig) -> str:
     """
     import tomli_w
 
-    return tomli_w.dumps(_plain(asdict(config)))
+    return tomli_w.dumps(as_table(config))
+
+
+def as_table(config: RunConfig) -> dict[str, Any]:
+    """Return settings as a file holds them: lists for tuples, and what is None left out.
+
+    Args:
+        config: the settings.
+
+    Returns:
+        What `from_table` reads back equal.
+    """
+    table: dict[str, Any] = _plain(asdict(config))
+    return table
 
 
 def _plain(value: Any) -> Any:

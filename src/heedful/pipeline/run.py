@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from heedful.config import RunConfig, to_toml
+from heedful.config import RunConfig, as_table, to_toml
 from heedful.data.collate import collate
 from heedful.data.sampler import BucketSampler
 from heedful.errors import DivergedError, OutputError, UsageError, nearest
@@ -153,7 +153,7 @@ def train(
         epoch_cpu_seconds=None if resume else cpu / passes,
     )
     card = model_card(config, prepared, run.summary())
-    predictor.about = replace(predictor.about, run=asdict(config), metrics=run.summary(), card=card)
+    predictor.about = replace(predictor.about, run=as_table(config), metrics=run.summary(), card=card)
     if folder is not None and is_first_process():
         write_text(folder / "config.toml", to_toml(config))
         predictor.save(folder / "model")
@@ -192,7 +192,7 @@ def _fit(
             evaluate=evaluations,
             folder=folder,
             resume=resume,
-            config=asdict(config),
+            config=as_table(config),
             reporter=reporter,
         )
     except DivergedError as error:
