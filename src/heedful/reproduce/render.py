@@ -62,18 +62,26 @@ def _figures(result: Result) -> str:
         for column in columns:
             figure = result.figure(row, column)
             cells += [figure.paper] if column in cited else []
-            cells += [_ours(figure, column)] if column in measured else []
+            if column in measured:
+                cells.append(_ours(figure, column, emphasise=bool(cited), usual=_usual(result, column)))
         lines.append(cells)
     return _grid(heads, lines)
 
 
-def _ours(figure: Figure, column: Column) -> str:
+def _usual(result: Result, column: Column) -> int:
+    """Number of runs behind most figures of a column: only where it differs, a figure says its own."""
+    return max(len(result.figure(row, column).values) for row in result.table.rows)
+
+
+def _ours(figure: Figure, column: Column, *, emphasise: bool, usual: int) -> str:
     if figure.mean is None:
         return ""
-    text = f"**{figure.mean:.{column.digits}f}**"
+    text = f"{figure.mean:.{column.digits}f}"
+    text = f"**{text}**" if emphasise else text
     if figure.deviation is not None:
         text += f" ± {figure.deviation:.{column.digits}f}"
-    text += f", n {len(figure.values)}"
+    if len(figure.values) != usual:
+        text += f", n {len(figure.values)}"
     return text if figure.gap is None else f"{text} ({figure.gap:+.{column.digits}f})"
 
 

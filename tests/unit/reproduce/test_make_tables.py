@@ -94,7 +94,7 @@ def test_figures_gaps_and_tests_from_hand_made_runs(declared: Path, tmp_path: Pa
     assert comparison.p is not None
     assert comparison.p < 0.01
     text = to_markdown(result, "the command")
-    assert "| Ours | 80.0 (0.4) | **95.0** ± 7.1, n 2 (+15.0) |" in text
+    assert "| Ours | 80.0 (0.4) | **95.0** ± 7.1 (+15.0) |" in text
     assert "| Elsewhere 1999 (cited) | 70.1 |  |" in text
     assert "| Not for this |  |  |" in text
     assert (
