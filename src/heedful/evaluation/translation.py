@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from heedful.evaluation.bleu import bleu_of_copies, translation_metrics
+from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
 from heedful.evaluation.report import Report
 
 
@@ -28,17 +26,18 @@ def evaluate_translations(
         notes: counts to print below the figures.
 
     Returns:
-        The report.
+        The report; its single answers are counts and hold no text.
     """
     metrics, signatures = translation_metrics(references, translations)
     metrics["perplexity"] = perplexity
+    gold, answered = pack_translations(references, translations)
     return Report(
         len(references),
         metrics,
         seconds=seconds,
         notes=notes or {},
-        gold=np.array(references),
-        predicted=np.array(translations),
+        gold=gold,
+        predicted=answered,
         statistics={"bleu": bleu_of_copies},
         signatures=signatures,
     )

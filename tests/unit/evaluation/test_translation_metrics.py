@@ -11,7 +11,7 @@ import sacrebleu
 
 from heedful.errors import UsageError
 from heedful.evaluation import paired_bootstrap
-from heedful.evaluation.bleu import bleu_of_copies, translation_metrics
+from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
 from heedful.evaluation.translation import evaluate_translations
 
 REFERENCES = [
@@ -59,20 +59,37 @@ def test_weighted_copies_are_copies() -> None:
     weights = np.zeros((2, len(REFERENCES)))
     weights[0, :] = 1
     weights[1, [0, 3, 4]] = [2, 1, 3]
-    found = bleu_of_copies(np.array(REFERENCES, object), np.array(POOR, object), weights)
+    found = bleu_of_copies(*pack_translations(REFERENCES, POOR), weights)
     rows = [0, 0, 3, 4, 4, 4]
     copied = sacrebleu.corpus_bleu([POOR[i] for i in rows], [[REFERENCES[i] for i in rows]]).score
     assert found == pytest.approx([sacrebleu.corpus_bleu(POOR, [REFERENCES]).score, copied], abs=1e-9)
 
 
 def test_the_paired_bootstrap_tells_a_difference_from_chance() -> None:
-    found = paired_bootstrap("bleu", REFERENCES, POOR, GOOD, resamples=500)
+    lengths, poor = pack_translations(REFERENCES, POOR)
+    good = pack_translations(REFERENCES, GOOD)[1]
+    found = paired_bootstrap("bleu", lengths, poor, good, resamples=500)
     assert found.difference == pytest.approx(
         sacrebleu.corpus_bleu(GOOD, [REFERENCES]).score - sacrebleu.corpus_bleu(POOR, [REFERENCES]).score
     )
     assert found.p < 0.01
     other = [text if i % 5 != 1 else text.replace("Katze", "Kuh") for i, text in enumerate(REFERENCES)]
-    assert paired_bootstrap("bleu", REFERENCES, GOOD, other, resamples=500).p > 0.2
+    equal = pack_translations(REFERENCES, other)[1]
+    assert paired_bootstrap("bleu", lengths, good, equal, resamples=500).p > 0.2
+
+
+def test_packed_sentences_have_the_bleu_of_the_texts_however_short() -> None:
+    references = ["Ein Hund.", "Hund", "Ein Mann läuft im Park herum.", "Ja"]
+    translations = ["", "Hund", "Ein Mann läuft im Park.", "Nein doch"]
+    whole = bleu_of_copies(*pack_translations(references, translations), np.ones((1, 4)))
+    assert whole == pytest.approx([sacrebleu.corpus_bleu(translations, [references]).score], abs=1e-9)
+
+
+def test_the_kept_answers_hold_numbers_alone() -> None:
+    report = evaluate_translations(REFERENCES, POOR, perplexity=1.0)
+    assert (report.gold.dtype.kind, report.predicted.dtype.kind) == ("i", "i")
+    with pytest.raises(UsageError, match="more than BLEU is kept of"):
+        pack_translations(["a"], ["a " * 5000])
 
 
 def test_the_bootstrap_agrees_with_that_of_sacrebleu() -> None:
