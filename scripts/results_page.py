@@ -2,16 +2,21 @@
 
     python scripts/results_page.py          # writes the page
     python scripts/results_page.py --check  # says whether it is up to date
+    python scripts/results_page.py --collect OUT   # first takes the runs of ``heedful reproduce --out OUT``
 
-``results/runs`` holds one file a run, as ``heedful reproduce --out results`` leaves it. ``results/notes`` holds what
-people wrote: ``head.md`` and ``tail.md`` around the tables, and for each table TABLE.md, which is put below it.
+``results/runs`` holds one file a run, as ``heedful reproduce`` leaves it but for the answers: gold labels belong to the
+data sets, so for classes a run says only which of its answers are right, and for scores nothing. ``results/notes``
+holds what people wrote: ``head.md`` and ``tail.md`` around the tables, ``TABLE.md`` below each table, and
+``study-*.md``, which come before the tail.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from heedful.errors import UsageError
 from heedful.reproduce import Budget, find_table, tables
@@ -29,7 +34,9 @@ BUDGETS = ("standard", "small")
 def page() -> str:
     """Return the page: head, every table that has runs, tail."""
     names = [*FIRST, *(name for name in tables() if name not in FIRST)]
-    blocks = [_note("head"), *(_section(name, budget) for name in names for budget in BUDGETS), _note("tail")]
+    sections = [_section(name, budget) for name in names for budget in BUDGETS]
+    studies = [_note(file.stem) for file in sorted((RESULTS / "notes").glob("study-*.md"))]
+    blocks = [_note("head"), *sections, *studies, _note("tail")]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -49,12 +56,34 @@ def _note(name: str) -> str:
     return file.read_text(encoding="utf-8").strip() if file.exists() else ""
 
 
+def collect(source: Path) -> None:
+    """Take over the runs of a folder that ``heedful reproduce`` filled."""
+    for file in sorted((source / "runs").rglob("*=*.json")):
+        record = json.loads(file.read_text(encoding="utf-8"))
+        record["answers"] = _without_gold(record["answers"])
+        target = RESULTS / "runs" / file.relative_to(source / "runs")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+def _without_gold(answers: dict[str, Any]) -> dict[str, Any]:
+    gold, predicted = answers.get("gold") or [], answers.get("predicted") or []
+    if not gold or not isinstance(gold[0], str | int):
+        return {}
+    right = [int(g == p) for g, p in zip(gold, predicted, strict=True)]
+    return {"gold": [1] * len(right), "predicted": right}
+
+
 def main() -> None:
     """Write the page, or check it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is out of date")
+    parser.add_argument("--collect", type=Path, metavar="OUT", help="a folder that heedful reproduce filled")
+    given = parser.parse_args()
+    if given.collect is not None:
+        collect(given.collect)
     wanted = page()
-    if parser.parse_args().check:
+    if given.check:
         if PAGE.read_text(encoding="utf-8") != wanted:
             sys.exit("docs/results.md is out of date: run python scripts/results_page.py")
         return

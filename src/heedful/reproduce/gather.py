@@ -44,6 +44,11 @@ class Runs:
         """
         return [_follow(record["summary"], path) for record in self.found]
 
+    @property
+    def answered(self) -> bool:
+        """Say whether the answers of all runs were kept; runs that are passed on may come without."""
+        return all(record["answers"].get("gold") for record in self.found)
+
     def answers(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return gold and answers for a test over examples.
 
@@ -124,7 +129,7 @@ class Result:
         return Figure(tuple(value * column.scale for value in runs.figures(column.figure)), paper)
 
     def tested(self) -> Iterator[tuple[Row, str, Comparison]]:
-        """Compare every row with the one that the table names, in every experiment that both ran.
+        """Compare every row with the one that the table names, in every experiment that both ran and kept answers of.
 
         Yields:
             Row, key of the experiment, and the comparison: row minus reference, over the test examples.
@@ -134,7 +139,7 @@ class Result:
             for experiment in self.table.experiments():
                 first = self.runs.get((experiment, row.system))
                 second = self.runs.get((experiment, named[0].system)) if named else None
-                if first and second and first is not second:
+                if first and second and first is not second and first.answered and second.answered:
                     yield row, experiment, compare(first, second)
 
 
