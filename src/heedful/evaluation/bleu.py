@@ -79,7 +79,7 @@ def bleu_of_copies(
 ) -> NDArray[np.float64]:
     """Return BLEU of many weighted copies of a test set at once; see `heedful.evaluation.statistics.Statistic`.
 
-    BLEU is a function of sums over sentences, and sacreBLEU scores every weighted sum, as its own significance tests do.
+    BLEU is a function of sums over sentences, and sacreBLEU scores every weighted sum, as its own tests do.
 
     Args:
         gold: references as `pack_translations` gives them, [N].
@@ -91,7 +91,9 @@ def bleu_of_copies(
     """
     bleu = _package().BLEU()
     words, *right = ((predicted >> _BITS * place) & _MOST for place in range(5))
-    of_order = (np.maximum(words - order, 0) for order in range(4))  # n-grams of a translation of so many words
+    of_order = (
+        np.maximum(words - order, 0) for order in range(4)
+    )  # n-grams of a translation of so many words
     counts = np.stack([words, gold, *right, *of_order], axis=1).astype(np.float64)
     sums = np.rint(weights @ counts).astype(np.int64)
     return np.array([bleu._compute_score_from_stats(row.tolist()).score for row in sums])
