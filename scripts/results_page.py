@@ -5,7 +5,8 @@
     python scripts/results_page.py --collect OUT   # first takes the runs of ``heedful reproduce --out OUT``
 
 ``results/runs`` holds one file a run, as ``heedful reproduce`` leaves it but for the answers: gold labels belong to the
-data sets, so for classes a run says only which of its answers are right, and for scores nothing. ``results/notes``
+data sets, so for classes a run says only which of its answers are right, and for scores nothing; of roles and
+translations it keeps counts of arguments and of n-grams, which hold neither tags nor words. ``results/notes``
 holds what people wrote: ``head.md`` and ``tail.md`` around the tables, ``TABLE.md`` below each table, and
 ``study-*.md``, which come before the tail.
 """
@@ -29,6 +30,7 @@ PAGE = ROOT / "docs" / "results.md"
 RESULTS = ROOT / "results"
 FIRST = ("systems-scenes", "systems-real")
 BUDGETS = ("standard", "small")
+COUNTED = ("roles", "translation")
 
 
 def page() -> str:
@@ -60,7 +62,8 @@ def collect(source: Path) -> None:
     """Take over the runs of a folder that ``heedful reproduce`` filled."""
     for file in sorted((source / "runs").rglob("*=*.json")):
         record = json.loads(file.read_text(encoding="utf-8"))
-        record["answers"] = _without_gold(record["answers"])
+        if record["settings"]["model"]["task"] not in COUNTED:
+            record["answers"] = _without_gold(record["answers"])
         target = RESULTS / "runs" / file.relative_to(source / "runs")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(record) + "\n", encoding="utf-8")

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError
+from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import Comparison, paired_bootstrap
-from heedful.evaluation.statistics import Statistic
+from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
 from heedful.reproduce.plan import SKIP, Column, Row, Table, experiments
 from heedful.reproduce.runner import Budget, Cell, plan_cells
 
@@ -49,17 +50,26 @@ class Runs:
         """Say whether the answers of all runs were kept; runs that are passed on may come without."""
         return all(record["answers"].get("gold") for record in self.found)
 
+    @property
+    def task(self) -> str:
+        """Say what the models answer, ``model.task``."""
+        return str(self.found[0]["settings"].get("model", {}).get("task", ""))
+
     def answers(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return gold and answers for a test over examples.
 
-        Seeds answer the same examples: the share of runs that are right stands for each example (classes), or the
-        mean answer (scores). Folds answer different examples, which are put one after the other.
+        Seeds answer the same examples: the share of runs that are right stands for each example (classes), the mean
+        answer (scores), or the answers of every run (roles and translations, which are kept as counts). Folds answer
+        different examples, which are put one after the other.
 
         Returns:
-            Gold [N] and answers [N]; for classes gold is 1 everywhere and an answer the share that is right.
+            Gold [N] and answers [N], of roles and translations [runs, N]; for classes gold is 1 everywhere and an
+            answer the share that is right.
         """
         gold = [np.asarray(record["answers"]["gold"]) for record in self.found]
         predicted = [np.asarray(record["answers"]["predicted"]) for record in self.found]
+        if self.task in _COUNTED:
+            return gold[0], np.stack(predicted)
         if gold[0].dtype.kind == "f":
             return gold[0], np.mean(predicted, axis=0)
         right = [(g == p).astype(float) for g, p in zip(gold, predicted, strict=True)]
@@ -151,18 +161,29 @@ def compare(first: Runs, second: Runs) -> Comparison:
         second: of the other.
 
     Returns:
-        First minus second: accuracy for classes, Pearson's correlation for scores.
+        First minus second: accuracy for classes, Pearson's correlation for scores, F1 for roles, BLEU as a share of 1
+        for translations.
     """
     gold, ours = first.answers()
     _, theirs = second.answers()
+    if first.task in _COUNTED:
+        return paired_bootstrap(_COUNTED[first.task], gold, theirs, ours)
     n = min(len(ours), len(theirs))  # folds that only one of them has run are left out
     metric: str | Statistic = "pearson" if len(np.unique(gold)) > 1 else _mean_share
     return paired_bootstrap(metric, gold[:n], theirs[:n], ours[:n])
 
 
-def _mean_share(_: NDArray[Any], shares: NDArray[Any], counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_share(_: Values, shares: Values, counts: Weights) -> Weights:
     """Return the mean of shares that were drawn so many times."""
     return np.asarray((shares * counts).sum(axis=-1) / counts.sum(axis=-1))
+
+
+def _bleu_share(gold: Values, predicted: Values, counts: Weights) -> Weights:
+    return bleu_of_copies(gold, predicted, counts) / 100
+
+
+_COUNTED: Mapping[str, Statistic] = {"roles": STATISTICS["f1"], "translation": _bleu_share}
+"""Tasks whose answers are kept as counts, and the metric that is a function of their sums."""
 
 
 def gather(table: Table, budget: Budget, folder: Path) -> Result:

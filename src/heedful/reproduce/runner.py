@@ -90,18 +90,22 @@ def plan_cells(table: Table, budget: Budget) -> list[Cell]:
         budget: how much is run.
 
     Returns:
-        Its cells, each once.
+        Its cells, each once; those of experiments without a budget of this name are left out.
 
     Raises:
-        UsageError: if an experiment has no budget of this name.
+        UsageError: if no experiment has a budget of this name.
     """
-    for name in table.experiments():
-        known = experiments()[name].budgets
-        if budget.name not in known:
-            raise UsageError(
-                f"--budget {budget.name!r}: {name} has none of that name: {nearest(budget.name, list(known))}"
-            )
-    return [Cell(experiments()[first], systems()[second], budget) for first, second in table.cells()]
+    has = [name for name in table.experiments() if budget.name in experiments()[name].budgets]
+    if table.experiments() and not has:
+        known = dict.fromkeys(word for name in table.experiments() for word in experiments()[name].budgets)
+        raise UsageError(
+            f"--budget {budget.name!r}: {table.name} has none of that name: {nearest(budget.name, list(known))}"
+        )
+    return [
+        Cell(experiments()[first], systems()[second], budget)
+        for first, second in table.cells()
+        if first in has
+    ]
 
 
 def run_cells(
