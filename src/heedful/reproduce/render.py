@@ -39,8 +39,8 @@ def to_markdown(result: Result, command: str) -> str:
     if tests:
         blocks += [
             f"Difference to {result.table.compare}, 95 % interval and p (paired bootstrap over the test examples, "
-            "answers of all runs; in points: of accuracy for classes, of 100 times Pearson's correlation for scores, of "
-            "F1 for roles, of BLEU for translations):",
+            "answers of all runs; in points: of accuracy for classes, of 100 times Pearson's correlation for scores, "
+            "of F1 for roles, of BLEU for translations):",
             tests,
         ]
     return "\n\n".join(block for block in blocks if block) + "\n"
