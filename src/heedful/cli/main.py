@@ -26,6 +26,7 @@ COMMANDS = {
     "parse": "Write dependency trees of texts as CoNLL-U.",
     "data": "List, check and get data sets.",
     "study": "Run a recipe over seeds or folds and report mean and spread.",
+    "tune": "Search for the settings of a recipe that do best on the dev part.",
     "compare": "Test whether one system is better than another.",
     "reproduce": "Rebuild a table of the papers: rows run side by side, the paper's figures beside ours.",
     "bench": "Time heedful against its peers.",

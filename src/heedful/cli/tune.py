@@ -1,0 +1,92 @@
+"""``heedful tune``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option
+from heedful.cli.output import print_json
+
+
+@click.command()
+@click.argument("recipe")
+@click.option(
+    "--out", type=PATH, required=True, help="Folder of the search; what is in it is not done again."
+)
+@data_option
+@click.option(
+    "--trials",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="Trials in all, those of former calls counted.",
+)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="NAME=RANGE",
+    help="A setting to vary: train.optimizer.lr=1e-4..1e-2:log, model.dropout=0.1..0.5:0.1 (in steps) or "
+    "batches.size=16,32,64; may be repeated.",
+)
+@click.option("--space", type=PATH, help="TOML file of ranges and lists in the tables of a recipe.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Trials side by side.")
+@click.option("--no-prune", is_flag=True, help="Train every trial to its end, poor ones too.")
+@click.option(
+    "--test", is_flag=True, help="At the end, read the test part once, with the best trial's model."
+)
+@set_option
+@json_option
+@quiet_option
+def command(
+    recipe: str,
+    out: Path,
+    data: Path | None,
+    trials: int,
+    vary: tuple[str, ...],
+    space: Path | None,
+    jobs: int,
+    no_prune: bool,
+    test: bool,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Search for the settings of RECIPE with the best score on the dev part, by Optuna.
+
+    Without --vary and --space: learning rate, L2, dropout and batch size, around what RECIPE says. The best settings
+    are written to best.toml in --out, a recipe for heedful train and heedful study. Ctrl-C keeps everything, and the
+    same command goes on.
+
+    Example: heedful tune disan-trec --trials 30 --set train.epochs=5 --data DIR --out runs/trec-search
+    """
+    from heedful.config import load_config
+    from heedful.errors import Interrupted
+    from heedful.training.progress import choose_reporter
+    from heedful.tuning import Search, outcome, read_space, report_on_test, run_search, write_outcome
+
+    config = load_config(recipe, overrides)
+    search = Search(config, read_space(space, vary, config), out, data, prune=not no_prune)
+    if not quiet:
+        for name, domain in search.space.items():
+            click.echo(f"varies {name}: {domain}", err=True)
+    try:
+        study = run_search(
+            search,
+            trials,
+            jobs=jobs,
+            reporter=choose_reporter(quiet=quiet),
+            say=lambda line: None if quiet else click.echo(line, err=True),
+        )
+    except Interrupted as error:
+        raise Interrupted(f"{error} (the same command goes on)") from None
+    found = outcome(search, study)
+    best = write_outcome(found, search, study)
+    report = report_on_test(found, data) if test else None
+    if as_json:
+        read = {"test": report.as_dict()} if report else {}
+        print_json({**found.as_dict(), "recipe": str(best), **read})
+        return
+    click.echo(found.render(test=report))
+    click.echo(f"\nheedful train {best} --out RUN    # or heedful study {best} --seeds 1,2,3 --out STUDY")

@@ -1,0 +1,180 @@
+"""Searches over a tiny task: proposed, kept, gone on with, and never judged by the test part."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+from heedful.config import load_config
+from heedful.errors import ArtefactError, Interrupted, MissingExtraError, UsageError
+from heedful.training.progress import Silent
+from heedful.tuning import Search, outcome, read_space, report_on_test, run_search, write_outcome
+from heedful.tuning.store import alone, finished, import_optuna, open_study
+
+VARY = ("train.optimizer.lr=0.001..0.1:log", "batches.size=8,16")
+QUICK = ("train.max_steps=4", "train.evaluate_every=2", "train.save_seconds=60", "train.device=cpu")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write_tasks(tmp_path_factory.mktemp("tasks"))
+
+
+def make(data: Path, out: Path, *changes: str, vary: tuple[str, ...] = VARY, prune: bool = True) -> Search:
+    config = load_config(data / "text.toml", [*QUICK, *changes])
+    return Search(config, read_space(None, vary, config), out, data, prune=prune)
+
+
+def values(search: Search) -> list[tuple[Any, ...]]:
+    return [(trial.params, trial.value) for trial in finished(search.open())]
+
+
+class StopsIn(Silent):
+    """Asks to stop in a trial, as Ctrl-C does."""
+
+    def __init__(self, trial: int) -> None:
+        self.left = trial + 1
+
+    def start(self, total: int, done: int) -> None:
+        self.left -= 1
+
+    def step(self, step: int, loss: float) -> None:
+        if not self.left and step == 1:
+            import signal
+
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_a_search_goes_on_where_it_was_stopped_and_ends_as_if_it_was_not(data: Path, tmp_path: Path) -> None:
+    whole = make(data, tmp_path / "whole", prune=False)
+    said: list[str] = []
+    study = run_search(whole, 3, say=said.append)
+    assert [line.split()[1] for line in said] == ["0", "1", "2"]
+    assert finished(study)[0].params == {"train.optimizer.lr": 0.02, "batches.size": 16}  # the recipe itself
+
+    cut = make(data, tmp_path / "cut", prune=False)
+    with pytest.raises(Interrupted):
+        run_search(cut, 3, reporter=StopsIn(1))
+    assert len(values(cut)) == 1
+    assert (tmp_path / "cut" / "trials" / "trial-0001" / "checkpoints").exists()
+    run_search(cut, 3)
+    assert values(cut) == values(whole)
+    run_search(cut, 3)  # nothing is left to do
+    assert values(cut) == values(whole)
+    run_search(cut, 4)
+    assert len(values(cut)) == 4
+
+
+def test_the_best_settings_are_a_recipe_whose_run_gives_the_same_score(data: Path, tmp_path: Path) -> None:
+    search = make(data, tmp_path / "search")
+    study = run_search(search, 3)
+    found = outcome(search, study)
+    assert found.score == max(trial.value or 0.0 for trial in finished(study))
+    recipe = write_outcome(found, search, study)
+    assert load_config(recipe) == found.best
+    run = tiny.run("train", recipe, "--data", data, "--out", tmp_path / "run", "--json", "--quiet")
+    assert run.json()["dev"]["metrics"]["accuracy"] == found.score
+    test = report_on_test(found, data)
+    assert test is not None
+    assert test.metrics == run.json()["test"]["metrics"]
+    assert [path.name for path in (tmp_path / "search" / "trials").iterdir()] == [found.model.name]
+    rows = list(csv.DictReader((tmp_path / "search" / "trials.csv").read_text().splitlines()))
+    assert [row["state"] for row in rows] == [trial.state.name.lower() for trial in finished(study)]
+    assert "The test part was not read" in found.render()
+    assert "was read now" in found.render(test)
+
+
+def test_no_trial_sees_the_test_part(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from heedful.tuning import trials
+
+    seen: list[set[str]] = []
+    plain = trials.train
+
+    def watched(config: Any, prepared: Any, **rest: Any) -> Any:
+        seen.append(set(prepared.datasets))
+        return plain(config, prepared, **rest)
+
+    monkeypatch.setattr(trials, "train", watched)
+    run_search(make(data, tmp_path / "search"), 2)
+    assert seen == [{"train", "dev"}] * 2
+
+
+def test_the_papers_protocol_is_refused(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="its dev part is the test part"):
+        run_search(make(data, tmp_path / "search", "data.protocol=paper"), 1)
+
+
+def test_another_search_in_the_folder_is_refused(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "search"
+    run_search(make(data, out), 1)
+    with pytest.raises(UsageError, match="other settings or another space"):
+        run_search(make(data, out, "model.hidden=8"), 2)
+    with pytest.raises(UsageError, match="other settings or another space"):
+        run_search(make(data, out, vary=VARY[:1]), 2)
+    with alone(out), pytest.raises(UsageError, match="another search is at work"):
+        run_search(make(data, out), 2)
+
+
+def test_a_trial_that_cannot_be_trained_is_the_worst_and_a_search_without_another_says_why(
+    data: Path, tmp_path: Path
+) -> None:
+    diverging = ("train.optimizer.lr=1e30..1e38:log",)
+    search = make(data, tmp_path / "search", "train.optimizer.eps=1e-30", vary=diverging)
+    study = run_search(search, 2)
+    assert [trial.state.name for trial in finished(study)] == ["PRUNED", "PRUNED"]
+    with pytest.raises(UsageError, match=r"no trial was trained to its end: .*not finite"):
+        outcome(search, study)
+
+
+def test_poor_trials_are_given_up(data: Path, tmp_path: Path) -> None:
+    changes = ("train.max_steps=0", "train.epochs=4", "train.evaluate_every=0")
+    search = make(data, tmp_path / "search", *changes, vary=("train.optimizer.lr=0.02,0.021,0.022,1e-9",))
+    study = search.open()
+    for rate in (0.02, 0.021, 0.022, 0.02, 0.021, 1e-9):
+        study.enqueue_trial({"train.optimizer.lr": rate})
+    study = run_search(search, 7)
+    states = {(trial.params["train.optimizer.lr"], trial.state.name) for trial in finished(study)}
+    assert (1e-9, "PRUNED") in states
+    assert (0.02, "COMPLETE") in states
+
+
+def test_a_file_that_is_no_search_is_told(tmp_path: Path) -> None:
+    (tmp_path / "study.db").write_bytes(b"something else entirely" * 100)
+    with pytest.raises(ArtefactError, match="expected the file of a search"):
+        open_study(tmp_path, "max")
+
+
+def test_without_optuna_the_install_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'heedful\[tune\]'"):
+        import_optuna()
+
+
+def test_the_command_line_runs_trials_side_by_side(data: Path, tmp_path: Path) -> None:
+    words = [
+        "tune",
+        data / "text.toml",
+        "--data",
+        data,
+        "--out",
+        tmp_path / "search",
+        "--jobs",
+        2,
+        "--trials",
+        2,
+    ]
+    changes = [word for change in QUICK for word in ("--set", change)]
+    result = tiny.run(*words, *changes, "--vary", VARY[0], "--test", "--json")
+    assert result.code == 0, result.err
+    found = result.json()
+    assert found["trials"] == 2
+    assert found["test"]["count"] == 40
+    assert Path(found["recipe"]).is_file()
+    assert result.err.count("trial ") == 2
+    wrong = tiny.run(*words, "--vary", "train.lr=1..2")
+    assert (wrong.code, "train.lr: unknown setting" in wrong.err) == (2, True)
