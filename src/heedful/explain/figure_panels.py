@@ -12,16 +12,21 @@ import numpy as np
 from heedful.explain import panels
 from heedful.explain.characters import cells, shorten, visible
 from heedful.explain.explanation import Array, Explanation, SentenceView
-from heedful.explain.summary import focus, maps_to_draw, opened_against
+from heedful.explain.summary import LABEL_CELLS, focus, maps_to_draw, opened_against
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BAR = 0.85
+WIDEST, GAP = 14.4, 0.3
+"""Of a line of panels, and between two of them, in inches."""
+_MAPS_BESIDE = 3
+"""Of more than four maps so many stand in a line: the heads of MS-SAN, forward above backward."""
+_SMALLEST, _POINTS = 0.1, 72 * 0.74
+"""A cell, in inches; points of a label's letters for an inch of a cell."""
 _NUMBER = 0.5
 _TITLE_CELL = 0.078
 """Width of a character of a panel's title, in inches."""
-_LABEL_CELLS = 16
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,14 @@ class _Size:
     left: float
 
     @classmethod
-    def of(cls, rows: Sequence[str], columns: Sequence[str]) -> _Size:
+    def of(cls, rows: Sequence[str], columns: Sequence[str], beside: int = 1) -> _Size:
+        """Choose sizes at which ``beside`` maps stand in a line, if their labels stay readable at them."""
         n = max(len(rows), len(columns), 1)
         steps = ((8, 0.36), (14, 0.30), (22, 0.22), (32, 0.17))
         cell = next((size for most, size in steps if n <= most), 0.135)
-        font = min(9.5, cell * 72 * 0.74)
+        labels = _inches(rows, min(9.5, cell * _POINTS)) + 0.08
+        cell = min(cell, max((WIDEST - GAP * (beside - 1)) / beside - labels - 0.1, _SMALLEST * n) / n)
+        font = min(9.5, cell * _POINTS)
         return cls(cell, font, _inches(rows, font) + 0.08)
 
 
@@ -80,8 +88,8 @@ def side(whole: SentenceView) -> Group:
     if not view.words:
         return Group(view.name, visible(view.text), 0.0)
     words = tuple(_label(word) for word in view.words)
-    size = _Size.of(words, words)
     names, left_out = maps_to_draw(view)
+    size = _Size.of(words, words, beside=_MAPS_BESIDE if len(names) > 4 else 1)
     notes = (
         [f"the {len(kept)} most important of {len(whole.words)} words"]
         if len(kept) < len(whole.words)
@@ -192,7 +200,7 @@ def _with(paint: Callable[..., None], *arguments: Any) -> Callable[[Axes], None]
 
 
 def _label(word: str) -> str:
-    return shorten(visible(word), _LABEL_CELLS)
+    return shorten(visible(word), LABEL_CELLS)
 
 
 def _header(columns: Sequence[str], font: float) -> float:

@@ -12,7 +12,7 @@ from heedful.errors import MissingExtraError, UsageError
 from heedful.explain import panels
 from heedful.explain.characters import shorten
 from heedful.explain.explanation import Explanation
-from heedful.explain.figure_panels import Group, Panel, alignments, side
+from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.fonts import drawable, families
 from heedful.explain.summary import opened_against
 from heedful.files import told_plainly
@@ -26,8 +26,7 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-_WIDEST = 13.8
-_MARGIN, _GAP, _TITLE = 0.3, 0.3, 0.26
+_MARGIN, _TITLE = 0.3, 0.26
 _HEAD = 0.55
 _CHARACTERS_AN_INCH = 12.5
 
@@ -91,7 +90,7 @@ def _figure(explanation: Explanation) -> Figure:
     width = max([8.2, *(_line_width(line) for group in lines for line in group)]) + 2 * _MARGIN
     height = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
-        height += 0.5 + sum(_line_height(group, line) + _GAP for line in wrapped)
+        height += 0.5 + sum(_line_height(group, line) + GAP for line in wrapped)
     figure = Figure(figsize=(width, height + 0.55), facecolor="white")
     _write(figure, _MARGIN, _MARGIN - 0.05, _prediction(explanation), size=13, weight="bold")
     _write(figure, _MARGIN, _MARGIN + 0.2, explanation.method, size=9.5, color=panels.SOFT)
@@ -105,12 +104,14 @@ def _figure(explanation: Explanation) -> Figure:
 def _lines(group: Group) -> list[list[Panel]]:
     """Break panels into lines no wider than the page.
 
-    Maps are dealt evenly, so that six heads make two lines of three; a panel without labels stays beside the one
-    before it.
+    Maps are dealt evenly, so that six heads make two lines of three, which nothing else joins; a panel without labels
+    stays beside the one before it.
     """
     lines = _dealt(group.maps)
+    if len(lines) > 1 and group.others:
+        lines.append([])
     for panel in group.others:
-        if lines and (panel.left == 0.0 or _line_width([*lines[-1], panel]) <= _WIDEST):
+        if lines and (panel.left == 0.0 or _line_width([*lines[-1], panel]) <= WIDEST):
             lines[-1].append(panel)
         else:
             lines.append([panel])
@@ -122,13 +123,13 @@ def _dealt(maps: Sequence[Panel]) -> list[list[Panel]]:
     for count in range(1, len(maps) + 1):
         each = math.ceil(len(maps) / count)
         lines = [list(maps[start : start + each]) for start in range(0, len(maps), each)]
-        if each == 1 or all(_line_width(line) <= _WIDEST for line in lines):
+        if each == 1 or all(_line_width(line) <= WIDEST for line in lines):
             return lines
     return []
 
 
 def _line_width(line: Sequence[Panel]) -> float:
-    return sum(panel.left + panel.width + panel.right for panel in line) + _GAP * (len(line) - 1)
+    return sum(panel.left + panel.width + panel.right for panel in line) + GAP * (len(line) - 1)
 
 
 def _line_height(group: Group, line: Sequence[Panel]) -> float:
@@ -150,8 +151,8 @@ def _place(figure: Figure, group: Group, lines: list[list[Panel]], top: float) -
             _write(figure, *place, panel.title, size=9, weight="bold")
             box = (x / width, 1 - bottom / height, panel.width / width, group.height / height)
             panel.paint(figure.add_axes(box))
-            left = x + panel.width + panel.right + _GAP
-        top = bottom + _GAP
+            left = x + panel.width + panel.right + GAP
+        top = bottom + GAP
     return top
 
 
@@ -160,9 +161,9 @@ def _legend(figure: Figure, explanation: Explanation, top: float) -> None:
 
     width, height = figure.get_size_inches()
     if explanation.alignments or any(view.maps for view in explanation.sides):
-        reading = "" if explanation.alignments else ", row looks at column"
-        _write(figure, _MARGIN, top, f"attention weight{reading}", size=8, color=panels.SOFT)
-        box = ((_MARGIN + 2.2) / width, 1 - (top + 0.12) / height, 1.6 / width, 0.1 / height)
+        reading = "attention weight" + ("" if explanation.alignments else ", row looks at column")
+        _write(figure, _MARGIN, top, reading, size=8, color=panels.SOFT)
+        box = ((_MARGIN + 0.06 * len(reading)) / width, 1 - (top + 0.12) / height, 1.6 / width, 0.1 / height)
         panels.paint_scale(figure.add_axes(box))
     keys = []
     if any(view.gates for view in explanation.sides):

@@ -10,13 +10,13 @@ import numpy as np
 from heedful.explain.explanation import Array
 from heedful.explain.fonts import drawable
 from heedful.explain.style import light_palette
+from heedful.explain.summary import NUMBERS_UP_TO, cell_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, SOFT, LINE, EMPTY = "#16202b", "#5a6775", "#ccd5de", "#f7f9fb"
 OWN, CONTEXT, WEIGHT, CHOSEN = "#1f68ad", "#f6c9a4", "#5d7387", "#c2570c"
-_NUMBERS_UP_TO = 14
 
 
 def shades() -> tuple[Any, Any]:
@@ -51,12 +51,11 @@ def paint_heat_map(
     _grid(axes, rows, columns, font)
     shown = np.ma.masked_less_equal(values, 0.0)
     axes.pcolormesh(shown, cmap=colours, norm=scale, edgecolors="white", linewidth=0.6)
-    if numbers and max(len(rows), len(columns)) <= _NUMBERS_UP_TO:
+    if numbers and max(len(rows), len(columns)) <= NUMBERS_UP_TO:
         for (i, j), value in np.ndenumerate(values):
-            if value >= 0.005:
-                number = "1" if value >= 0.995 else f"{value:.2f}".removeprefix("0")
-                tone = "white" if value > 0.3 else INK
-                axes.text(j + 0.5, i + 0.52, number, ha="center", va="center", size=font * 0.72, color=tone)
+            tone = "white" if value > 0.3 else INK
+            number = cell_number(value)
+            axes.text(j + 0.5, i + 0.52, number, ha="center", va="center", size=font * 0.72, color=tone)
     if outlined is not None:
         for i, j in np.argwhere(outlined):
             axes.add_patch(_outline(int(i), int(j)))

@@ -15,6 +15,8 @@ KEPT = 40
 """How many words of a long text are shown."""
 MANY = 12
 """A sentence with more maps than this, in several layers, is drawn by those of the last layer in figures."""
+NUMBERS_UP_TO, LABEL_CELLS = 14, 16
+"""Cells carry numbers in maps of at most so many words; a longer label, in terminal cells, is cut."""
 _AGAINST = {"forward": np.triu, "backward": np.tril}
 """First word of a map's name to what leaves only the cells against its direction."""
 _STANDS_OUT = 0.02
@@ -47,8 +49,8 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
 
     Links are ordered by how far the weight lies above an even spread over the words visible from there, times the
     source2token weight of the word that looks, if there is one. A word that sees a single word gives it weight 1
-    whatever it learnt, so such a link says nothing and is left out; so are tokens that do not stand in the text, and
-    weights less than 0.02 above the even spread.
+    whatever it learnt, so such a link says nothing and is left out; so are links of a word with itself, tokens that do
+    not stand in the text, and weights less than 0.02 above the even spread.
 
     Args:
         view: the sentence.
@@ -58,12 +60,13 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
         The links, most telling first.
     """
     real = np.asarray(view.in_text, dtype=bool)
+    others = ~np.eye(len(real), dtype=bool)
     share = np.ones(len(real)) if view.weights is None else view.weights
     found: list[tuple[float, Link]] = []
     for name, weights in view.maps.items():
         visible = weights > 0
         even = 1 / np.maximum(visible.sum(axis=1, keepdims=True), 1)
-        named = visible & real[:, None] & real[None, :] & (weights - even >= _STANDS_OUT)
+        named = visible & real[:, None] & real[None, :] & others & (weights - even >= _STANDS_OUT)
         lift = np.where(named, weights - even, 0.0) * share[:, None]
         for i, j in _largest(lift, count):
             link = Link(
@@ -203,6 +206,13 @@ def focus(view: SentenceView) -> tuple[SentenceView, tuple[int, ...]]:
         fusion={name: share[kept] for name, share in view.fusion.items()},
     )
     return short, tuple(kept.tolist())
+
+
+def cell_number(weight: float) -> str:
+    """Return what stands in the cell of a weight: two digits without the zero, 1, or nothing below half a percent."""
+    if weight < 0.005:
+        return ""
+    return "1" if weight >= 0.995 else f"{weight:.2f}".removeprefix("0")
 
 
 def shade(weight: float) -> float:

@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 from heedful.explain.characters import cells, shorten, visible
 from heedful.explain.explanation import Array
-from heedful.explain.summary import shade
+from heedful.explain.summary import LABEL_CELLS, NUMBERS_UP_TO, cell_number, shade
 
 LEVELS = 16
 """Number of shades; `style.py` defines as many classes."""
-_LABEL_CELLS = 16
 _ANGLE = 60
-_NUMBERS_UP_TO = 14
 _BAR = 92
 
 
@@ -83,7 +81,7 @@ def heat_map(
     """
     g = geometry
     parts = [_frame(len(rows), len(columns), g), _row_labels(rows, g), _column_labels(columns, g)]
-    numbers = numbers and max(len(rows), len(columns)) <= _NUMBERS_UP_TO
+    numbers = numbers and max(len(rows), len(columns)) <= NUMBERS_UP_TO
     for i in range(len(rows)):
         if len(columns) and not (values[i] > 0).any():
             parts.append(_empty_row(i, len(columns), empty, g))
@@ -187,9 +185,9 @@ def _cell(i: int, j: int, value: float, g: Geometry, tip: str, numbers: bool) ->
     k = level(value)
     rectangle = f'<rect class="c{k}" x="{x + 0.5:g}" y="{y + 0.5:g}" width="{size:g}" height="{size:g}"'
     title = f"<title>{_safe(tip)}</title>"
-    if not numbers or value < 0.005:
+    shown = cell_number(value) if numbers else ""
+    if not shown:
         return f"{rectangle}>{title}</rect>"
-    shown = "1" if value >= 0.995 else f"{value:.2f}".removeprefix("0")
     font, tone = min(11.5, g.cell * 0.38), "num hi" if k > LEVELS * 0.55 else "num"
     middle = f'x="{x + g.cell / 2:g}" y="{y + g.cell / 2 + font * 0.36:.4g}" font-size="{font:.3g}"'
     return f'<g>{title}{rectangle}/><text class="{tone}" {middle}>{shown}</text></g>'
@@ -242,7 +240,7 @@ def _bar(x: float, i: int, share: float, shown: str, full: str, rest: str, g: Ge
 
 
 def _label(word: str) -> str:
-    shown = shorten(visible(word), _LABEL_CELLS)
+    shown = shorten(visible(word), LABEL_CELLS)
     full = "" if shown == word else f"<title>{_safe(word)}</title>"
     return full + escape(shown)
 
@@ -253,4 +251,4 @@ def _safe(text: str) -> str:
 
 def _width(words: Sequence[str], font: float) -> float:
     """Estimate the width of the widest label: a terminal cell is a little over half the font size."""
-    return max((min(cells(visible(word)), _LABEL_CELLS) for word in words), default=0) * font * 0.58
+    return max((min(cells(visible(word)), LABEL_CELLS) for word in words), default=0) * font * 0.58

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -198,10 +199,31 @@ def test_of_a_deep_stack_the_last_layer_is_drawn_and_the_page_folds_the_others()
     assert figure_panels.side(shown.sides[0]).heading == "premise  the maps of layer 3, of 3 layers"
 
 
-def test_figures_deal_maps_evenly_to_lines() -> None:
+@pytest.mark.parametrize("words", [4, 13, 22, 30])
+def test_the_heads_of_mssan_stand_forward_above_backward_whatever_the_length(words: int) -> None:
+    """As in Figure 4 of the paper: nothing else joins their two lines."""
     shown, _ = run("mssan")
+    even = np.full((words, words), 1 / words)
+    view = SentenceView.from_words(
+        "text", ["elephant"] * words, maps=dict.fromkeys(shown.sides[0].maps, even)
+    )
+    view = replace(view, tree_distance=np.zeros((words, words)), gates={"fusion": np.full(words, 0.5)})
+    above, below, *rest = _lines(figure_panels.side(view))
+    assert above[0].title.split()[-3:] == ["forward", "&", "word"]
+    assert all("forward" in panel.title for panel in above)
+    assert all("backward" in panel.title for panel in below)
+    assert len(above) == len(below) == 3
+    assert [panel.title for panel in rest[0]] == ["tree distance", "gate fusion"]
+
+
+def test_the_four_attentions_of_mdman_stand_in_two_lines_or_one() -> None:
+    shown, _ = run("mdman")
     lines = _lines(figure_panels.side(shown.sides[0]))
-    assert [len([p for p in line if p.title.startswith("attention")]) for line in lines[:2]] == [3, 3]
+    assert [panel.title.split()[-1] for panel in lines[0]][:4] == ["self", "self", "dot", "dot"]
+    long = SentenceView.from_words(
+        "text", ["word"] * 13, maps=dict.fromkeys(shown.sides[0].maps, np.full((13, 13), 1 / 13))
+    )
+    assert [len(line) for line in _lines(figure_panels.side(long))] == [2, 2]
 
 
 def test_a_dependency_head_without_a_parse_says_so() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from heedful.explain import SentenceView, strongest_alignments, strongest_links
-from heedful.explain.summary import KEPT, LONG, focus, importance, shade
+from heedful.explain.summary import KEPT, LONG, cell_number, focus, importance, shade
 
 
 def test_a_link_counts_by_how_far_it_stands_above_an_even_spread():
@@ -62,3 +62,18 @@ def test_shades_grow_with_the_weight_and_stay_in_range():
 def test_an_even_spread_has_no_link_to_name():
     even = np.full((4, 4), 0.25) + np.diag([0.01, 0, 0, 0])
     assert strongest_links(SentenceView.from_words("text", list("abcd"), maps={"m": even})) == []
+
+
+def test_a_word_that_looks_at_itself_is_no_link():
+    view = SentenceView.from_words("text", ["a", "b"], maps={"m": [[0.9, 0.1], [0.7, 0.3]]})
+    assert [(link.word, link.seen) for link in strongest_links(view)] == [("b", "a")]
+
+
+def test_the_number_of_a_cell_is_short_and_rounds_to_one_and_to_nothing():
+    assert [cell_number(weight) for weight in (0.0049, 0.005, 0.25, 0.994, 0.995)] == [
+        "",
+        ".01",
+        ".25",
+        ".99",
+        "1",
+    ]
