@@ -25,6 +25,9 @@ from heedful.errors import ExitCode, UsageError, nearest
 @click.option("--hypothesis", help="Column of the second text.", default="hypothesis", show_default=True)
 @click.option("--label", help="Column of the class.", default="label", show_default=True)
 @click.option("--score", help="Column of the score.", default="score", show_default=True)
+@click.option(
+    "--references", type=PATH, help="Translations of FILE, line by line, for a model that translates."
+)
 @click.option("--group", help="Column to break the figures down by.")
 @click.option("--by-length", is_flag=True, help="Also print the first metric by sentence length.")
 @click.option("--calibration", is_flag=True, help="Also print confidence against accuracy, bin by bin.")
@@ -44,6 +47,7 @@ def command(
     file: Path | None,
     split: str | None,
     data: Path | None,
+    references: Path | None,
     by_length: bool,
     calibration: bool,
     confusion: bool,
@@ -55,6 +59,9 @@ def command(
     **columns: str | None,
 ) -> int:
     """Measure MODEL on FILE (.csv .tsv .jsonl .parquet with named columns) or on a known data set.
+
+    For semantic roles FILE is a .conll, .gold_conll, .props or .conllu file; for translation it has one text a line,
+    and --references names its translations.
 
     In brackets stand 95 % intervals over the examples. --json prints every figure, with all tables.
 
@@ -71,7 +78,7 @@ def command(
         check_figure(path, WHAT)
     gate = _parse_gate(fail_under, list(METRICS)) if fail_under else None
     predictor = open_model(model, max_tokens, truncate)
-    corpus = read_gold(predictor, file, split, data, columns)
+    corpus = read_gold(predictor, file, split, data, columns, references)
     report = evaluate_corpus(predictor, corpus)
     if as_json:
         print_json({**report.as_dict(), "left_out": dict(corpus.skipped)})

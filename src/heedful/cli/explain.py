@@ -5,17 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from heedful.cli.options import PATH, input_options, json_option, limit_options, pair_options, text_option
+from heedful.cli.options import (
+    PATH,
+    input_options,
+    json_option,
+    limit_options,
+    pair_options,
+    predicates_option,
+    text_option,
+)
+
+if TYPE_CHECKING:
+    from heedful.data.examples import Corpus
+    from heedful.predictor import RolePredictor
 
 
 @click.command()
 @click.argument("model", type=PATH)
 @text_option
 @pair_options
+@predicates_option
 @input_options
 @click.option("--html", type=PATH, help="Write a self-contained page.")
 @click.option(
@@ -28,6 +41,7 @@ def command(
     texts: tuple[str, ...],
     premise: str | None,
     hypothesis: str | None,
+    predicates: tuple[str, ...],
     input_file: Path | None,
     columns: str | None,
     on_missing: Literal["error", "empty"],
@@ -39,15 +53,33 @@ def command(
 ) -> None:
     """Show what MODEL looked at: word-to-word attention, fusion gates, the weight of each word, and a deletion test.
 
+    Of semantic roles, one predicate is shown: the first one found, or that of --predicates. Of a translation, the
+    words of the source that each of its words looked at.
+
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
     from heedful.cli.models import open_model
     from heedful.cli.output import print_json, print_text, terminal_width
     from heedful.cli.requests import gather
+    from heedful.errors import UsageError
+    from heedful.predictor import RolePredictor
 
     predictor = open_model(model, max_tokens, truncate)
-    corpus = gather(texts, (premise, hypothesis), input_file, columns, on_missing, is_pair=predictor.is_pair)
-    explanation = predictor.explain(corpus)
+    corpus = gather(
+        texts,
+        (premise, hypothesis),
+        input_file,
+        columns,
+        on_missing,
+        is_pair=predictor.is_pair,
+        has_roles=isinstance(predictor, RolePredictor),
+    )
+    if isinstance(predictor, RolePredictor):
+        explanation = predictor.explain(corpus, _predicate(predictor, corpus, predicates))
+    elif predicates:
+        raise UsageError("--predicates is for models of semantic roles; this one answers otherwise")
+    else:
+        explanation = predictor.explain(corpus)
     if as_json:
         print_json(explanation.to_dict())
     else:
@@ -56,6 +88,19 @@ def command(
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
     for path in figure:
         click.echo(f"wrote {explanation.to_figure(path)}", err=True)
+
+
+def _predicate(predictor: RolePredictor, corpus: Corpus, named: tuple[str, ...]) -> int | None:
+    from heedful.errors import UsageError
+
+    if not named:
+        return None
+    (places,) = predictor.places(corpus, named)
+    if len(places) != 1:
+        raise UsageError(
+            f"--predicates {named[0]!r}: explain shows one predicate at a time; name one, by its number"
+        )
+    return places[0]
 
 
 def _colour() -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from heedful.predictor import Predictor
+from heedful.predictor import AnyModel, load_model
 
 
 def open_model(
     folder: Path, max_tokens: int | None = None, truncate: Literal["error", "head"] | None = None
-) -> Predictor:
-    """Read a model.
+) -> AnyModel:
+    """Read a model, whatever it answers.
 
     Args:
         folder: a model folder, or the run folder it lies in.
@@ -24,4 +24,4 @@ def open_model(
     Raises:
         ArtefactError: if a file is missing or altered.
     """
-    return Predictor.load(folder).limited(max_tokens, truncate)
+    return load_model(folder).limited(max_tokens, truncate)

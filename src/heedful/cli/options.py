@@ -66,6 +66,17 @@ def text_option(function: F) -> F:
     return click.option("--text", "texts", multiple=True, help="A text; may be repeated.")(function)
 
 
+def predicates_option(function: F) -> F:
+    """Add ``--predicates``."""
+    return click.option(
+        "--predicates",
+        multiple=True,
+        metavar="WORD[,WORD]",
+        help="For semantic roles, the predicates of each text: words of it, or their numbers from 1; once a text. "
+        "By default the model finds them.",
+    )(function)
+
+
 def pair_options(function: F) -> F:
     """Add ``--premise`` and ``--hypothesis``."""
     second = click.option("--hypothesis", help="Second text of a pair.")
@@ -92,7 +103,8 @@ def input_options(function: F) -> F:
             "input_file",
             type=PATH,
             help="File of requests: a .csv, .tsv, .jsonl or .parquet table, or any other file of one text a line. "
-            "- reads lines from standard input, for a pair premise TAB hypothesis.",
+            "- reads lines from standard input, for a pair premise TAB hypothesis. Models of semantic roles also read "
+            ".conll and .conllu files, with their predicates.",
         ),
     ):
         function = option(function)

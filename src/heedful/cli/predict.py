@@ -2,72 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from heedful.cli.options import PATH, input_options, json_option, limit_options, pair_options, text_option
+from heedful.cli.options import (
+    PATH,
+    input_options,
+    json_option,
+    limit_options,
+    pair_options,
+    predicates_option,
+    text_option,
+)
 from heedful.cli.output import print_json, print_rows
+
+if TYPE_CHECKING:
+    from heedful.data.examples import Corpus
+    from heedful.predictor import AnyModel
 
 
 @click.command()
 @click.argument("model", type=PATH)
 @text_option
 @pair_options
+@predicates_option
 @input_options
 @limit_options
+@click.option(
+    "--conll", "as_columns", is_flag=True, help="Print semantic roles in the columns of CoNLL-2005."
+)
 @json_option
 def command(
     model: Path,
     texts: tuple[str, ...],
     premise: str | None,
     hypothesis: str | None,
+    predicates: tuple[str, ...],
     input_file: Path | None,
     columns: str | None,
     on_missing: Literal["error", "empty"],
     max_tokens: int | None,
     truncate: Literal["error", "head"] | None,
+    as_columns: bool,
     as_json: bool,
 ) -> None:
     """Answer texts or pairs with MODEL; one line a request, in order.
 
     Columns: the row in --input, the answer, its probability (not for a score), remarks (unknown words, no words, cut).
+    Semantic roles take one line a predicate: its word, the probability that it is one, remarks, the text in brackets.
     Tab-separated in a pipe or file; aligned, with a header and the texts, on a terminal. --json prints one object a
     line, with every probability.
 
     Example: heedful predict runs/trec --text "Who wrote this?"
     """
+    from heedful.cli.answers import answer_rows
     from heedful.cli.models import open_model
     from heedful.cli.requests import gather
+    from heedful.predictor import RolePredictor
 
     predictor = open_model(model, max_tokens, truncate)
-    corpus = gather(texts, (premise, hypothesis), input_file, columns, on_missing, is_pair=predictor.is_pair)
-    answers = predictor.answer(corpus)
+    corpus = gather(
+        texts,
+        (premise, hypothesis),
+        input_file,
+        columns,
+        on_missing,
+        is_pair=predictor.is_pair,
+        has_roles=isinstance(predictor, RolePredictor),
+    )
+    found = _answers(predictor, corpus, predicates, as_columns)
     if as_json:
-        for example, answer in zip(corpus.examples, answers, strict=True):
+        for example, answer in zip(corpus.examples, found, strict=True):
             print_json({"row": example.row, **answer.as_dict()})
+    elif as_columns:
+        click.echo("\n".join(answer.columns() for answer in found))
     else:
-        print_rows(*_table(corpus, answers, with_row=input_file is not None))
-    cut = sum(answer.truncated for answer in answers)
+        print_rows(*answer_rows(corpus, found, with_row=input_file is not None))
+    cut = sum(answer.truncated for answer in found)
     if cut:
         click.echo(f"{cut:,} request(s) cut to {predictor.text.max_tokens} tokens a text", err=True)
 
 
-def _table(corpus: Any, answers: list[Any], *, with_row: bool) -> tuple[list[str], list[list[str]]]:
-    import sys
+def _answers(
+    predictor: AnyModel, corpus: Corpus, predicates: tuple[str, ...], as_columns: bool
+) -> Sequence[Any]:
+    from heedful.errors import UsageError
+    from heedful.predictor import RolePredictor
 
-    with_text = sys.stdout.isatty()
-    rows = []
-    for example, answer in zip(corpus.examples, answers, strict=True):
-        value = [f"{answer.score:.3f}"] if answer.label is None else [answer.label, _top(answer)]
-        row = [str(example.row)] if with_row else []
-        rows.append([*row, *value, answer.remarks, *([" => ".join(example.texts)] if with_text else [])])
-    scored = bool(answers) and answers[0].label is None
-    header = ["row"] if with_row else []
-    header += ["score"] if scored else ["answer", "prob."]
-    return [*header, "remarks", *(["text"] if with_text else [])], rows
-
-
-def _top(answer: Any) -> str:
-    return f"{max(answer.probabilities.values()):.3f}"
+    if isinstance(predictor, RolePredictor):
+        return predictor.answer(corpus, predictor.places(corpus, predicates) if predicates else None)
+    if predicates or as_columns:
+        raise UsageError(
+            "--predicates and --conll are for models of semantic roles; this one answers otherwise"
+        )
+    return predictor.answer(corpus)

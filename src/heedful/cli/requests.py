@@ -11,6 +11,7 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.build import CorpusBuilder
 from heedful.data.readers.opening import bare_suffix, numbered_lines
 from heedful.data.readers.requests import read_requests
+from heedful.data.readers.roles import is_role_file, read_roles
 from heedful.data.readers.table import TABLE_SUFFIXES, read_table
 from heedful.errors import DataError, UsageError
 
@@ -26,6 +27,7 @@ def gather(
     on_missing: Literal["error", "empty"],
     *,
     is_pair: bool,
+    has_roles: bool = False,
 ) -> Corpus:
     """Collect the requests of a command.
 
@@ -36,6 +38,7 @@ def gather(
         columns: value of ``--columns``.
         on_missing: what a missing value in a table is.
         is_pair: whether pairs are wanted.
+        has_roles: whether the model labels semantic roles, and so reads files that name the predicates.
 
     Returns:
         One example a request, in order, with its row.
@@ -45,6 +48,8 @@ def gather(
         DataError: naming file, row and field, if the input is wrong.
     """
     _check_options(texts, pair, input_file, columns, is_pair=is_pair)
+    if input_file is not None and has_roles and is_role_file(input_file):
+        return read_roles(input_file)
     if input_file is not None:
         return _from_file(input_file, _column_names(columns, is_pair), on_missing)
     return read_requests([pair] if is_pair else texts, pair=is_pair)

@@ -8,51 +8,77 @@ from typing import Any
 
 from heedful.data import catalogue
 from heedful.data.examples import Corpus
+from heedful.data.readers.parallel import read_parallel
+from heedful.data.readers.roles import read_roles
 from heedful.data.readers.table import read_table
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.pipeline.run import report
 from heedful.pipeline.tasks import BY_NAME
-from heedful.predictor import Predictor
+from heedful.predictor import AnyModel, Predictor, RolePredictor, Translator
 
 
 def read_gold(
-    predictor: Predictor,
+    predictor: AnyModel,
     file: Path | None,
     split: str | None,
     folder: Path | None,
     columns: Mapping[str, str | None],
+    references: Path | None = None,
 ) -> Corpus:
     """Read examples with gold.
 
     Args:
-        predictor: the model; it says which columns are needed.
-        file: a table, or None.
+        predictor: the model; it says what is needed.
+        file: a table, a file of semantic roles, or a file of one text a line to translate; or None.
         split: ``set:split`` of a known data set, or None.
         folder: the folder of data sets; None for ``HEEDFUL_DATA``.
-        columns: column names by role.
+        columns: column names of a table by role.
+        references: the translations of ``file``, line by line; None for any other task.
 
     Returns:
         The examples.
 
     Raises:
-        UsageError: unless exactly one of ``file`` and ``split`` is given.
+        UsageError: unless exactly one of ``file`` and ``split`` is given, or if it is not what the model answers.
     """
     if (file is None) == (split is None):
         raise UsageError("give either FILE or --on SET:SPLIT")
+    if references is not None and (split is not None or not isinstance(predictor, Translator)):
+        raise UsageError("--references goes with a model that translates and a FILE")
     if split is not None:
         name, _, part = split.partition(":")
+        _check_kind(predictor, name)
         return catalogue.load(name, part or "test", catalogue.data_folder(folder))
+    assert file is not None  # one of the two is given, and it is not the split
+    if isinstance(predictor, Translator):
+        if references is None:
+            raise UsageError(
+                "a model that translates is measured against translations: add --references FILE"
+            )
+        return read_parallel(file, target=references.absolute())
+    if isinstance(predictor, RolePredictor):
+        return read_roles(file)
+    return _read_table(predictor, file, columns)
+
+
+def _read_table(predictor: Predictor, file: Path, columns: Mapping[str, str | None]) -> Corpus:
     roles = ["premise", "hypothesis"] if predictor.is_pair else ["text"]
     roles.append("score" if predictor.model.task == "relatedness" else "label")
     if columns.get("group"):
         roles.append("group")
     wanted: dict[str, Any] = {role: columns[role] for role in roles}
-    assert file is not None  # one of the two is given, and it is not the split
     return read_table(file, **wanted, labels=predictor.labels, keep_empty=True)
 
 
-def evaluate_corpus(predictor: Predictor, corpus: Corpus) -> Report:
+def _check_kind(predictor: AnyModel, name: str) -> None:
+    """Refuse a data set of another task; classes and scores say so themselves, row by row."""
+    task, kind = predictor.model.task, catalogue.data_set(name).kind
+    if task != kind and {task, kind} & {"roles", "translation"}:
+        raise UsageError(f"{name} is data for {kind!r}, and the model answers {task!r}")
+
+
+def evaluate_corpus(predictor: AnyModel, corpus: Corpus) -> Report:
     """Evaluate a model on examples with gold.
 
     Args:

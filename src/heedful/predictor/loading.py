@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from heedful.checkpoint import load_model_folder
-from heedful.predictor.base import TextModel
 from heedful.predictor.folder import model_folder
 from heedful.predictor.predictor import Predictor
 from heedful.predictor.roles import RolePredictor
 from heedful.predictor.translator import Translator
 
-AnyModel = TextModel | Translator
-_CLASSES: tuple[type[TextModel] | type[Translator], ...] = (Predictor, RolePredictor, Translator)
-BY_TASK: dict[str, type[TextModel] | type[Translator]] = {
-    task: kind for kind in _CLASSES for task in kind.tasks
+AnyModel = Predictor | RolePredictor | Translator
+BY_TASK: dict[str, type[AnyModel]] = {
+    task: kind for kind in (Predictor, RolePredictor, Translator) for task in kind.tasks
 }
 """``model.task`` to class."""
 

@@ -166,6 +166,39 @@ class RolePredictor(TextModel):
             for number, ((spoken, offsets, _), own) in enumerate(zip(seen, found, strict=True))
         ]
 
+    def places(self, corpus: Corpus, named: Sequence[str]) -> list[list[int]]:
+        """Find the predicates that a person named.
+
+        Args:
+            corpus: the texts.
+            named: for each text its predicates, separated by commas: words of the text, of which every occurrence is
+                taken, or numbers of words from 1.
+
+        Returns:
+            For each text their places, from 0.
+
+        Raises:
+            UsageError: if texts and names differ in number, or a text has no such word.
+        """
+        if len(named) != len(corpus.examples):
+            raise UsageError(
+                f"predicates must be named once a text; got {len(named)} for {len(corpus.examples)} texts"
+            )
+        return [
+            [place for name in names.split(",") for place in self._place(name.strip(), example)]
+            for names, example in zip(named, corpus.examples, strict=True)
+        ]
+
+    def _place(self, name: str, example: Example) -> list[int]:
+        words, _, _ = self.words_of(example, self.text.max_tokens)
+        found = [place for place, word in enumerate(words) if word == name]
+        if not found and name.isdecimal() and 1 <= int(name) <= len(words):
+            found = [int(name) - 1]
+        if not found:
+            shown = " ".join(f"{number}:{word}" for number, word in enumerate(words, start=1))
+            raise UsageError(f"there is no word {name!r} to be a predicate; the words are {shown or 'none'}")
+        return found
+
     def words_of(
         self, example: Example, length: int
     ) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...], str]:
@@ -187,6 +220,22 @@ class RolePredictor(TextModel):
         ends = np.cumsum([len(word) + 1 for word in words]).tolist()
         spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
         return tuple(words), spans, " ".join(words)
+
+    def encode(self, texts: Sequence[str] | Corpus) -> NDArray[np.float32]:
+        """Refuse: the network has one vector a word and none of a sentence.
+
+        Args:
+            texts: any.
+
+        Returns:
+            Never.
+
+        Raises:
+            UsageError: always.
+        """
+        raise UsageError(
+            "a model of semantic roles has no vector of a sentence; encode with a model of texts or pairs"
+        )
 
     def explain(self, request: str | Corpus, predicate: int | None = None) -> Explanation:
         """Show what the model looked at when it labelled one predicate.
