@@ -12,7 +12,7 @@ import numpy as np
 from heedful.explain import panels
 from heedful.explain.characters import cells, shorten, visible
 from heedful.explain.explanation import Array, Explanation, SentenceView
-from heedful.explain.summary import LABEL_CELLS, focus, maps_to_draw, opened_against
+from heedful.explain.summary import LABEL_CELLS, focus, maps_beside, maps_to_draw, opened_against
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 BAR = 0.85
 WIDEST, GAP = 14.4, 0.3
 """Of a line of panels, and between two of them, in inches."""
-_MAPS_BESIDE = 3
-"""Of more than four maps so many stand in a line: the heads of MS-SAN, forward above backward."""
 _SMALLEST, _POINTS = 0.1, 72 * 0.74
 """A cell, in inches; points of a label's letters for an inch of a cell."""
 _NUMBER = 0.5
@@ -89,7 +87,7 @@ def side(whole: SentenceView) -> Group:
         return Group(view.name, visible(view.text), 0.0)
     words = tuple(_label(word) for word in view.words)
     names, left_out = maps_to_draw(view)
-    size = _Size.of(words, words, beside=_MAPS_BESIDE if len(names) > 4 else 1)
+    size = _Size.of(words, words, maps_beside(len(names)))
     notes = (
         [f"the {len(kept)} most important of {len(whole.words)} words"]
         if len(kept) < len(whole.words)

@@ -20,9 +20,9 @@ from heedful.files import write_text
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _LINKS_NOTE = (
     "“performs ← playing 0.41” means: 41 % of what the network adds to “performs” from its context comes from "
-    "“playing”. Ordered by how far the weight stands above an even spread over the visible words, times the share of "
-    "the first word in the sentence vector."
+    "“playing”. Ordered by how far the weight stands above an even spread over the visible words{share}."
 )
+_SHARE = ", times the share of the first word in the sentence vector"
 _ALIGNED_NOTE = "Between the sentences: the largest weights with which their words are compared."
 
 
@@ -181,7 +181,9 @@ def _links(explanation: Explanation) -> str:
 
 def _links_note(explanation: Explanation) -> str:
     within = any(view.maps for view in explanation.sides)
-    return " ".join(([_ALIGNED_NOTE] if explanation.alignments else []) + ([_LINKS_NOTE] if within else []))
+    weighed = any(view.weights is not None for view in explanation.sides)
+    note = _LINKS_NOTE.format(share=_SHARE if weighed else "")
+    return " ".join(([_ALIGNED_NOTE] if explanation.alignments else []) + ([note] if within else []))
 
 
 def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str:

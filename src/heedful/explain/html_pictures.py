@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 
 import numpy as np
 
 from heedful.explain.characters import visible
 from heedful.explain.explanation import Array, Explanation, SentenceView
-from heedful.explain.summary import MANY, by_layer, focus, opened_against
+from heedful.explain.summary import MANY, by_layer, focus, maps_beside, opened_against
 from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
 
 _PAGE, _GAP = 1236, 30
@@ -34,7 +35,15 @@ def alignments(explanation: Explanation) -> str:
     for name, whole in explanation.alignments.items():
         weights = whole[list(rows)][:, list(columns)]
         tip = _tip(first.words, second.words, weights, "↔")
-        drawn = heat_map(first.words, second.words, weights, geometry, tip, name=f"alignment {name}")
+        drawn = heat_map(
+            first.words,
+            second.words,
+            weights,
+            geometry,
+            tip,
+            empty="seen by no word",
+            name=f"alignment {name}",
+        )
         figures.append(_figure(name, explanation.notes.get(f"alignment {name}", ""), drawn))
     return (
         f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
@@ -94,7 +103,9 @@ class _Pictures:
 
     def __init__(self, explanation: Explanation, view: SentenceView, empty: str) -> None:
         self.notes, self.view, self.empty = explanation.notes, view, empty
-        self.geometry = Geometry.of(view.words, (*view.words, *view.fusion))
+        beside = maps_beside(len(view.maps))
+        widest = (_PAGE - _GAP * (beside - 1)) / beside
+        self.geometry = Geometry.of(view.words, view.words, widest)
 
     def maps(self, names: Sequence[str]) -> list[_Drawing]:
         """Draw attention maps."""
@@ -137,7 +148,8 @@ class _Pictures:
         if view.fusion:
             names, shares = tuple(view.fusion), np.stack(list(view.fusion.values()), axis=1)
             tip = _tip(view.words, names, shares, "from")
-            drawn = heat_map(view.words, names, shares, self.geometry, tip, name=f"fusion, {view.name}")
+            geometry = replace(self.geometry, header=Geometry.of(view.words, names).header)
+            drawn = heat_map(view.words, names, shares, geometry, tip, name=f"fusion, {view.name}")
             found.append(self._figure("Attention fusion", "fusion", drawn))
         return found
 
@@ -183,7 +195,7 @@ def _panels(figures: Sequence[_Drawing]) -> str:
 def _key(view: SentenceView, *, maps: bool) -> str:
     parts = []
     if maps:
-        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: not visible from there</span>")
+        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>")
     if view.gates:
         parts.append('<span><b style="background:var(--own)"></b>own meaning</span>')
         parts.append('<span><b style="background:var(--context-soft)"></b>context</span>')

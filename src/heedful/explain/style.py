@@ -29,7 +29,7 @@ figcaption{margin-bottom:6px}
 svg{display:block;max-width:100%;height:auto;overflow:visible}
 .read{font-size:20px;line-height:2.15;margin:0 0 14px;overflow-wrap:anywhere}
 .read.long{font-size:16px;line-height:1.9}
-.warn+.note{margin-top:10px}
+.warn+.note{margin-top:10px}.note+.eyebrow{margin-top:16px}
 .read .w{position:relative;border-radius:4px;padding:3px 1.5px;white-space:pre-wrap}
 .read .w[data-w]::after{content:attr(data-w);position:absolute;left:50%;top:100%;margin-top:1px;
 transform:translateX(-50%);font-size:10.5px;line-height:1;color:var(--soft);white-space:nowrap}
@@ -37,7 +37,7 @@ transform:translateX(-50%);font-size:10.5px;line-height:1;color:var(--soft);whit
 .unread{opacity:.45}
 table{border-collapse:collapse;font-size:14px;width:100%;max-width:560px}
 th{font-weight:500;font-size:12px;color:var(--soft);text-align:left;padding:0 10px 3px 0}
-td{padding:3px 10px 3px 0;vertical-align:middle;overflow-wrap:anywhere}
+td{padding:3px 10px 3px 0;vertical-align:middle;overflow-wrap:break-word}
 td.r{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;width:1%}
 td.bar{width:34%}
 .track-box{display:block;height:10px;border-radius:2px;background:var(--track);overflow:hidden}

@@ -139,6 +139,11 @@ def maps_to_draw(view: SentenceView) -> tuple[list[str], str]:
     return layers[last], f"the maps of {last}, of {len(layers)} layers"
 
 
+def maps_beside(count: int) -> int:
+    """Return how many of so many maps are to fit beside each other: of more than four, as in MS-SAN, three."""
+    return 3 if count > 4 else 1
+
+
 def by_layer(view: SentenceView) -> dict[str, list[str]]:
     """Group the names of the maps by layer, as "layer 1"; those of a single layer under ""."""
     groups: dict[str, list[str]] = {}

@@ -16,6 +16,7 @@ LEVELS = 16
 """Number of shades; `style.py` defines as many classes."""
 _ANGLE = 60
 _BAR = 92
+_SMALLEST = 9.5
 
 
 class Panel(NamedTuple):
@@ -35,15 +36,20 @@ class Geometry:
     header: float
 
     @classmethod
-    def of(cls, rows: Sequence[str], columns: Sequence[str]) -> Geometry:
-        """Choose sizes for this many words of this length."""
+    def of(cls, rows: Sequence[str], columns: Sequence[str], widest: float = math.inf) -> Geometry:
+        """Choose sizes for this many words of this length; a map is no wider than ``widest`` if it stays readable."""
         n = max(len(rows), len(columns), 1)
         steps = ((6, 40.0), (9, 35.0), (12, 30.0), (16, 25.0), (22, 20.0), (30, 16.0), (42, 12.5))
         cell = next((size for most, size in steps if n <= most), 11.0)
+        first = cls._with_cell(cell, rows, columns)
+        room = (widest - first.label - _overhang(columns, first.font)) / n
+        return cls._with_cell(min(cell, max(room, _SMALLEST)), rows, columns)
+
+    @classmethod
+    def _with_cell(cls, cell: float, rows: Sequence[str], columns: Sequence[str]) -> Geometry:
         font = min(13.0, max(8.5, cell * 0.8))
-        label = _width(rows, font) + 10
         header = _width(columns, font) * math.sin(math.radians(_ANGLE)) + font + 8
-        return cls(cell, font, label, max(header, 34.0))
+        return cls(cell, font, _width(rows, font) + 10, max(header, 34.0))
 
 
 def level(weight: float) -> int:
@@ -90,8 +96,8 @@ def heat_map(
                 parts.append(_cell(i, j, float(values[i, j]), g, tip(i, j), numbers))
             if outlined is not None and outlined[i, j]:
                 parts.append(_outline(i, j, g))
-    overhang = _width(columns[-1:], g.font) * math.cos(math.radians(_ANGLE)) if columns else 0
-    return _svg(g.label + len(columns) * g.cell + max(overhang, 4), len(rows), g, "".join(parts), name)
+    width = g.label + len(columns) * g.cell + _overhang(columns, g.font)
+    return _svg(width, len(rows), g, "".join(parts), name)
 
 
 def distance_map(words: Sequence[str], steps: Array, geometry: Geometry, name: str = "") -> Panel:
@@ -109,8 +115,8 @@ def distance_map(words: Sequence[str], steps: Array, geometry: Geometry, name: s
             f'width="{g.cell - 1:g}" height="{g.cell - 1:g}"/><text class="num" x="{x + g.cell / 2:g}" '
             f'y="{y + g.cell * 0.66:g}" font-size="{min(11.0, g.cell * 0.55):.3g}">{shown}</text></g>'
         )
-    overhang = _width(words[-1:], g.font) * math.cos(math.radians(_ANGLE)) if words else 0
-    return _svg(g.label + len(words) * g.cell + max(overhang, 4), len(words), g, "".join(parts), name)
+    width = g.label + len(words) * g.cell + _overhang(words, g.font)
+    return _svg(width, len(words), g, "".join(parts), name)
 
 
 def word_bars(
@@ -247,6 +253,11 @@ def _label(word: str) -> str:
 
 def _safe(text: str) -> str:
     return escape(visible(text))
+
+
+def _overhang(columns: Sequence[str], font: float) -> float:
+    """Return how far the slanted label of the last column stands out to the right."""
+    return max(_width(columns[-1:], font) * math.cos(math.radians(_ANGLE)), 4.0)
 
 
 def _width(words: Sequence[str], font: float) -> float:
