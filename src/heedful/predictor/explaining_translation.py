@@ -76,8 +76,8 @@ def by_words(weights: Array, rows: Sequence[int], columns: Sequence[int]) -> Arr
     """
     if not rows:
         return np.zeros((0, _count(columns)))
-    of_rows = np.eye(_count(rows))[:, rows]
-    of_columns = np.eye(_count(columns))[columns]
+    of_rows = np.eye(_count(rows))[:, list(rows)]
+    of_columns = np.eye(_count(columns))[list(columns)]
     found: Array = of_rows / of_rows.sum(axis=1, keepdims=True) @ weights @ of_columns
     return found
 

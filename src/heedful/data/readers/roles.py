@@ -11,7 +11,8 @@ from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.role_spans import read_role_spans
 from heedful.errors import UsageError
 
-_COLUMNS, _SPANS = (".gold_conll", ".conll", ".props"), (".conllu", ".conllup")
+_PROPS = ".props"
+_COLUMNS, _SPANS = (".gold_conll", ".conll", _PROPS), (".conllu", ".conllup")
 ROLE_SUFFIXES = (*_COLUMNS, *_SPANS)
 
 
@@ -26,7 +27,7 @@ def read_roles(path: str | Path, **options: Any) -> Corpus:
     Args:
         path: ``.gold_conll``, ``.conll`` and ``.props`` hold columns of brackets, ``.conllu`` and ``.conllup`` the
             columns of CoNLL-U Plus; plain or compressed.
-        **options: of `read_role_columns`.
+        **options: of `read_role_columns`; the layout is "conll2005" for ``.props`` unless it is named.
 
     Returns:
         One example a sentence, its target the frames.
@@ -44,4 +45,4 @@ def read_roles(path: str | Path, **options: Any) -> Corpus:
         return read_role_spans(path)
     if suffix not in _COLUMNS:
         raise UsageError(f"{path}: for semantic roles the name must end in one of {', '.join(ROLE_SUFFIXES)}")
-    return read_role_columns(path, **options)
+    return read_role_columns(path, **{"layout": "conll2005"} | options if suffix == _PROPS else options)
