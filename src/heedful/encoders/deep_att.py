@@ -83,7 +83,7 @@ class _Heads(SelfAttention):
         if heads < 1 or width % heads:
             raise UsageError(
                 f"heads={heads} must divide the width of what the encoder reads, {width} (word and flag vectors "
-                "together, or model.task_options.projected)"
+                "together, or model.tagger.projected)"
             )
         self.heads = heads
         self.projections = Dense(width, 3 * width)  # one matrix: its start counts the three as one layer

@@ -1,0 +1,116 @@
+"""Tiny invented tasks with a sequence for an answer: semantic roles and translation, learnt in seconds."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+
+NOUNS = {"dog": "Hund", "cat": "Kater", "horse": "Esel", "bird": "Vogel", "man": "Mann"}
+VERBS = {"sees": "sieht", "follows": "jagt", "likes": "mag"}
+PLACES = {"outside": "draußen", "today": "heute"}
+
+ROLES = """
+[data]
+train = "roles.props"
+test = "roles-test.props"
+[batches]
+size = 16
+[model]
+task = "roles"
+encoder = "mtsa-deep-att"
+width = 16
+dropout = 0.0
+[model.encoder_options]
+layers = 1
+heads = 2
+hidden = 32
+residual_dropout = 0.0
+[model.tagger]
+flag_width = 8
+finder_hidden = 16
+label_smoothing = 0.05
+[train]
+metric = "predicate_f1"
+epochs = 10
+save_seconds = 0.0
+[train.optimizer]
+name = "adam"
+lr = 0.01
+"""
+
+TRANSLATION = """
+[data]
+train = "train"
+dev = "dev"
+test = "dev"
+languages = ["en", "de"]
+max_tokens = 60
+[batches]
+size = 20
+[model]
+task = "translation"
+encoder = "mtsa-transformer"
+width = 32
+[model.encoder_options]
+layers = 1
+heads = 2
+dropout = 0.0
+attention_dropout = 0.0
+[train]
+epochs = 20
+metric = "bleu"
+save_seconds = 0.0
+[train.optimizer]
+name = "adam"
+lr = 0.01
+[translation]
+pieces = 320
+[translation.decoder]
+layers = 1
+heads = 2
+dropout = 0.0
+attention_dropout = 0.0
+[translation.search]
+beam = 2
+extra_tokens = 10
+"""
+
+
+def sentences() -> list[tuple[str, str, str, str]]:
+    """Return subject, verb, object and the word after it, in an order that repeats for no seed."""
+    rows = [row for row in itertools.product(NOUNS, VERBS, NOUNS, PLACES) if row[0] != row[2]]
+    random.Random(1).shuffle(rows)
+    return rows
+
+
+def _columns(subject: str, verb: str, thing: str, place: str) -> str:
+    role = "ARGM-LOC" if place == "outside" else "ARGM-TMP"
+    cells = [
+        ("The", "-", "(ARG0*"),
+        (subject, "-", "*)"),
+        (verb, verb, "(V*)"),
+        ("the", "-", "(ARG1*"),
+        (thing, "-", "*)"),
+        (place, "-", f"({role}*)"),
+        (".", "-", "*"),
+    ]
+    return "".join(" ".join(cell) + "\n" for cell in cells) + "\n"
+
+
+def write_sequences(folder: Path) -> Path:
+    """Write the files and settings of both tasks into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = sentences()
+    parts = {"roles": rows[:90], "roles-test": rows[90:]}
+    for name, part in parts.items():
+        text = "".join(_columns(*row) for row in part)
+        (folder / f"{name}.props").write_text(text, encoding="utf-8")
+    for name, part in (("train", rows[:90]), ("dev", rows[90:])):
+        english = [f"The {s} {v} the {o} {p}." for s, v, o, p in part]
+        german = [f"Der {NOUNS[s]} {VERBS[v]} den {NOUNS[o]} {PLACES[p]}." for s, v, o, p in part]
+        (folder / f"{name}.en").write_text("\n".join(english) + "\n", encoding="utf-8")
+        (folder / f"{name}.de").write_text("\n".join(german) + "\n", encoding="utf-8")
+    (folder / "roles.toml").write_text(ROLES, encoding="utf-8")
+    (folder / "translation.toml").write_text(TRANSLATION, encoding="utf-8")
+    return folder

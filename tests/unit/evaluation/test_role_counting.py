@@ -1,0 +1,195 @@
+"""Arguments are counted as the CoNLL-2005 scorer counts them: hand-made frames, and a second counter on random ones."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from heedful.evaluation import paired_bootstrap
+from heedful.evaluation.role_report import evaluate_roles
+from heedful.evaluation.roles import Argument, Counts, RoleScores, arguments_of, compare_frames
+from heedful.evaluation.statistics import STATISTICS, pack_frames
+
+
+def tags(text: str) -> tuple[str, ...]:
+    """Read ``0 0 V . 1``-like shorthand: a role once a word, ``+`` for going on, ``.`` for nothing."""
+    found: list[str] = []
+    role = ""
+    for word in text.split():
+        if word == ".":
+            found.append("O")
+        elif word == "+":
+            found.append(f"I-{role}")
+        else:
+            role = word
+            found.append(f"B-{role}")
+    return tuple(found)
+
+
+def counts(gold: str, answer: str) -> tuple[int, int, int]:
+    found = compare_frames(tags(gold), tags(answer)).counts
+    return found.correct, found.excess, found.missed
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "expected"),
+    [
+        ("A0 + V A1 +", "A0 + V A1 +", (2, 0, 0)),
+        ("A0 + V A1 +", "A0 + V A1 .", (1, 1, 1)),  # a boundary that is off is wrong on both sides
+        ("A0 + V A1 +", "A1 + V A1 +", (1, 1, 1)),  # so is a role
+        ("A0 + V A1 +", ". . V . .", (0, 0, 2)),
+        (". . V . .", "A0 + V . .", (0, 1, 0)),
+        ("A0 V A0", "A0 V .", (1, 0, 1)),  # the same role twice is two arguments
+        ("A1 V C-A1 +", "A1 V C-A1 +", (1, 0, 0)),  # a discontinuous argument is one
+        ("A1 V C-A1 +", "A1 V . .", (0, 1, 1)),  # and right only as a whole
+        ("A1 V C-A1 +", "A1 V C-A1 .", (0, 1, 1)),
+        ("A1 V C-A1 C-A1", "A1 V C-A1 +", (0, 1, 1)),  # two pieces are not one long one
+        ("A1 V C-A1 A0 C-A1", "A1 V C-A1 A0 C-A1", (2, 0, 0)),
+        ("A0 R-A0 V A1", "A0 R-A0 V A1", (3, 0, 0)),  # a reference is an argument of its own
+        ("A0 R-A0 V A1", "A0 A0 V A1", (2, 1, 1)),
+        (". V C-A1 .", ". V A1 .", (1, 0, 0)),  # what continues nothing is the role itself
+        ("A0 V C-V A1", "A0 V . A1", (2, 0, 0)),  # the predicate is not counted, nor what continues it
+    ],
+)
+def test_frames_by_hand(gold: str, answer: str, expected: tuple[int, int, int]) -> None:
+    assert counts(gold, answer) == expected
+    right, excess, missed = expected
+    assert counts(answer, gold) == (right, missed, excess)
+    assert compare_frames(tags(gold), tags(answer)).complete == (not excess and not missed)
+
+
+def test_a_continuation_joins_the_nearest_before_it() -> None:
+    first, second = arguments_of(tags("A1 . A1 C-A1 + ."))
+    assert first == Argument("A1", ((0, 1),))
+    assert second == Argument("A1", ((2, 3), (3, 5)))
+
+
+def test_an_inside_tag_without_a_beginning_begins_a_span() -> None:
+    assert arguments_of(("O", "I-A0", "I-A0", "I-A1")) == [
+        Argument("A0", ((1, 3),)),
+        Argument("A1", ((3, 4),)),
+    ]
+
+
+def test_figures_by_hand() -> None:
+    pairs = [("A0 + V A1 +", "A0 + V A1 ."), ("A0 R-A0 V A1", "A0 R-A0 V A1"), (". V .", ". V A1")]
+    scores = RoleScores.of([compare_frames(tags(gold), tags(answer)) for gold, answer in pairs])
+    assert scores.overall == Counts(correct=4, excess=2, missed=1)
+    assert scores.metrics() == {
+        "f1": pytest.approx(8 / 11),
+        "precision": pytest.approx(4 / 6),
+        "recall": pytest.approx(4 / 5),
+        "complete": pytest.approx(1 / 3),
+    }
+    assert scores.by_role["V"] == Counts(3, 0, 0)
+    assert scores.by_role["A1"] == Counts(1, 2, 1)
+
+
+ROLES = ("A0", "A1", "AM-TMP", "C-A0", "C-A1", "R-A0", "V", "C-V", "C-AM-TMP")
+
+
+def frame(draw: random.Random, length: int) -> list[str]:
+    """Draw a valid sequence of tags."""
+    found: list[str] = []
+    while len(found) < length:
+        size = min(draw.randint(1, 3), length - len(found))
+        role = draw.choice(ROLES)
+        found += ["O"] if draw.random() < 0.5 else [f"B-{role}", *[f"I-{role}"] * (size - 1)]
+    return found
+
+
+def changed(draw: random.Random, gold: list[str]) -> list[str]:
+    """Give a span another role, or cut its last word off, here and there."""
+    found = list(gold)
+    for place, tag in enumerate(gold):
+        end = next((k for k in range(place + 1, len(gold)) if not gold[k].startswith("I-")), len(gold))
+        if not tag.startswith("B-") or draw.random() < 0.7:
+            continue
+        if draw.random() < 0.5:
+            role = draw.choice(ROLES)
+            found[place:end] = [f"B-{role}", *[f"I-{role}"] * (end - place - 1)]
+        elif end - place > 1:
+            found[end - 1] = "O"
+    return found
+
+
+def second_counter(gold: list[str], answer: list[str]) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Count by words: an argument is written as its role and, word by word, where its pieces begin and go on."""
+
+    def written(of: list[str]) -> Counter[str]:
+        arguments: list[list[str]] = []
+        owner = -1
+        for place, tag in enumerate(of):
+            mark, _, label = tag.partition("-")
+            if mark == "I":
+                arguments[owner][1] += f" {place}"
+            elif mark == "B":
+                bare = label[2:] if label.startswith("C-") else label
+                same = [k for k, argument in enumerate(arguments) if argument[0] == bare]
+                if label.startswith("C-") and same:
+                    owner = same[-1]
+                    arguments[owner][1] += f" |{place}"
+                else:
+                    owner = len(arguments)
+                    arguments.append([bare, f"|{place}"])
+        return Counter(f"{role} {words}" for role, words in arguments)
+
+    wanted, given = written(gold), written(answer)
+
+    def roles(of: Counter[str]) -> Counter[str]:
+        return Counter(argument.split()[0] for argument in of.elements())
+
+    return roles(wanted & given), roles(given - wanted), roles(wanted - given)
+
+
+def test_a_second_counter_agrees_on_random_frames() -> None:
+    draw = random.Random(0)
+    outcomes, mine = [], [Counter[str](), Counter[str](), Counter[str]()]
+    whole = 0
+    for _ in range(2000):
+        gold = frame(draw, draw.randint(1, 14))
+        answer = changed(draw, gold)
+        outcomes.append(compare_frames(gold, answer))
+        found = second_counter(gold, answer)
+        mine = [one + other for one, other in zip(mine, found, strict=True)]
+        whole += not any(count for part in found[1:] for role, count in part.items() if role != "V")
+    scores = RoleScores.of(outcomes)
+    assert set(scores.by_role) == {"A0", "A1", "AM-TMP", "R-A0", "V"}
+    for role, found in scores.by_role.items():
+        assert (found.correct, found.excess, found.missed) == tuple(part[role] for part in mine)
+    assert scores.complete == whole
+    assert 0 < whole < scores.frames == 2000
+
+
+def test_the_report_sums_what_is_kept_of_each_frame() -> None:
+    draw = random.Random(1)
+    frames = [frame(draw, 8) for _ in range(60)]
+    answers = [changed(draw, gold) for gold in frames]
+    outcomes = [compare_frames(gold, answer) for gold, answer in zip(frames, answers, strict=True)]
+    report = evaluate_roles(outcomes, Counts(3, 1, 0), groups=["a", "b"] * 30)
+    assert report.metrics["predicate_f1"] == pytest.approx(6 / 7)
+    ones = np.ones((1, 60))
+    for name in ("f1", "precision", "recall", "complete"):
+        assert STATISTICS[name](report.gold, report.predicted, ones) == pytest.approx([report.metrics[name]])
+        assert report.intervals[name].low <= report.metrics[name] <= report.intervals[name].high
+    assert report.by_group["a"]["count"] == 30
+    assert list(report.per_class)[-1] == "V (not counted)"
+    half = sum((outcome.counts for outcome in outcomes[::2]), Counts())
+    assert report.by_group["a"]["f1"] == pytest.approx(half.f1)
+
+
+def test_two_taggers_are_compared_frame_by_frame() -> None:
+    draw = random.Random(2)
+    frames = [frame(draw, 10) for _ in range(200)]
+    exact = [compare_frames(gold, gold).counts for gold in frames]
+    poorer = [compare_frames(gold, changed(draw, gold)).counts for gold in frames]
+    gold, best = pack_frames(exact)
+    _, worse = pack_frames(poorer)
+    found = paired_bootstrap("f1", gold, worse, best, resamples=300)
+    assert found.second == pytest.approx(1)
+    assert found.first == pytest.approx(sum(poorer, Counts()).f1)
+    assert found.p is not None
+    assert found.p < 0.01
