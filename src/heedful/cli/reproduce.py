@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Cells run side by side."
 )
 @click.option("--no-run", is_flag=True, help="Only write the tables from the runs that are there.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="NAME=FOLDER",
+    help="For a table of example pairs: a trained model that answers them too; may be repeated.",
+)
 @set_option
 @json_option
 @quiet_option
@@ -52,6 +59,7 @@ def command(
     columns: str | None,
     jobs: int,
     no_run: bool,
+    models: tuple[str, ...],
     overrides: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -65,8 +73,9 @@ def command(
     """
     from heedful.cli.study import parse_seeds
     from heedful.errors import UsageError
-    from heedful.reproduce import Budget, find_table, make, narrow
+    from heedful.reproduce import Budget, answer_examples, find_table, make, narrow
     from heedful.reproduce.render import to_records
+    from heedful.training.progress import choose_reporter
 
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
     if listing or table is None:
@@ -74,6 +83,24 @@ def command(
         return
     chosen = narrow(find_table(table), _words(rows), _words(columns))
     say: Callable[[str], None] = lambda line: None if quiet else click.echo(line, err=True)  # noqa: E731
+    if chosen.examples is not None:
+        answered = answer_examples(
+            chosen,
+            data,
+            out,
+            plan,
+            _folders(models),
+            run=not no_run,
+            reporter=choose_reporter(quiet=quiet),
+            say=say,
+        )
+        if as_json:
+            print_json(answered.as_records())
+        else:
+            click.echo(answered.render())
+        return
+    if models:
+        raise UsageError(f"--model: {chosen.name} is no table of example pairs")
     made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
     if as_json:
         print_json(to_records(made.result))
@@ -85,6 +112,15 @@ def command(
 
 def _words(text: str | None) -> list[str]:
     return [word.strip() for word in text.split(",")] if text else []
+
+
+def _folders(models: tuple[str, ...]) -> dict[str, Path]:
+    from heedful.errors import UsageError
+
+    named = {name: Path(folder) for name, sign, folder in (text.partition("=") for text in models) if sign}
+    if len(named) < len(models):
+        raise UsageError(f"--model: write NAME=FOLDER, each name once; got {', '.join(map(repr, models))}")
+    return named
 
 
 def _list(data: Path | None, out: Path, budget: Budget) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 from heedful.data import catalogue
 from heedful.errors import UsageError, nearest
 from heedful.files import write_text
+from heedful.reproduce.answering import trained
 from heedful.reproduce.gather import Result, gather
+from heedful.reproduce.pairs import Examples
 from heedful.reproduce.plan import Experiment, Table, experiments, tables
 from heedful.reproduce.render import to_csv, to_markdown, to_records
 from heedful.reproduce.runner import Budget, plan_cells, run_cells
@@ -83,6 +85,9 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
     absent = {name: lacking(experiment, data) for name, experiment in experiments().items()}
     lines = []
     for table in tables().values():
+        if table.examples is not None:
+            lines.append(_list_examples(table, table.examples, data, out, budget))
+            continue
         cells = plan_cells(table, replace(budget, name="standard"))
         found = gather(table, replace(budget, name="standard"), out / RUNS)
         left = [cell.experiment for cell in found.missing if not absent[cell.experiment.name]]
@@ -90,6 +95,14 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
         names = dict.fromkeys(need for name in table.experiments() for need in absent[name])
         lines.append(Listing(table, len(cells) - len(found.missing), len(cells), minutes, tuple(names)))
     return lines
+
+
+def _list_examples(table: Table, examples: Examples, data: Path | None, out: Path, budget: Budget) -> Listing:
+    experiment = experiments()[examples.experiment]
+    folders = trained(examples, replace(budget, name="standard"), out).values()
+    done, absent = sum((folder / "model").exists() for folder in folders), lacking(experiment, data)
+    left = 0 if absent else len(folders) - done
+    return Listing(table, done, len(folders), left * experiment.minutes, absent)
 
 
 def make(
@@ -181,6 +194,8 @@ def _check(option: str, given: Iterable[str], known: Sequence[str]) -> None:
 def _refuse_foreign(table: Table) -> None:
     if table.missing:
         raise UsageError(f"{table.name} cannot be made: {table.missing}")
+    if table.examples is not None:
+        raise UsageError(f"{table.name} holds example pairs: answer_examples makes it")
     if table.command:
         raise UsageError(f"{table.name} is made by another command: {table.command}")
     if not table.cells():

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import Any
 
 from heedful.errors import UsageError, nearest
+from heedful.reproduce.pairs import Examples, read_examples
 
 _FOLDER = resources.files("heedful.reproduce")
 
@@ -111,6 +112,7 @@ class Table:
         notes: sentences below the table.
         command: where another command makes it: that command; it has neither rows nor columns then.
         missing: why it cannot be made from public data; empty where it can.
+        examples: the pairs of a table of examples, which has neither rows nor columns; None elsewhere.
     """
 
     name: str
@@ -121,6 +123,7 @@ class Table:
     notes: tuple[str, ...]
     command: str
     missing: str
+    examples: Examples | None = None
 
     def experiments(self) -> tuple[str, ...]:
         """Return the keys of the experiments, each once, in order."""
@@ -236,4 +239,5 @@ def _table(name: str, source: Mapping[str, Any]) -> Table:
         tuple(source.get("notes", ())),
         source.get("command", ""),
         source.get("missing", ""),
+        read_examples(source["examples"]) if "examples" in source else None,
     )

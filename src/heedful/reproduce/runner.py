@@ -50,22 +50,26 @@ class Cell:
         """Return where its runs are kept, below the folder of all runs."""
         return Path(self.budget.name) / self.experiment.name / self.system.name
 
-    def arguments(self) -> list[str]:
-        """Return the words of the command that runs it, without folders."""
-        changes = [
+    @property
+    def changes(self) -> list[str]:
+        """Return the ``key=value`` settings on top of the experiment's recipe; of two with one key the later counts."""
+        return [
             *self.experiment.settings,
             *self.system.settings,
             *self.system.per_experiment.get(self.experiment.name, ()),
             *self.experiment.budgets[self.budget.name],
             *self.budget.overrides,
         ]
+
+    def arguments(self) -> list[str]:
+        """Return the words of the command that runs it, without folders."""
         varied = ["--folds", str(self.experiment.folds)]
         if self.experiment.folds and self.budget.folds:
             varied += ["--only", str(self.budget.folds)]
         if not self.experiment.folds:
             seeds = self.budget.seeds or self.experiment.seeds
             varied = ["--seeds", ",".join(map(str, seeds))]
-        return ["study", self.experiment.recipe, *varied, *(w for c in changes for w in ("--set", c))]
+        return ["study", self.experiment.recipe, *varied, *(w for c in self.changes for w in ("--set", c))]
 
     def command(self, data: str, out: str) -> str:
         """Return the command as a user would write it.
