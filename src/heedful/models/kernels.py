@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from heedful.models.networks import Network
-from heedful.ops.chosen import listening
+from heedful.ops.chosen import listening, told
 from heedful.structures import Batch, Sentences
 
 
@@ -31,4 +31,4 @@ def kernels_of(network: Network) -> dict[str, str]:
             network.eval()(Batch((sentences,) * network.sides))
     finally:
         network.train(training)
-    return {operation: "; ".join(choices) for operation, choices in heard.items()}
+    return told(heard)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 _LISTENERS: list[dict[str, list[str]]] = []
@@ -34,3 +34,15 @@ def listening() -> Iterator[dict[str, list[str]]]:
         yield heard
     finally:
         _LISTENERS[:] = [other for other in _LISTENERS if other is not heard]
+
+
+def told(heard: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Join what was collected.
+
+    Args:
+        heard: what `listening` has yielded.
+
+    Returns:
+        Operation to its choices, joined by "; " where parts of the computation differ.
+    """
+    return {operation: "; ".join(choices) for operation, choices in heard.items()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from heedful.evaluation import METRICS, Report
 from heedful.files import write_text
 from heedful.models import ModelConfig
 from heedful.modules import PieceTables, WordEmbedding
+from heedful.ops.chosen import listening, told
 from heedful.pipeline.card import model_card
 from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.tasks import BY_KIND, BY_NAME
@@ -46,6 +47,7 @@ class RunResult:
         epoch_seconds: wall time of one pass over the training data, evaluations left out.
         epoch_cpu_seconds: processor time of the same over all threads, in which other work on the machine hardly
             shows; None for a resumed run.
+        kernels: operation to the implementation that training and evaluation used, and why.
     """
 
     predictor: Predictor
@@ -56,6 +58,7 @@ class RunResult:
     seconds: float
     epoch_seconds: float
     epoch_cpu_seconds: float | None
+    kernels: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -71,6 +74,7 @@ class RunResult:
             "seconds": self.seconds,
             "parameters": self.parameters,
             "stopped": self.fit.stopped,
+            "kernels": dict(self.kernels),
         }
 
 
@@ -133,14 +137,17 @@ def train(
     predictor = prepared.untrained(config, model)
     batches = TrainingBatches(prepared.datasets["train"], config, task.collate)
     evaluations = _Evaluations(predictor, prepared.datasets["dev"])
-    cpu = time.process_time()
-    result = _fit(config, batches, evaluations, folder, resume, reporter)
-    cpu = time.process_time() - cpu - evaluations.cpu_seconds
-    passes = max(result.steps / len(batches.batches(0)), 1e-9)
-    if task.calibration is not None and config.data.protocol != "paper":  # whose dev part is the test part
-        task.calibration.fit(predictor, prepared.datasets["dev"])
-    dev = report(predictor, prepared.datasets["dev"])
-    test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
+    with listening() as heard:
+        cpu = time.process_time()
+        result = _fit(config, batches, evaluations, folder, resume, reporter)
+        cpu = time.process_time() - cpu - evaluations.cpu_seconds
+        passes = max(result.steps / len(batches.batches(0)), 1e-9)
+        if (
+            task.calibration is not None and config.data.protocol != "paper"
+        ):  # whose dev part is the test part
+            task.calibration.fit(predictor, prepared.datasets["dev"])
+        dev = report(predictor, prepared.datasets["dev"])
+        test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
     seconds = time.perf_counter() - started
     run = RunResult(
         predictor,
@@ -151,6 +158,7 @@ def train(
         seconds,
         epoch_seconds=(result.seconds - evaluations.seconds) / passes,
         epoch_cpu_seconds=None if resume else cpu / passes,
+        kernels=told(heard),
     )
     card = model_card(config, prepared, run.summary())
     predictor.about = replace(predictor.about, run=as_table(config), metrics=run.summary(), card=card)

@@ -12,6 +12,8 @@ import torch
 import tiny
 from heedful.config import load_config
 from heedful.errors import DivergedError, OutputError, UsageError
+from heedful.masks.visibility import Band
+from heedful.ops.choice import choose_additive
 from heedful.pipeline import check_run_folder, prepare, run, train
 from heedful.pipeline.tasks import classify
 from heedful.predictor import Predictor
@@ -33,6 +35,9 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(folder: Path, tmp_path: Pat
     model = tmp_path / "run" / "model"
     saved = json.loads((model / "metrics.json").read_text())
     assert saved == json.loads(json.dumps(result.summary()))
+    assert saved["kernels"]["feature-wise attention"] == str(
+        choose_additive(torch.zeros(1, 2, 4), Band(high=-1), scale=5.0)
+    )
     card = (model / "README.md").read_text()
     for part in (
         "It answers the class of a text: neg, pos.",
