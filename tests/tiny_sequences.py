@@ -32,6 +32,7 @@ finder_hidden = 16
 label_smoothing = 0.05
 [train]
 metric = "predicate_f1"
+evaluate_every = 20
 epochs = 10
 save_seconds = 0.0
 [train.optimizer]
@@ -60,6 +61,7 @@ attention_dropout = 0.0
 [train]
 epochs = 20
 metric = "bleu"
+evaluate_every = 50
 save_seconds = 0.0
 [train.optimizer]
 name = "adam"
