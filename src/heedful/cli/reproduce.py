@@ -13,6 +13,7 @@ from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
     from heedful.reproduce import Budget
+    from heedful.reproduce.making import Listing
 
 
 @click.command()
@@ -130,12 +131,22 @@ def _list(data: Path | None, out: Path, budget: Budget) -> None:
     width = max(len(line.table.name) for line in lines)
     for line in lines:
         click.echo(f"{line.table.name:<{width}}  {line.table.title}")
-        table = line.table
-        if table.missing or table.command:
-            said = f"not here: {table.missing}" if table.missing else f"made by: {table.command}"
-        elif not line.cells:
-            said = "the paper's figures alone"
-        else:
-            said = f"{line.done} of {line.cells} cells done; about {line.minutes:,.0f} minutes on one core for the rest"
-            said += f"; lacks {', '.join(line.lacking)}" if line.lacking else ""
-        click.echo(f"{'':<{width}}    {said}")
+        click.echo(f"{'':<{width}}    {_said(line, named=data is not None)}")
+    if data is None:
+        click.echo("No data folder is named (--data DIR, or HEEDFUL_DATA): most tables need one.", err=True)
+
+
+def _said(line: Listing, *, named: bool) -> str:
+    """Say of one table what is there, what is left and what is lacking."""
+    table = line.table
+    if table.missing:
+        return f"not here: {table.missing}; --no-run prints the paper's figures"
+    if table.command:
+        return f"made by: {table.command}"
+    if not line.cells:
+        return "the paper's figures alone"
+    said = f"{line.done} of {line.cells} models measured"
+    if not named and line.lacking:
+        return f"{said}; needs {', '.join(line.lacking)}"
+    said += f"; about {line.minutes:,.0f} minutes on one core for the rest" if line.minutes else ""
+    return f"{said}; without {', '.join(line.lacking)}, which is not here" if line.lacking else said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
         cells = plan_cells(table, replace(budget, name="standard"))
         found = gather(table, replace(budget, name="standard"), out / RUNS)
         left = [cell.experiment for cell in found.missing if not absent[cell.experiment.name]]
-        minutes = sum(one.minutes * (one.folds or len(budget.seeds or one.seeds)) for one in left)
+        minutes = sum(_minutes(one, budget) for one in left)
         names = dict.fromkeys(need for name in table.experiments() for need in absent[name])
         lines.append(Listing(table, len(cells) - len(found.missing), len(cells), minutes, tuple(names)))
     return lines
@@ -123,7 +123,7 @@ def make(
         out: the folder of results.
         budget: how much is run.
         jobs: cells run side by side.
-        run: False only gathers what is there.
+        run: False only gathers what is there; without any run the table holds the paper's figures alone.
         say: told what happens.
 
     Returns:
@@ -132,7 +132,7 @@ def make(
     Raises:
         UsageError: if the table is made by another command, or not at all.
     """
-    _refuse_foreign(table)
+    _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
     absent = {name: lacking(experiments()[name], data) for name in table.experiments()}
     for name, needs in absent.items():
@@ -141,8 +141,10 @@ def make(
     wanted = [cell for cell in cells if not absent[cell.experiment.name]]
     failures = run_cells(wanted, data, out / RUNS, jobs=jobs, say=say) if run else []
     result = gather(table, budget, out / RUNS)
-    if not result.runs:
+    if run and not result.runs:
         raise UsageError(f"{table.name}: nothing was run" + "".join(f"\n  {line}" for line in failures))
+    if not run:
+        _say_what_is_left(result, absent, out, say)
     stem = out / table.name
     write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget)))
     write_text(stem.with_suffix(".csv"), to_csv(result))
@@ -191,12 +193,34 @@ def _check(option: str, given: Iterable[str], known: Sequence[str]) -> None:
             raise UsageError(f"{option}: there is no {name!r}: {nearest(name, list(known))}")
 
 
-def _refuse_foreign(table: Table) -> None:
-    if table.missing:
-        raise UsageError(f"{table.name} cannot be made: {table.missing}")
+def _say_what_is_left(
+    result: Result, absent: Mapping[str, Sequence[str]], out: Path, say: Callable[[str], None]
+) -> None:
+    """Say what a table without some of its runs needs."""
+    left = [cell for cell in result.missing if not absent[cell.experiment.name]]
+    if left:
+        minutes = sum(_minutes(cell.experiment, result.budget) for cell in left)
+        say(
+            f"{len(left)} of {len(result.table.cells())} models are not in {out / RUNS} yet: about {minutes:,.0f} "
+            "minutes on one core; leave --no-run out to run them"
+        )
+    for name in dict.fromkeys(cell.experiment.name for cell in result.missing):
+        if absent[name]:
+            say(f"{name}: the data folder lacks {', '.join(absent[name])}")
+
+
+def _minutes(experiment: Experiment, budget: Budget) -> float:
+    return experiment.minutes * (experiment.folds or len(budget.seeds or experiment.seeds))
+
+
+def _refuse_foreign(table: Table, *, run: bool) -> None:
     if table.examples is not None:
         raise UsageError(f"{table.name} holds example pairs: answer_examples makes it")
     if table.command:
         raise UsageError(f"{table.name} is made by another command: {table.command}")
+    if not run:
+        return
+    if table.missing:
+        raise UsageError(f"{table.name} cannot be made: {table.missing}; --no-run prints the paper's figures")
     if not table.cells():
-        raise UsageError(f"{table.name}: none of its rows can be run yet; it holds the paper's figures alone")
+        raise UsageError(f"{table.name}: none of its rows can be run; --no-run prints the paper's figures")

@@ -27,6 +27,7 @@ ROWS = (
     Row("Not for this", "ours", {"t": SKIP}, ""),
 )
 TABLE = Table("tiny-table1", "Tiny, Table 1", (COLUMN,), ROWS, "Ours", ("below",), "", "")
+TABLE_OF_SCENES = find_table("systems-scenes")
 SYSTEMS = {"ours": System("ours", (), {}), "other": System("other", ("model.hidden=8",), {})}
 
 
@@ -158,6 +159,24 @@ def test_what_cannot_be_made_says_why(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=why):
             make(find_table(name), None, tmp_path, Budget())
+
+
+def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(tmp_path: Path) -> None:
+    for name, printed in (("mtsa-table2", "86.9"), ("disan-table2", "51.72")):
+        said: list[str] = []
+        made = make(find_table(name), tmp_path, tmp_path / "out", Budget(), run=False, say=said.append)
+        assert printed in made.markdown.read_text()
+        assert said == (
+            []
+            if name == "mtsa-table2"
+            else ["sst5: the data folder lacks sst-5:train, sst-5:dev, sst-5:test"]
+        )
+    made = make(TABLE_OF_SCENES, None, tmp_path / "out", Budget(), run=False, say=said.append)
+    left = len(made.result.missing)
+    assert said[-1] == (
+        f"{left} of {left} models are not in {tmp_path / 'out' / 'runs'} yet: about {2.5 * left:,.0f} minutes on "
+        "one core; leave --no-run out to run them"
+    )
 
 
 def test_data_that_is_not_there_is_said_and_left_out(tmp_path: Path) -> None:
