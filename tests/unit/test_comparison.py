@@ -136,3 +136,18 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     ):
         result = tiny.run("compare", *arguments)
         assert (result.code, message in result.err) == (2, True), result.err
+
+
+def test_two_models_answer_a_file(tmp_path: Path) -> None:
+    data = tiny.write_tasks(tmp_path / "data")
+    words = ("train", data / "text.toml", "--data", data, "-q", "--set", "train.max_steps=2")
+    for seed in (1, 2):
+        assert tiny.run(*words, "--seed", seed, "--out", tmp_path / f"run{seed}").code == 0
+    both = (tmp_path / "run1", tmp_path / "run2")
+    found = tiny.run("compare", *both, "--on", data / "text-test.csv", "--resamples", 200, "--json").json()
+    assert [test["test"] for test in found["tests"]["accuracy"]] == [
+        "paired bootstrap, 200 resamples",
+        "exact McNemar",
+    ]
+    result = tiny.run("compare", *both, "--on", data / "nothing.csv")
+    assert (result.code, "nothing.csv" in result.err) == (3, True), result.err

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("first", type=PATH)
 @click.argument("second", type=PATH)
-@click.option("--on", "split", metavar="SET:SPLIT", help="What two models answer, for example trec:test.")
+@click.option(
+    "--on",
+    metavar="SET:SPLIT|FILE",
+    help="What two models answer: a known data set, for example trec:test, or a file with columns text or premise and "
+    "hypothesis, and label or score.",
+)
 @data_option
 @click.option(
     "--metric",
@@ -33,7 +38,7 @@ if TYPE_CHECKING:
 def command(
     first: Path,
     second: Path,
-    split: str | None,
+    on: str | None,
     data: Path | None,
     metrics: tuple[str, ...],
     resamples: int,
@@ -49,7 +54,7 @@ def command(
     """
     from heedful.comparison import compare
 
-    runs = [_runs(folder, split, data) for folder in (first, second)]
+    runs = [_runs(folder, on, data) for folder in (first, second)]
     outcome = compare((str(first), str(second)), runs[0], runs[1], metrics, resamples=resamples, seed=seed)
     if as_json:
         print_json(outcome.as_dict())
@@ -57,22 +62,25 @@ def command(
         click.echo(outcome.render())
 
 
-def _runs(folder: Path, split: str | None, data: Path | None) -> list[Run]:
+def _runs(folder: Path, on: str | None, data: Path | None) -> list[Run]:
     from heedful.cli.models import open_model
     from heedful.comparison import Run, is_study, read_study
     from heedful.errors import UsageError
     from heedful.pipeline.evaluate import evaluate_corpus, read_gold
 
     if is_study(folder):
-        if split is not None:
+        if on is not None:
             raise UsageError(f"{folder} holds the answers of a study; --on is for two models")
         return read_study(folder)
-    if split is None and not folder.is_dir():
+    if on is None and not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
-    if split is None:
+    if on is None:
         raise UsageError(
             f"{folder} holds no runs of a study; if it is a model, say what to answer: --on SET:SPLIT, for example "
-            "trec:test"
+            "trec:test, or --on FILE"
         )
     predictor = open_model(folder)
-    return [Run.of_report(evaluate_corpus(predictor, read_gold(predictor, None, split, data, {})))]
+    file = Path(on) if Path(on).suffix else None
+    split = on if file is None else None
+    columns = {name: name for name in ("text", "premise", "hypothesis", "label", "score")}
+    return [Run.of_report(evaluate_corpus(predictor, read_gold(predictor, file, split, data, columns)))]

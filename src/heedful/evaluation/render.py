@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from heedful.evaluation.significance import accuracy_interval
+
 if TYPE_CHECKING:
     from heedful.evaluation.report import Report
 
@@ -117,11 +119,16 @@ def _classes(report: Report) -> list[str]:
 
 
 def _groups(groups: Mapping[str, Mapping[str, float]], what: str, key: str) -> list[str]:
+    """Write one line a group; an accuracy has its 95 % interval, since groups may be small."""
     width = max(map(len, [*groups, what]))
-    return [
-        f"{what:<{width}}  {key:>9}   count",
-        *(f"{name:<{width}}  {row[key]:9.4f} {int(row['count']):7,}" for name, row in groups.items()),
-    ]
+    is_share = key == "accuracy"
+    head = f"{what:<{width}}  {key:>9}   count" + ("  95 % interval" if is_share else "")
+    lines = [head]
+    for name, row in groups.items():
+        count = int(row["count"])
+        interval = f"  {accuracy_interval(round(row[key] * count), count)}" if is_share else ""
+        lines.append(f"{name:<{width}}  {row[key]:9.4f} {count:7,}{interval}")
+    return lines
 
 
 def _calibration(report: Report) -> str:

@@ -43,7 +43,7 @@ def test_metrics_by_length() -> None:
     report = _report()
     assert list(report.by_length) == ["0-5", "6-10", "11-15", "over 100"]
     assert report.by_length["0-5"] == {"accuracy": 0.5, "macro_f1": pytest.approx(1 / 3), "count": 2}
-    assert render_lengths(report).splitlines()[1].split() == ["0-5", "0.5000", "2"]
+    assert render_lengths(report).splitlines()[1].split() == ["0-5", "0.5000", "2", "[0.0945,", "0.9055]"]
     scores = evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6), lengths=LENGTHS)
     assert scores.by_length["0-5"]["pearson"] == pytest.approx(1.0)
 
