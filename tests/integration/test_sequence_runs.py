@@ -1,4 +1,4 @@
-"""Semantic roles and translation from files to answers by the command line: train, measure, answer, explain, compare."""
+"""Roles and translation from files to answers by the command line: train, measure, answer, explain, compare."""
 
 from __future__ import annotations
 
