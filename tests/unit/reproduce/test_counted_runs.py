@@ -1,0 +1,74 @@
+"""Runs of roles and translations are kept as counts; tables test them by F1 and BLEU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heedful.evaluation.roles import Counts
+from heedful.evaluation.statistics import pack_frames
+from heedful.reproduce.gather import Runs, compare
+from heedful.reproduce.plan import experiments, find_table, systems
+from heedful.reproduce.runner import Budget, Cell, plan_cells
+
+
+def runs(task: str, answers: list[tuple[list[int], list[int]]]) -> Runs:
+    """Make the runs of one cell, one a seed, from what each kept."""
+    found: list[dict[str, Any]] = [
+        {"settings": {"model": {"task": task}}, "answers": {"gold": gold, "predicted": predicted}}
+        for gold, predicted in answers
+    ]
+    return Runs(Cell(experiments()["ewt-srl"], systems()["deep-att"], Budget()), tuple(found))
+
+
+def kept(counts: list[Counts]) -> tuple[list[int], list[int]]:
+    gold, answered = pack_frames(counts)
+    return gold.tolist(), answered.tolist()
+
+
+def test_roles_are_compared_by_the_mean_f1_of_their_runs() -> None:
+    good, fair, poor = ([Counts(right, 3 - right, 3 - right)] * 50 for right in (3, 2, 1))
+    found = compare(runs("roles", [kept(good), kept(fair)]), runs("roles", [kept(poor), kept(poor)]))
+    assert found.first == pytest.approx(1 / 3)
+    assert found.second == pytest.approx((1 + 2 / 3) / 2)
+    assert found.difference == pytest.approx(0.5)
+    assert found.p is not None
+    assert found.p < 0.01
+
+
+def test_translations_are_compared_by_bleu_as_a_share() -> None:
+    sacrebleu = pytest.importorskip("sacrebleu")
+    from heedful.evaluation.bleu import pack_translations
+
+    references = [f"a {noun} sees the {other} today ." for noun in "bcdef" for other in "ghijk"]
+    half = [text if k % 2 else text.replace("today", "now") for k, text in enumerate(references)]
+    gold, exact = (part.tolist() for part in pack_translations(references, references))
+    worse = pack_translations(references, half)[1].tolist()
+    found = compare(runs("translation", [(gold, exact)]), runs("translation", [(gold, worse)]))
+    assert found.second == pytest.approx(1)
+    assert found.first == pytest.approx(sacrebleu.corpus_bleu(half, [references]).score / 100)
+
+
+@pytest.mark.parametrize(
+    ("table", "cells"),
+    [
+        ("mtsa-table4", [("ewt-srl", "deep-att"), ("ewt-srl", "mtsa-deep-att")]),
+        ("mtsa-table6", [("multi30k", "transformer"), ("multi30k", "mtsa-transformer")]),
+    ],
+)
+def test_the_tables_say_that_the_data_is_other_data(table: str, cells: list[tuple[str, str]]) -> None:
+    declared = find_table(table)
+    planned = plan_cells(declared, Budget())
+    assert [(cell.experiment.name, cell.system.name) for cell in planned] == cells
+    assert any("other data" in note for note in declared.notes)
+    ours = [column for column in declared.columns if column.experiment]
+    assert all(column.head.startswith(("EWT ", "Multi30k ")) for column in ours)
+
+
+def test_answers_of_classes_are_still_shares() -> None:
+    gold, share = runs("text", [([0, 1], [0, 0]), ([0, 1], [0, 1])]).answers()
+    assert gold.tolist() == [1, 1]
+    assert share.tolist() == [1, 0.5]
+    assert np.asarray(share).dtype == np.float64
