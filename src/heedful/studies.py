@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.config import RunConfig, load_config
-from heedful.errors import UsageError
+from heedful.errors import ArtefactError, UsageError
 from heedful.files import write_text
 from heedful.info import describe, peak_megabytes
-from heedful.pipeline import prepare, train
+from heedful.pipeline import check_run_folder, prepare, train
 from heedful.training.progress import Reporter
 
 
@@ -95,12 +95,13 @@ def run_study(
         f"data.fold={k}" for k in range(1, (only or folds) + 1)
     ]
     extra = [f"data.folds={folds}"] if folds else []
+    check_run_folder(folder, resume=True)
     runs, protocol = [], ""
     for setting in varied:
         config = load_config(recipe, [*overrides, *extra, setting])
         file = folder / f"{setting}.json"
         if file.exists():
-            saved = json.loads(file.read_text(encoding="utf-8"))
+            saved = _read(file)
             if _completed(saved["settings"]) != _settings(config):
                 raise UsageError(f"{file}: made with other settings; use another --out or delete it")
             say(f"{setting}: already done")
@@ -111,6 +112,17 @@ def run_study(
         runs.append(saved["summary"])
         protocol = _of_all_runs(saved["protocol"])
     return Study(runs, protocol)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        saved: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        saved["settings"], saved["summary"], saved["protocol"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtefactError(
+            f"{file}: expected a run that heedful study kept; delete it to run it again"
+        ) from error
+    return saved
 
 
 def _run(config: RunConfig, setting: str, data: Path | None, reporter: Reporter | None) -> dict[str, Any]:

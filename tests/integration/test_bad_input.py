@@ -121,6 +121,22 @@ def test_an_unknown_label_is_named_in_test_and_gold(trained, tmp_path: Path) -> 
     one_line(tiny.run("evaluate", trained.runs / "text", path), ExitCode.BAD_DATA, *parts)
 
 
+def test_a_data_set_of_another_task_is_refused(trained) -> None:
+    result = tiny.run("evaluate", trained.runs / "text", "--on", "sick-r:test", "--data", trained.data)
+    said = "sick-r is data for 'relatedness', and the model answers 'text'"
+    one_line(result, ExitCode.USAGE, said)
+
+
+def test_columns_are_listed_once(trained) -> None:
+    result = tiny.run("evaluate", trained.runs / "text", trained.data / "text-test.csv", "--text", "comment")
+    one_line(result, ExitCode.BAD_DATA, "no column 'comment'; columns: text, label\n")
+
+
+def test_a_missing_settings_file_is_no_unknown_recipe(trained, tmp_path: Path) -> None:
+    result = tiny.run("train", tmp_path / "settings", "--out", tmp_path / "run")
+    one_line(result, ExitCode.USAGE, tmp_path / "settings", "there is no such settings file")
+
+
 def test_a_score_off_the_scale_is_named(trained, tmp_path: Path) -> None:
     out = ("--data", trained.data, "--out", tmp_path / "run", "--set", "model.outputs=3")
     result = tiny.run("train", trained.data / "score.toml", *out)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.errors import UsageError
+from heedful.errors import ArtefactError, OutputError, UsageError
 from heedful.studies import Study, run_study
 
 
@@ -71,3 +71,17 @@ def test_a_study_needs_seeds_or_folds_and_a_test_part(tmp_path: Path) -> None:
             run_study(recipe, tmp_path / "study", folder, **wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="a study needs a test part"):
         run_study(recipe, tmp_path / "study", folder, seeds=[1], overrides=["data.test=''"])
+
+
+def test_what_stands_in_the_way_is_told_before_training(tmp_path: Path) -> None:
+    folder = tiny.write_tasks(tmp_path / "data")
+    recipe, say = str(folder / "text.toml"), pytest.fail
+    with pytest.raises(OutputError, match=r"text\.csv is a file, not a folder"):
+        run_study(recipe, folder / "text.csv", folder, seeds=[1], say=say)
+    (tmp_path / "study").mkdir()
+    for broken in ("{", "[]", "{}"):
+        (tmp_path / "study" / "train.seed=1.json").write_text(broken)
+        with pytest.raises(
+            ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"
+        ):
+            run_study(recipe, tmp_path / "study", folder, seeds=[1], say=say)

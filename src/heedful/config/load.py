@@ -120,7 +120,7 @@ def _checked(table: dict[str, Any], problems: list[str], source: str) -> RunConf
 
 def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
     path = Path(recipe)
-    if path.suffix == ".toml" or path.is_file():
+    if path.suffix == ".toml" or len(path.parts) > 1 or path.is_file():
         if not path.is_file():
             raise UsageError(f"{path}: there is no such settings file")
         text, source = _read_text(path), str(path)

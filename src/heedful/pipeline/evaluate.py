@@ -14,7 +14,7 @@ from heedful.data.readers.table import read_table
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.pipeline.run import report
-from heedful.pipeline.tasks import BY_NAME
+from heedful.pipeline.tasks import BY_KIND, BY_NAME
 from heedful.predictor import AnyModel, Predictor, RolePredictor, Translator
 
 
@@ -72,10 +72,10 @@ def _read_table(predictor: Predictor, file: Path, columns: Mapping[str, str | No
 
 
 def _check_kind(predictor: AnyModel, name: str) -> None:
-    """Refuse a data set of another task; classes and scores say so themselves, row by row."""
-    task, kind = predictor.model.task, catalogue.data_set(name).kind
-    if task != kind and {task, kind} & {"roles", "translation"}:
-        raise UsageError(f"{name} is data for {kind!r}, and the model answers {task!r}")
+    """Refuse a data set of another task."""
+    task, wanted = predictor.model.task, BY_KIND[catalogue.data_set(name).kind].name
+    if task != wanted:
+        raise UsageError(f"{name} is data for {wanted!r}, and the model answers {task!r}")
 
 
 def evaluate_corpus(predictor: AnyModel, corpus: Corpus) -> Report:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.files import remove_folder
-from heedful.pipeline import prepare
+from heedful.pipeline import check_run_folder, prepare
 from heedful.training.progress import Reporter, Silent
 from heedful.tuning.store import alone, begin, completed, finished, folder_of
 from heedful.tuning.trials import Say, Search, work
@@ -44,6 +44,7 @@ def run_search(
             "data.protocol is 'paper': its dev part is the test part, on which no setting may be chosen; "
             "set data.protocol=honest"
         )
+    check_run_folder(search.folder, resume=True)
     with alone(search.folder):
         study = search.open()
         begin(study, search.config, search.space, search.folder)

@@ -80,8 +80,11 @@ class CorpusBuilder:
         """
         if name not in record:
             names = [" ".join(str(present).split()) for present in record]
-            hint = nearest(name, names) if names else "there are none"
-            raise DataError(f"{self.where(row)}: no column {name!r}; columns: {', '.join(names)}; {hint}")
+            hint = nearest(name, names)
+            hint = f"; {hint}" if hint.startswith("did") else ""  # else it would list the columns once more
+            raise DataError(
+                f"{self.where(row)}: no column {name!r}; columns: {', '.join(names) or 'none'}{hint}"
+            )
         return record[name]
 
     def label(self, row: int, field: str, value: str, labels: Sequence[str]) -> str:
