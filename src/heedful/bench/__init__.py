@@ -3,7 +3,7 @@
 from heedful.bench.figure import draw
 from heedful.bench.model_report import ModelReport, write_models
 from heedful.bench.models import ModelPlan, run_models
-from heedful.bench.report import BenchReport, write
+from heedful.bench.report import BenchReport, joined, read, write
 from heedful.bench.run import BenchPlan, run_bench
 from heedful.bench.verify import BenchRefused, verify
 
@@ -14,6 +14,8 @@ __all__ = [
     "ModelPlan",
     "ModelReport",
     "draw",
+    "joined",
+    "read",
     "run_bench",
     "run_models",
     "verify",

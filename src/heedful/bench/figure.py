@@ -2,92 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from heedful.bench.report import BenchReport, Row
-from heedful.errors import MissingExtraError, OutputError
+from heedful.bench.report import BenchReport
+from heedful.bench.row import Row
+from heedful.drawing import INK, LINE, SOFT, write_figure
+from heedful.errors import UsageError
 
-_COLOURS = {
-    "plain torch DiSA": "#999999",
-    "plain torch MTSA": "#c0a060",
-    "DiSA layer": "#0072b2",
-    "MTSA layer": "#d55e00",
-    "MTSA encoder": "#a04000",
-    "DiSA fused": "#0072b2",
-    "DiSA linear": "#56b4e9",
-    "DiSA chunked": "#8888cc",
-    "MTSA matrix": "#e8a070",
-    "MTSA fused": "#d55e00",
-    "bare SDPA": "#009e73",
-    "nn.MultiheadAttention": "#009e73",
-    "Bi-LSTM": "#cc79a7",
-    "three convolutions": "#444444",
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WHAT = "Drawing the benchmark's figure"
+_FEATURE_WISE, _TENSORIZED, _HEADS = "#0072b2", "#d55e00", "#009e73"
+# Colour by kind of attention; whole lines are ours, dashed ones the peers'.
+_STYLES = {
+    "plain torch DiSA": ("#56b4e9", "s"),
+    "DiSA chunked": ("#003f63", "v"),
+    "DiSA fused": (_FEATURE_WISE, "o"),
+    "DiSA linear": ("#4a90d9", "^"),
+    "plain torch MTSA": ("#e69f00", "s"),
+    "MTSA matrix": ("#8a3d00", "v"),
+    "MTSA fused": (_TENSORIZED, "o"),
+    "bare SDPA": (_HEADS, "D"),
+    "nn.MultiheadAttention": (_HEADS, "D"),
+    "Bi-LSTM": ("#cc79a7", "P"),
+    "three convolutions": ("#777777", "X"),
+    "DiSA layer": (_FEATURE_WISE, "o"),
+    "MTSA layer": (_TENSORIZED, "o"),
+    "MTSA encoder": ("#8a3d00", "v"),
 }
+_ROWS: tuple[tuple[Literal["operation", "layer"], str], ...] = (
+    ("operation", "operations"),
+    ("layer", "layers"),
+)
+_COLUMNS = (("milliseconds", "time", "ms a sentence"), ("megabytes", "memory", "MB a sentence"))
 
 
-def draw(report: BenchReport, folder: Path) -> list[Path]:
-    """Draw ``figure1.svg`` and ``figure1.png``.
+def draw(report: BenchReport, path: Path) -> Path:
+    """Draw time and memory of operations and layers over the length of a sentence, on logarithmic axes.
 
     Args:
         report: measurements at two lengths or more.
-        folder: where to; it exists.
+        path: a .png, .svg or .pdf file.
 
     Returns:
-        The files written; none if there is only one length.
+        The file.
 
     Raises:
+        UsageError: if there is only one length, or for another suffix.
         MissingExtraError: if matplotlib is not installed.
-        OutputError: if a file cannot be written.
+        OutputError: if the file cannot be written.
     """
     if len({row.length for row in report.rows}) < 2:
-        return []
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "drawing the benchmark's figure") from error
-    figure = Figure(figsize=(11, 8), layout="constrained")
-    FigureCanvasAgg(figure)
+        raise UsageError("a line over the length of a sentence needs two lengths or more: repeat --length")
+    return write_figure(path, lambda: _paint(report), WHAT, dpi=130)
+
+
+def _paint(report: BenchReport) -> Figure:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.5, 8.2), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True)
-    for line, (group, title) in enumerate((("operation", "operations"), ("layer", "layers"))):
+    for line, (group, plural) in zip(panels, _ROWS, strict=True):
         rows = [row for row in report.rows if row.group == group]
-        _panel(panels[line][0], rows, "milliseconds", f"Time of a training step, {title}", "ms a sentence")
-        _panel(panels[line][1], rows, "megabytes", f"Memory of a training step, {title}", "MB a sentence")
-        panels[line][1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False)
+        for panel, (field, noun, unit) in zip(line, _COLUMNS, strict=True):
+            _fill(panel, rows, field)
+            panel.set_title(
+                f"{plural.capitalize()}: {noun} of a training step", fontsize=10, color=INK, loc="left"
+            )
+            panel.set_ylabel(unit, color=SOFT)
+        line[1].legend(
+            fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5), frameon=False, labelcolor=INK
+        )
     for panel in panels[1]:
-        panel.set_xlabel("tokens a sentence")
-    paths = [folder / "figure1.svg", folder / "figure1.png"]
-    for path in paths:
-        try:
-            figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
-        except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}") from error
-    return paths
+        panel.set_xlabel("tokens a sentence", color=SOFT)
+    return figure
 
 
-def _panel(panel: object, rows: list[Row], field: str, title: str, unit: str) -> None:
-    from matplotlib.axes import Axes
+def _fill(panel: Axes, rows: Sequence[Row], field: str) -> None:
     from matplotlib.ticker import NullLocator, ScalarFormatter
 
-    assert isinstance(panel, Axes)
     for name in dict.fromkeys(row.name for row in rows):
-        points = [(r.length, getattr(r, field) / r.batch, r.ours) for r in rows if r.name == name]
-        ours = points[0][2]
+        found = sorted((row for row in rows if row.name == name), key=lambda row: row.length)
+        colour, marker = _STYLES.get(name, (INK, "."))
         panel.plot(
-            [x for x, _, _ in points],
-            [y for _, y, _ in points],
+            [row.length for row in found],
+            [getattr(row, field) / row.batch for row in found],
             label=name,
-            color=_COLOURS.get(name, "#000000"),
-            linewidth=2.4 if ours else 1.3,
-            linestyle="-" if ours else "--",
-            marker="o" if ours else ".",
-            markersize=4,
+            color=colour,
+            marker=marker,
+            markersize=4.5,
+            linewidth=2.2 if found[0].ours else 1.3,
+            linestyle="-" if found[0].ours else (0, (4, 2)),
         )
     panel.set_xscale("log", base=2)
     panel.set_yscale("log")
-    panel.set_title(title, fontsize=10)
-    panel.set_ylabel(unit)
     panel.set_xticks(sorted({row.length for row in rows}))
     panel.xaxis.set_major_formatter(ScalarFormatter())
     panel.xaxis.set_minor_locator(NullLocator())
-    panel.grid(True, which="major", alpha=0.3)
+    panel.yaxis.set_minor_locator(NullLocator())
+    panel.grid(True, which="major", color=LINE, linewidth=0.6)
+    panel.set_axisbelow(True)
+    panel.tick_params(colors=SOFT, labelsize=9)
+    panel.spines[["top", "right"]].set_visible(False)
+    panel.spines[["left", "bottom"]].set_color(LINE)

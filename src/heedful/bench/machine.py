@@ -70,6 +70,7 @@ def describe_machine() -> dict[str, str]:
         "platform": f"{platform.system()} {platform.machine()}",
         "threads": str(torch.get_num_threads()),
         "torch's instruction set": torch.backends.cpu.get_cpu_capability(),
+        "processor": _cpu_info("model name") or "unknown",
         "processor features": " ".join(_processor_features()),
         "kernels": str(native.status()["instruction_set"] or "not compiled"),
     }
@@ -88,13 +89,18 @@ def as_dict(ceiling: Ceiling) -> dict[str, float]:
 
 
 def _processor_features() -> list[str]:
+    present = set((_cpu_info("flags") or _cpu_info("Features")).split())
+    return [flag for flag in _FLAGS if flag in present] or ["unknown"]
+
+
+def _cpu_info(name: str) -> str:
+    """Return what Linux says of the first processor under a name; empty where it says nothing."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            line = next((x for x in lines if x.startswith(("flags", "Features"))), "")
+            line = next((x for x in lines if x.startswith(name)), "")
     except OSError:
-        return ["unknown"]
-    present = set(line.partition(":")[2].split())
-    return [flag for flag in _FLAGS if flag in present]
+        return ""
+    return line.partition(":")[2].strip()
 
 
 def _best_seconds(work: Callable[[], object]) -> float:

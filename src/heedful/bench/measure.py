@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 
 Step = Callable[[], None]
+Name = TypeVar("Name", bound=Hashable)
 _SHORTEST = 0.02
 """Seconds: a step that takes less is repeated within one measurement, so that the clock's grain does not matter."""
 
@@ -51,7 +53,7 @@ def once(step: Step) -> float:
     return time.perf_counter() - start
 
 
-def interleave(steps: Mapping[str, Step], repeats: int) -> dict[str, Timing]:
+def interleave(steps: Mapping[Name, Step], repeats: int) -> dict[Name, Timing]:
     """Time several steps in turns, so that a slow moment of the machine falls on all of them.
 
     Args:
@@ -62,7 +64,7 @@ def interleave(steps: Mapping[str, Step], repeats: int) -> dict[str, Timing]:
         Timings by name.
     """
     counts = {name: max(1, round(_SHORTEST / max(once(step), 1e-6))) for name, step in steps.items()}
-    times: dict[str, list[float]] = {name: [] for name in steps}
+    times: dict[Name, list[float]] = {name: [] for name in steps}
     for repeat in range(repeats):
         names = list(steps)
         shift = repeat % len(names)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,17 @@ from heedful.bench.cases import cases
 from heedful.bench.corpus import bucketed, evenly_spaced, padding_share, snli_like_pairs
 from heedful.bench.machine import describe_machine
 from heedful.bench.measure import Step, Timing, interleave, peak_bytes
-from heedful.bench.model_report import ModelReport, ModelRow
+from heedful.bench.model_report import ModelReport, ModelRow, PrecisionRow
 from heedful.bench.systems import PEER, SYSTEMS, Trainee, settings_of
 from heedful.bench.verify import verify
+from heedful.data.encode import EncodedDataset
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError, nearest
+from heedful.models.precision import Precision
+from heedful.predictor import Predictor
 
 Say = Callable[[str], None]
+Key = tuple[str, Precision]
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,14 @@ def run_models(plan: ModelPlan, say: Say = lambda _: None) -> ModelReport:
     training = interleave({n: _training(m, batches) for n, m in models.items()}, plan.repeats)
     memory = {name: peak_bytes(_training(model, batches[-1:])) for name, model in models.items()}
     say("inference")
-    answering = interleave({n: _inference(m, rows) for n, m in models.items()}, plan.repeats)
+    answerers = {(n, p): model.at(p) for n, model in models.items() for p in get_args(Precision)}
+    selected = {name: model.dataset.select(rows) for name, model in models.items()}
+    answering = interleave(
+        {key: _inference(predictor, selected[key[0]]) for key, predictor in answerers.items()}, plan.repeats
+    )
     say("one request at a time")
     single = [examples[row] for row in rows[:: max(1, len(rows) // plan.requests)][: plan.requests]]
-    latency = _latencies(models, single, plan.repeats)
+    latency = _latencies(answerers, single, plan.repeats)
     return ModelReport(
         machine=describe_machine(),
         pairs=len(rows),
@@ -115,12 +124,24 @@ def run_models(plan: ModelPlan, say: Say = lambda _: None) -> ModelReport:
                 train=len(rows) / training[name].median,
                 train_spread=_relative_spread(training[name]),
                 megabytes=memory[name] / 1e6,
-                infer=len(rows) / answering[name].median,
-                infer_spread=_relative_spread(answering[name]),
-                latency=statistics.median(latency[name]) * 1e3,
-                latency_95=float(np.quantile(latency[name], 0.95)) * 1e3,
+                infer=len(rows) / answering[name, "float32"].median,
+                infer_spread=_relative_spread(answering[name, "float32"]),
+                latency=statistics.median(latency[name, "float32"]) * 1e3,
+                latency_95=float(np.quantile(latency[name, "float32"], 0.95)) * 1e3,
             )
             for name, model in models.items()
+        ),
+        precisions=tuple(
+            PrecisionRow(
+                name,
+                precision,
+                infer=len(rows) / answering[name, precision].median,
+                infer_spread=_relative_spread(answering[name, precision]),
+                latency=statistics.median(latency[name, precision]) * 1e3,
+                **_cost(answerers[name, "float32"], predictor, selected[name]),
+            )
+            for (name, precision), predictor in answerers.items()
+            if precision != "float32"
         ),
     )
 
@@ -129,27 +150,32 @@ def _training(model: Trainee, batches: list[NDArray[np.int64]]) -> Step:
     return lambda: model.train(batches)
 
 
-def _inference(model: Trainee, rows: NDArray[np.int64]) -> Step:
-    dataset = model.dataset.select(rows)
-
+def _inference(predictor: Predictor, dataset: EncodedDataset) -> Step:
     def step() -> None:
-        model.predictor.run(dataset)
+        predictor.run(dataset)
 
     return step
 
 
+def _cost(full: Predictor, less: Predictor, dataset: EncodedDataset) -> dict[str, float]:
+    """Compare the answers of two precisions."""
+    before, after = (model.probabilities(model.run(dataset)[0]) for model in (full, less))
+    changed = before.argmax(axis=1) != after.argmax(axis=1)
+    return {"difference": float(np.abs(before - after).max()), "changed": float(changed.mean())}
+
+
 def _latencies(
-    models: dict[str, Trainee], requests: Sequence[Example], repeats: int
-) -> dict[str, list[float]]:
+    models: Mapping[Key, Predictor], requests: Sequence[Example], repeats: int
+) -> dict[Key, list[float]]:
     """Ask every model every request alone, model by model in turns; give seconds from text to answer."""
-    times: dict[str, list[float]] = {name: [] for name in models}
+    times: dict[Key, list[float]] = {key: [] for key in models}
     for repeat in range(-1, repeats):
-        for name, model in models.items():
+        for key, model in models.items():
             for request in requests:
                 start = time.perf_counter()
-                model.predictor.answer(Corpus([request]))
+                model.answer(Corpus([request]))
                 if repeat >= 0:  # the first round warms up
-                    times[name].append(time.perf_counter() - start)
+                    times[key].append(time.perf_counter() - start)
     return times
 
 

@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from heedful.bench.machine import Ceiling, as_dict
+from heedful.bench.row import Row
 from heedful.bench.tables import rows_as_csv
+from heedful.bench.targets import targets
+from heedful.errors import UsageError
 from heedful.files import write_text
-
-
-@dataclass(frozen=True)
-class Row:
-    """One case at one length.
-
-    Attributes:
-        name: of the case.
-        group: "operation" or "layer".
-        peer: name of the case it is compared with.
-        ours: whether it is Heedful's.
-        length: tokens a sentence.
-        batch: sentences.
-        milliseconds: median of one training step, forward and backward.
-        spread: half the distance between the quartiles, in milliseconds.
-        megabytes: most memory held at once beyond inputs and parameters, 10^6 bytes.
-        ceiling: least possible time on this machine over the measured time, 0 to 1.
-        scaled_from: sentences really run; fewer than batch where all would not fit, time and memory then scaled.
-    """
-
-    name: str
-    group: str
-    peer: str
-    ours: bool
-    length: int
-    batch: int
-    milliseconds: float
-    spread: float
-    megabytes: float
-    ceiling: float
-    scaled_from: int
 
 
 @dataclass(frozen=True)
@@ -95,7 +68,24 @@ class BenchReport:
         for group in dict.fromkeys(row.group for row in self.rows):
             for length in dict.fromkeys(row.length for row in self.rows):
                 lines += self._table([r for r in self.rows if (r.group, r.length) == (group, length)])
+        lines += self._targets()
         return "\n".join(lines)
+
+    def _targets(self) -> list[str]:
+        found = targets(self.rows, self.width)
+        if not found:
+            return []
+        return [
+            "## Targets",
+            "",
+            "| what | target | measured | |",
+            "| --- | ---: | ---: | --- |",
+            *(
+                f"| {t.what} | {'≥' if t.at_least else '≤'} {t.limit:g} | {t.measured:.2f} | {t.verdict} |"
+                for t in found
+            ),
+            "",
+        ]
 
     def _table(self, rows: list[Row]) -> list[str]:
         if not rows:
@@ -136,6 +126,7 @@ class BenchReport:
                 "repeats": self.repeats,
                 "checked": list(self.checked),
                 "rows": [asdict(row) for row in self.rows],
+                "targets": [{**asdict(t), "met": t.met} for t in targets(self.rows, self.width)],
             },
             indent=2,
         )
@@ -147,6 +138,54 @@ class BenchReport:
             A header and one line a row.
         """
         return rows_as_csv(self.rows)
+
+
+def read(path: Path) -> BenchReport:
+    """Read what `write` has written.
+
+    Args:
+        path: a ``bench.json``.
+
+    Returns:
+        The report.
+
+    Raises:
+        UsageError: if the file is another one.
+    """
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return BenchReport(
+            plain["machine"],
+            Ceiling(**plain["ceiling"]),
+            plain["width"],
+            plain["repeats"],
+            tuple(plain["checked"]),
+            tuple(Row(**row) for row in plain["rows"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path}: expected the bench.json of an earlier benchmark: {error}") from None
+
+
+def joined(reports: Sequence[BenchReport]) -> BenchReport:
+    """Join benchmarks of one machine that measured other lengths.
+
+    Args:
+        reports: at least one; ceilings are the highest of all.
+
+    Returns:
+        One report, its rows by length.
+
+    Raises:
+        UsageError: if machine, width or repeats differ, or two reports have the same row.
+    """
+    first = reports[0]
+    if any((r.machine, r.width, r.repeats) != (first.machine, first.width, first.repeats) for r in reports):
+        raise UsageError("benchmarks of other machines, versions, widths or repeats are not joined")
+    rows = sorted((row for report in reports for row in report.rows), key=lambda row: row.length)
+    if len({(row.name, row.length) for row in rows}) < len(rows):
+        raise UsageError("a case is measured twice at the same length")
+    ceiling = Ceiling(max(r.ceiling.matmul for r in reports), max(r.ceiling.bandwidth for r in reports))
+    return replace(first, ceiling=ceiling, rows=tuple(rows))
 
 
 def write(report: BenchReport, folder: Path) -> list[Path]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from heedful.bench.cases import Case, Shape, cases, traffic
 from heedful.bench.machine import describe_machine, measure_ceiling
 from heedful.bench.measure import Step, Timing, interleave, once, peak_bytes
-from heedful.bench.report import BenchReport, Row
+from heedful.bench.report import BenchReport
+from heedful.bench.row import Row
 from heedful.bench.verify import verify
-from heedful.errors import UsageError
+from heedful.errors import UsageError, nearest
 
 Say = Callable[[str], None]
+_MOST_TIMES = 4
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class BenchPlan:
         repeats: measurements of each case, at least 7.
         slowest: seconds; a case whose single step takes longer is left out at this length and all longer ones.
         pairwise_cells: a case that stores a number for every pair and feature is run on so few sentences that it
-            stores at most this many a tensor.
+            stores at most this many a tensor; where one sentence needs four times as many, it is left out.
+        without: names of cases that are not timed.
     """
 
     lengths: tuple[int, ...] = (16, 64, 256)
@@ -35,6 +38,7 @@ class BenchPlan:
     repeats: int = 7
     slowest: float = 4.0
     pairwise_cells: int = 1 << 25
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.repeats < 7:
@@ -74,29 +78,32 @@ def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
 
     Raises:
         BenchRefused: if an implementation does not compute the reference; nothing is timed then.
-        UsageError: if every case is too slow.
+        UsageError: if every case is too slow, or a case to leave out is unknown.
     """
     candidates = cases(plan.width)
+    for name in plan.without:
+        if name not in {case.name for case in candidates}:
+            raise UsageError(
+                f"there is no case {name!r}; {nearest(name, [case.name for case in candidates])}"
+            )
     checked = verify(candidates)
     say(f"equal to the float64 reference: {', '.join(checked)}")
     ceiling = measure_ceiling()
     rows: list[Row] = []
-    too_slow: dict[str, float] = {}
+    left_out = set(plan.without)
     for length in plan.lengths:
         shape = plan.shape(length)
-        prepared, factors, before = {}, {}, dict(too_slow)
+        prepared, factors = {}, {}
         for case in candidates:
-            if case.name in too_slow:
+            if case.name in left_out:
                 continue
             used, factor = _affordable(case, shape, plan.pairwise_cells)
-            step = case.build(used)
-            seconds = once(step)  # the first time also warms up
-            if seconds > plan.slowest:
-                too_slow[case.name] = seconds * factor
+            step, obstacle = _first_step(case, used, plan)
+            if step is None:
+                left_out.add(case.name)
+                say(f"left out from {length} tokens on: {case.name}, {obstacle}")
                 continue
             prepared[case.name], factors[case.name] = step, factor
-        for name in too_slow.keys() - before.keys():
-            say(f"left out from {length} tokens on: {name}, {too_slow[name]:.1f} s a step")
         if not prepared:
             raise UsageError(f"every case is slower than {plan.slowest} s a step; allow more or take less")
         say(f"timing {len(prepared)} cases at {shape.batch} sentences of {length} tokens")
@@ -107,6 +114,15 @@ def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
             if case.name in timings
         ]
     return BenchReport(describe_machine(), ceiling, plan.width, plan.repeats, tuple(checked), tuple(rows))
+
+
+def _first_step(case: Case, shape: Shape, plan: BenchPlan) -> tuple[Step | None, str]:
+    """Return a step that has been run once, to warm up; or None, and why it is left out."""
+    if case.pairwise and shape.length * shape.cells > _MOST_TIMES * plan.pairwise_cells:
+        return None, f"{shape.length * shape.cells:.1e} numbers a tensor"
+    step = case.build(shape)
+    seconds = once(step)
+    return (None, f"{seconds:.1f} s a step") if seconds > plan.slowest else (step, "")
 
 
 def _affordable(case: Case, shape: Shape, limit: int) -> tuple[Shape, float]:

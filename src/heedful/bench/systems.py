@@ -1,8 +1,9 @@
-"""The whole models that are timed: the five systems and two baselines as networks for pairs, in the papers' sizes."""
+"""The whole models that are timed: the five systems and three baselines as networks for pairs, in the papers' sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 from heedful.config import RunConfig, load_config, override
 from heedful.data.examples import Example
 from heedful.models.kernels import kernels_of
+from heedful.models.precision import Precision, at_precision
 from heedful.pipeline import from_examples, prepare_examples
 from heedful.pipeline.run import TrainingBatches, count_parameters
 from heedful.pipeline.tasks import BY_KIND
+from heedful.predictor import Predictor
 from heedful.training.optim import build_optimizer
 from heedful.training.parallel import start_fabric
 from heedful.training.step import GradientStep
@@ -24,6 +27,7 @@ _WITHOUT_FILES = {"text.vectors": "", "text.baseforms": "", "train.device": "cpu
 _BASELINE = {"model.activation": "relu"}
 _CHANGES: dict[str, tuple[str, dict[str, object]]] = {
     PEER: ("disan-snli", {**_BASELINE, "model.encoder": "multi-head"}),
+    "cnn": ("disan-snli", {**_BASELINE, "model.encoder": "cnn"}),
     "bi-lstm": ("disan-snli", {**_BASELINE, "model.encoder": "bi-lstm"}),
     "disan": ("disan-snli", {}),
     "mtsa": ("mtsa-snli", {}),
@@ -85,6 +89,12 @@ class Trainee:
     def kernels(self) -> dict[str, str]:
         """Say which implementation each of its operations uses here."""
         return kernels_of(self._network)
+
+    def at(self, precision: Precision) -> Predictor:
+        """Return the model as it is now, answering in a precision."""
+        copied = copy(self.predictor)
+        copied.network = at_precision(self._network, precision)
+        return copied
 
     def train(self, batches: Sequence[NDArray[np.int64]]) -> None:
         """Take one whole step for each batch: forward, backward, optimiser.

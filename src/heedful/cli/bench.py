@@ -12,7 +12,7 @@ from heedful.cli.options import PATH, json_option, quiet_option
 from heedful.errors import UsageError
 
 Say = Callable[[str], None]
-Files = Callable[[Path], list[Path]]
+Files = Callable[[Path | None], list[Path]]
 
 
 @click.command()
@@ -35,8 +35,23 @@ Files = Callable[[Path], list[Path]]
     multiple=True,
     help="With --models: time this one and the peer alone; may be repeated.",
 )
+@click.option("--without", multiple=True, metavar="CASE", help="Leave a case out; may be repeated.")
 @click.option("--threads", type=click.IntRange(1), help="Threads torch and the kernels use.")
-@click.option("--out", type=PATH, help="Folder for bench.md, bench.json, bench.csv and the figure.")
+@click.option("--out", type=PATH, help="Folder for the tables: bench.md, bench.json, bench.csv; or models.*.")
+@click.option(
+    "--figure",
+    "figures",
+    type=PATH,
+    multiple=True,
+    help="Draw time and memory over the length: .png, .svg or .pdf; may be repeated.",
+)
+@click.option(
+    "--join",
+    "earlier",
+    type=PATH,
+    multiple=True,
+    help="Measure nothing; join the bench.json of runs at other lengths. May be repeated.",
+)
 @json_option
 @quiet_option
 def command(
@@ -47,17 +62,22 @@ def command(
     repeats: int | None,
     models: bool,
     systems: tuple[str, ...],
+    without: tuple[str, ...],
     threads: int | None,
     out: Path | None,
+    figures: tuple[Path, ...],
+    earlier: tuple[Path, ...],
     as_json: bool,
     quiet: bool,
 ) -> None:
     """Time heedful against its peers in one process, after proving that its fast forms equal the reference.
 
-    With --models, the five systems against multi-head attention and a Bi-LSTM as networks for sentence pairs: training
-    and inference speed at SNLI's lengths, memory, time for one pair.
+    With --models, the systems against multi-head attention, convolutions and a Bi-LSTM as networks for sentence pairs:
+    training and inference speed at SNLI's lengths, memory, time for one pair, bfloat16 and int8.
 
     Refuses to time anything, with exit code 1, when a fast form is wrong.
+
+    Example: heedful bench --full --out bench --figure figure1.png
     """
     import torch
 
@@ -66,24 +86,38 @@ def command(
     say = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
     changes = {"batch": batch, "width": width, "repeats": repeats}
     if models or systems:
-        if lengths:
-            raise UsageError("--length: whole models are timed at SNLI's lengths; leave it out with --models")
+        if lengths or figures or earlier:
+            raise UsageError(
+                "--length, --figure and --join are of operations and layers; leave them out with --models"
+            )
         report, files = _time_models(full, {**changes, "systems": systems}, say)
     else:
-        report, files = _time_parts(full, {**changes, "lengths": lengths}, say)
+        report, files = _time_parts(
+            full, {**changes, "lengths": lengths, "without": without}, figures, earlier, say
+        )
     click.echo(report.json() if as_json else report.markdown())
-    if out is None:
-        return
     for path in files(out):
         click.echo(f"wrote {path}", err=True)
 
 
-def _time_parts(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Files]:
-    from heedful.bench import draw, run_bench, write
+def _time_parts(
+    full: bool, changes: dict[str, Any], figures: tuple[Path, ...], earlier: tuple[Path, ...], say: Say
+) -> tuple[Any, Files]:
+    from heedful.bench import draw, joined, read, run_bench, write
+    from heedful.bench.figure import WHAT
     from heedful.bench.run import FULL, QUICK
+    from heedful.drawing import check_figure
 
-    report = run_bench(_changed(FULL if full else QUICK, changes), say)
-    return report, lambda folder: [*write(report, folder), *draw(report, folder)]
+    for path in figures:
+        check_figure(path, WHAT)
+    plan = _changed(FULL if full else QUICK, changes)
+    if figures and not earlier and len(set(plan.lengths)) < 2:
+        raise UsageError("--figure: a line over the length needs two lengths or more; repeat --length")
+    report = joined([read(path) for path in earlier]) if earlier else run_bench(plan, say)
+    return report, lambda folder: [
+        *([] if folder is None else write(report, folder)),
+        *(draw(report, path) for path in figures),
+    ]
 
 
 def _time_models(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Files]:
@@ -91,7 +125,7 @@ def _time_models(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Fi
     from heedful.bench.models import FULL_MODELS, QUICK_MODELS
 
     report = run_models(_changed(FULL_MODELS if full else QUICK_MODELS, changes), say)
-    return report, lambda folder: write_models(report, folder)
+    return report, lambda folder: [] if folder is None else write_models(report, folder)
 
 
 def _changed(plan: Any, changes: dict[str, Any]) -> Any:

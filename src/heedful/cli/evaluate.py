@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from heedful.cli.options import PATH, data_option, json_option, limit_options
+from heedful.cli.options import PATH, data_option, json_option, limit_options, precision_option
 from heedful.cli.output import print_json, print_text
 from heedful.errors import ExitCode, UsageError, nearest
+
+if TYPE_CHECKING:
+    from heedful.models.precision import Precision
 
 
 @click.command()
@@ -41,6 +44,7 @@ from heedful.errors import ExitCode, UsageError, nearest
 )
 @click.option("--fail-under", metavar="METRIC=VALUE", help="Exit with 1 when a metric is worse than this.")
 @limit_options
+@precision_option
 @json_option
 def command(
     model: Path,
@@ -55,6 +59,7 @@ def command(
     fail_under: str | None,
     max_tokens: int | None,
     truncate: Literal["error", "head"] | None,
+    precision: Precision,
     as_json: bool,
     **columns: str | None,
 ) -> int:
@@ -77,7 +82,7 @@ def command(
     for path in figures:
         check_figure(path, WHAT)
     gate = _parse_gate(fail_under, list(METRICS)) if fail_under else None
-    predictor = open_model(model, max_tokens, truncate)
+    predictor = open_model(model, max_tokens, truncate, precision)
     corpus = read_gold(predictor, file, split, data, columns, references)
     report = evaluate_corpus(predictor, corpus)
     if as_json:

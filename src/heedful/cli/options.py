@@ -61,6 +61,17 @@ def limit_options(function: F) -> F:
     return truncate(longest(function))
 
 
+def precision_option(function: F) -> F:
+    """Add ``--precision``."""
+    return click.option(
+        "--precision",
+        type=click.Choice(["float32", "bfloat16", "int8"]),
+        default="float32",
+        show_default=True,
+        help="Of the network while it answers; int8: its matrices as 8-bit whole numbers.",
+    )(function)
+
+
 def text_option(function: F) -> F:
     """Add ``--text``."""
     return click.option("--text", "texts", multiple=True, help="A text; may be repeated.")(function)

@@ -14,6 +14,7 @@ from heedful.cli.options import (
     json_option,
     limit_options,
     pair_options,
+    precision_option,
     predicates_option,
     text_option,
 )
@@ -21,6 +22,7 @@ from heedful.cli.output import print_json, print_rows
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
+    from heedful.models.precision import Precision
     from heedful.predictor import AnyModel
 
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @predicates_option
 @input_options
 @limit_options
+@precision_option
 @click.option(
     "--conll", "as_columns", is_flag=True, help="Print semantic roles in the columns of CoNLL-2005."
 )
@@ -46,6 +49,7 @@ def command(
     on_missing: Literal["error", "empty"],
     max_tokens: int | None,
     truncate: Literal["error", "head"] | None,
+    precision: Precision,
     as_columns: bool,
     as_json: bool,
 ) -> None:
@@ -63,7 +67,7 @@ def command(
     from heedful.cli.requests import gather
     from heedful.predictor import RolePredictor
 
-    predictor = open_model(model, max_tokens, truncate)
+    predictor = open_model(model, max_tokens, truncate, precision)
     corpus = gather(
         texts,
         (premise, hypothesis),

@@ -21,6 +21,7 @@ from heedful.data.tokens import tokenise_corpus
 from heedful.errors import ArtefactError, MissingExtraError, UsageError
 from heedful.hugging_face import describe_encoder, rebuild_encoder
 from heedful.models import ModelConfig, Network, build_network, build_on_encoder
+from heedful.models.precision import has_rounded_weights
 from heedful.modules import PretrainedEmbedding
 from heedful.predictor.folder import model_folder
 from heedful.predictor.records import About, TextSettings
@@ -150,7 +151,10 @@ class TextModel:
 
         Raises:
             OutputError: if it cannot be written; the old one stays.
+            UsageError: if the model is at int8.
         """
+        if has_rounded_weights(self.network):
+            raise UsageError("a model at int8 is for answering: save the one that it was made from")
         config = {
             "model": asdict(self.model),
             "text": asdict(self.text),

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from heedful.bench import BenchPlan, BenchRefused, BenchReport, draw, run_bench, verify, write
+from heedful.bench import BenchPlan, BenchRefused, BenchReport, draw, joined, run_bench, verify, write
 from heedful.bench import run as run_file
 from heedful.bench import verify as verify_function
 from heedful.bench.cases import Shape, cases
@@ -62,11 +63,19 @@ def test_files_hold_the_same_rows(report: BenchReport, tmp_path: Path) -> None:
 
 def test_figure_is_drawn(report: BenchReport, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    svg, png = draw(report, tmp_path)
-    assert svg.read_text().startswith("<?xml")
-    assert png.stat().st_size > 10_000
-    single = BenchReport({}, report.ceiling, 8, 7, (), tuple(r for r in report.rows if r.length == 4))
-    assert draw(single, tmp_path) == []
+    assert draw(report, tmp_path / "figure.png").stat().st_size > 10_000
+    single = replace(report, rows=tuple(r for r in report.rows if r.length == 4))
+    with pytest.raises(UsageError, match="two lengths or more"):
+        draw(single, tmp_path / "single.png")
+
+
+def test_lengths_measured_apart_are_joined(report: BenchReport) -> None:
+    parts = [replace(report, rows=tuple(r for r in report.rows if r.length == length)) for length in (6, 4)]
+    assert joined(parts).rows == report.rows
+    with pytest.raises(UsageError, match="twice at the same length"):
+        joined([parts[0], report])
+    with pytest.raises(UsageError, match="other machines"):
+        joined([parts[0], replace(parts[1], machine={"threads": "64"})])
 
 
 def test_a_wrong_implementation_stops_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,6 +110,15 @@ def test_a_case_that_is_too_slow_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(UsageError, match="every case is slower"):
         run_bench(plan, said.append)
     assert any("left out from 4 tokens on: " in line for line in said)
+
+
+def test_a_pairwise_case_that_would_fill_the_memory_is_left_out() -> None:
+    case, plan = (
+        next(c for c in cases(8) if c.name == "plain torch DiSA"),
+        BenchPlan(pairwise_cells=8 * 8 * 8),
+    )
+    assert run_file._first_step(case, Shape(1, 17, 8), plan) == (None, "2.3e+03 numbers a tensor")
+    assert run_file._first_step(case, Shape(1, 16, 8), plan)[0] is not None
 
 
 def test_a_pairwise_case_runs_on_fewer_sentences() -> None:

@@ -29,6 +29,12 @@ def test_every_system_is_timed_in_every_way(report: ModelReport) -> None:
     for row in report.rows:
         assert min(row.train, row.infer, row.megabytes, row.latency, row.parameters) > 0
         assert row.latency_95 >= row.latency
+    reduced = {(row.name, row.precision): row for row in report.precisions}
+    assert list(reduced) == [(name, precision) for name in SYSTEMS for precision in ("bfloat16", "int8")]
+    for row in reduced.values():
+        assert min(row.infer, row.latency) > 0
+        assert 0 < row.difference < 0.1
+        assert 0 <= row.changed <= 1
     assert report.pairs == 8
     assert "feature-wise attention" in report.kernels["disan"]
     assert report.epoch_ratio("multi-head") == 1.0
@@ -38,6 +44,7 @@ def test_the_table_names_ratios_kernels_and_the_target(report: ModelReport) -> N
     text = report.markdown()
     assert all(f"| {name} | " in text for name in SYSTEMS)
     assert "* disan: feature-wise attention: " in text
+    assert all(f"| {name} | int8 | " in text for name in SYSTEMS)
     verdict = "met" if (report.epoch_ratio("disan") or 0) <= 1.4 else "missed"
     assert f"target 1.4: {verdict}." in text
 

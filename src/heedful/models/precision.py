@@ -1,0 +1,75 @@
+"""Networks that answer in less than float32: bfloat16 throughout, or matrices kept as 8-bit whole numbers."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Literal, TypeVar, get_args
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from heedful.errors import UsageError, nearest
+from heedful.modules import PieceTables, WordEmbedding
+
+Precision = Literal["float32", "bfloat16", "int8"]
+AnyNetwork = TypeVar("AnyNetwork", bound=nn.Module)
+
+
+def at_precision(network: AnyNetwork, precision: Precision) -> AnyNetwork:
+    """Copy a network into a precision, for answering alone.
+
+    bfloat16: weights, word vectors and states; the attention kernels still add up in float32. int8: every matrix
+    becomes whole numbers from -127 to 127 with one float32 scale a row, a quarter of the memory; each is turned back
+    into float32 where it is used, so the answers change by its rounding and nothing else. Word vectors, biases and the
+    weights of torch's recurrent layers stay float32.
+
+    Args:
+        network: any network; it stays as it is.
+        precision: "float32", "bfloat16" or "int8".
+
+    Returns:
+        The copy, in evaluation mode and without gradients; for "float32" the network itself.
+
+    Raises:
+        UsageError: if the precision is unknown.
+    """
+    if precision not in get_args(Precision):
+        raise UsageError(f"precision={precision!r} is unknown; {nearest(precision, get_args(Precision))}")
+    if precision == "float32":
+        return network
+    copy = deepcopy(network).eval().requires_grad_(False)
+    if precision == "bfloat16":
+        return copy.to(torch.bfloat16)
+    for part in list(copy.modules()):
+        if isinstance(part, WordEmbedding | PieceTables | nn.Embedding | nn.RNNBase):
+            continue
+        for name, parameter in list(part.named_parameters(recurse=False)):
+            if parameter.dim() > 1:
+                parametrize.register_parametrization(part, name, _Rounded())
+    return copy
+
+
+def has_rounded_weights(network: nn.Module) -> bool:
+    """Say whether a network's matrices are kept as whole numbers.
+
+    Args:
+        network: any network.
+
+    Returns:
+        True for one that `at_precision` has made with "int8".
+    """
+    return any(isinstance(part, _Rounded) for part in network.modules())
+
+
+class _Rounded(nn.Module):
+    """What a matrix becomes: whole numbers and a scale for each row."""
+
+    def forward(self, whole: Tensor, scale: Tensor) -> Tensor:
+        """Give the matrix back, rounded."""
+        return whole * scale
+
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """Round a matrix."""
+        scale = weight.abs().amax(dim=-1, keepdim=True).clamp(min=torch.finfo(weight.dtype).tiny) / 127
+        return (weight / scale).round().to(torch.int8), scale
