@@ -15,7 +15,7 @@ setup(
             depends=sorted(str(path) for path in SOURCES.iterdir()),
             # No contraction: where a product and a sum are to be fused, the source says so.
             extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-g0"],
-            extra_link_args=["-pthread"],
+            extra_link_args=["-pthread", "-ldl"],
             py_limited_api=True,
             optional=True,
         )

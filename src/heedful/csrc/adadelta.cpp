@@ -4,15 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__) || defined(__i386__)
-#define HEEDFUL_X86 1
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-
 #include "interface.h"
 #include "pool.h"
+#include "targets.h"
 
 HEEDFUL_EXPORT const char* heedful_instruction_set();
 
@@ -36,35 +30,20 @@ constexpr std::int64_t TASK_ELEMENTS = 1 << 14;
 using Rates = AdadeltaUpdate;
 
 #if HEEDFUL_X86
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,fma")
-#endif
+HEEDFUL_BEGIN_AVX512
 namespace avx512 {
 #include "lanes_avx512.h"
 static inline Vec square_root(Vec x) { return _mm512_sqrt_ps(x); }
 #include "adadelta.inc"
 }  // namespace avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+HEEDFUL_END
+HEEDFUL_BEGIN_AVX2
 namespace avx2 {
 #include "lanes_avx2.h"
 static inline Vec square_root(Vec x) { return _mm256_sqrt_ps(x); }
 #include "adadelta.inc"
 }  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+HEEDFUL_END
 #endif
 namespace portable {
 #include "lanes_portable.h"

@@ -7,13 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__) || defined(__i386__)
-#define HEEDFUL_X86 1
-#include <immintrin.h>
-#endif
-
 #include "interface.h"
 #include "pool.h"
+#include "targets.h"
 
 HEEDFUL_EXPORT const char* heedful_instruction_set();
 
@@ -43,12 +39,7 @@ struct Keys {
 };
 
 #if HEEDFUL_X86
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl")
-#endif
+HEEDFUL_BEGIN_AVX512
 namespace avx512 {
 constexpr int LANES = 16;
 using Wide = __m512i;
@@ -71,14 +62,8 @@ static inline void scale_kept(const float* x, float* y, Whole bits, const Dropou
 }
 #include "dropout.inc"
 }  // namespace avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2")
-#endif
+HEEDFUL_END
+HEEDFUL_BEGIN_AVX2
 namespace avx2 {
 constexpr int LANES = 8;
 using Wide = __m256i;
@@ -103,11 +88,7 @@ static inline void scale_kept(const float* x, float* y, Whole bits, const Dropou
 }
 #include "dropout.inc"
 }  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+HEEDFUL_END
 #endif
 namespace portable {
 constexpr int LANES = 4;

@@ -11,6 +11,15 @@
 
 constexpr int RANK_STEP = 4, RANKS = 8, MOST_RANK = RANK_STEP * RANKS;
 
+// One approximation of exp(score): see ops/additive/expansion.py. Mirrored by `Expansion` in heedful/ops/native.py.
+struct Expansion {
+  const float* value;  // [rank][rank], symmetric: of T_m(x / half_width) T_l(y / half_width)
+  const float* slope;  // the same of exp(score) times the slope of the score, in the kernel's units
+  float half_width;    // of queries and of keys
+  float rate;          // exp(score) is divided by 2^(rate (x + y)), which leaves it nearly flat
+  std::int32_t rank;
+};
+
 // One call of feature-wise additive attention; arrays are contiguous, [batch, length, width].
 // Mirrored by `Problem` in heedful/ops/native.py.
 struct Problem {
@@ -28,8 +37,6 @@ struct Problem {
   std::int32_t diagonal;  // and (diagonal or j != i)
   std::int32_t threads;
   float scale;  // c, the bound of the scores
-  // The linear form serves queries within +-half_widths[i] of their middle with RANK_STEP (i + 1) terms, where the
-  // sentence has at least keys_per_rank tokens a term. All zero: never.
-  float keys_per_rank;
-  float half_widths[RANKS];
+  float keys_per_rank;  // the linear form needs so many tokens a sentence for each of its terms
+  const Expansion* expansions;  // [RANKS], narrowest first; null: pairs only
 };

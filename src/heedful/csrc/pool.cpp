@@ -7,6 +7,7 @@
 #include <thread>
 
 #if !defined(_WIN32)
+#include <dlfcn.h>
 #include <pthread.h>
 #endif
 
@@ -81,21 +82,39 @@ class Pool {
 // Never destroyed: its threads may outlive the main one.
 Pool* pool = nullptr;
 std::mutex pool_mutex;
+bool forked = false;
 
-Pool& the_pool() {
+// A forked child has none of its parent's threads, and perhaps locked mutexes: it starts anew.
+void watch_forks() {
 #if !defined(_WIN32)
-  // A forked child has none of its parent's threads, and perhaps locked mutexes: it starts anew.
   static const int registered = pthread_atfork(
       [] { pool_mutex.lock(); }, [] { pool_mutex.unlock(); },
       [] {
         pool = nullptr;
+        forked = true;
         pool_mutex.unlock();
       });
   (void)registered;
 #endif
+}
+
+Pool& the_pool() {
   std::lock_guard<std::mutex> lock(pool_mutex);
   if (!pool) pool = new Pool;
   return *pool;
+}
+
+using OpenMp = void (*)(void (*)(void*), void*, unsigned, unsigned);
+
+// The way into the OpenMP threads that torch has started, where there is one. They wait for work by spinning: threads of
+// our own would take turns with them on the same cores.
+OpenMp openmp() {
+#if defined(_WIN32)
+  return nullptr;
+#else
+  static const OpenMp found = reinterpret_cast<OpenMp>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+  return forked ? nullptr : found;
+#endif
 }
 
 }  // namespace
@@ -103,8 +122,11 @@ Pool& the_pool() {
 void parallel_for(std::int64_t count, int threads, void (*body)(void*, std::int64_t), void* context) {
   Job job{body, context, count, 0};
   const std::int64_t helpers = (threads < count ? threads : count) - 1;
+  if (helpers < 1) return job.work();
+  watch_forks();
+  if (const OpenMp run = openmp()) return run([](void* data) { static_cast<Job*>(data)->work(); }, &job, threads, 0);
   job.helpers_wanted = static_cast<int>(helpers);
-  if (helpers < 1 || !the_pool().run(job)) job.work();
+  if (!the_pool().run(job)) job.work();
 }
 
 }  // namespace heedful

@@ -6,14 +6,8 @@
 #include <cstring>
 #include <initializer_list>
 
-#if defined(__x86_64__) || defined(__i386__)
-#define HEEDFUL_X86 1
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-
 #include "pool.h"
+#include "targets.h"
 
 HEEDFUL_EXPORT const char* heedful_instruction_set();
 
@@ -22,35 +16,20 @@ namespace tensorized {
 
 // The kernel bodies are compiled three times, each time for other vectors.
 #if HEEDFUL_X86
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512dq,avx512vl,fma")
-#endif
+HEEDFUL_BEGIN_AVX512
 namespace avx512 {
 #include "lanes_avx512.h"
 #include "products.inc"
 #include "tensorized.inc"
 }  // namespace avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+HEEDFUL_END
+HEEDFUL_BEGIN_AVX2
 namespace avx2 {
 #include "lanes_avx2.h"
 #include "products.inc"
 #include "tensorized.inc"
 }  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+HEEDFUL_END
 #endif
 namespace portable {
 #include "lanes_portable.h"

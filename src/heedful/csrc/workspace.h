@@ -13,7 +13,6 @@ namespace heedful {
 constexpr int LISTED_FEATURES = 64;  // features that share one list of keys
 constexpr int TASK_FEATURES = 64;    // of one task, where there are too few sentences to share among the threads
 constexpr int AHEAD = 32;            // features between what is gathered and what is fetched into the cache meanwhile
-constexpr float LEAST_TILT = 0.25f, MOST_TILT = 0.75f;  // of the linear form; as in ops/additive/rank.py
 constexpr float SAFE = 60.0f;        // factors within 2^-60 .. 2^60 have products float32 can hold
 
 // exp(score) up to a constant factor is 2^(-bound p), p = 1 / (1 + 2^(slope (x + y))), for query x and key y:
@@ -32,11 +31,6 @@ struct Score {
     log_bound_rest = static_cast<float>(log_bound - std::round(log_bound));
   }
 };
-
-// The Chebyshev nodes of [-2, 2], where products of distances neither grow nor vanish.
-inline float chebyshev_node(int r, int rank) {
-  return static_cast<float>(2 * std::cos((2 * r + 1) * 3.14159265358979323846 / (2 * rank)));
-}
 
 // What the backward pass reads beside the inputs, and what it writes.
 struct Saved {

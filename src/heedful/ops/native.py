@@ -20,6 +20,18 @@ _WITHOUT_RESULT = (
 )
 
 
+class NativeExpansion(ctypes.Structure):
+    """One approximation of exp(score); mirrors `Expansion` in csrc/interface.h."""
+
+    _fields_ = (
+        ("value", ctypes.c_void_p),
+        ("slope", ctypes.c_void_p),
+        ("half_width", ctypes.c_float),
+        ("rate", ctypes.c_float),
+        ("rank", ctypes.c_int32),
+    )
+
+
 class Problem(ctypes.Structure):
     """One call of feature-wise additive attention; mirrors `Problem` in csrc/interface.h."""
 
@@ -39,7 +51,7 @@ class Problem(ctypes.Structure):
         ("threads", ctypes.c_int32),
         ("scale", ctypes.c_float),
         ("keys_per_rank", ctypes.c_float),
-        ("half_widths", ctypes.c_float * RANKS),
+        ("expansions", ctypes.POINTER(NativeExpansion)),
     )
 
 

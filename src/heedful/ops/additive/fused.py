@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from heedful.masks.visibility import Band, Visible
-from heedful.ops.additive.rank import half_widths
+from heedful.ops.additive.expansion import native_expansions
 from heedful.ops.native import Problem, call
 from heedful.ops.operator import OPERATORS, define_operator
 from heedful.ops.types import AttentionResult
@@ -94,7 +94,7 @@ def _forward(
     problem = _problem(query, key, value, valid, keep, (low, high, diagonal), scale)
     if tolerance > 0:
         problem.keys_per_rank = keys_per_rank
-        problem.half_widths[:] = half_widths(scale, tolerance)
+        problem.expansions = native_expansions(scale, tolerance)
     call("heedful_additive_forward", problem, output.data_ptr(), denominator.data_ptr())
     return output, denominator
 
@@ -121,7 +121,7 @@ def _backward(
     problem = _problem(query, key, value, valid, keep, (low, high, diagonal), scale)
     if tolerance > 0:
         problem.keys_per_rank = keys_per_rank
-        problem.half_widths[:] = half_widths(scale, tolerance)
+        problem.expansions = native_expansions(scale, tolerance)
     arrays = (output, denominator, grad, *gradients)
     call("heedful_additive_backward", problem, *(array.data_ptr() for array in arrays))
     return gradients

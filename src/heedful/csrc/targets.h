@@ -1,0 +1,21 @@
+// Compiles what stands between a BEGIN and an END for one instruction set, whatever the rest is compiled for. Kernel
+// bodies are included once for each set, in a namespace of its name; which one runs is chosen at run time.
+#pragma once
+
+#if defined(__x86_64__) || defined(__i386__)
+#define HEEDFUL_X86 1
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+#define HEEDFUL_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define HEEDFUL_BEGIN(set) HEEDFUL_PRAGMA(clang attribute push(__attribute__((target(set))), apply_to = function))
+#define HEEDFUL_END HEEDFUL_PRAGMA(clang attribute pop)
+#else
+#define HEEDFUL_BEGIN(set) HEEDFUL_PRAGMA(GCC push_options) HEEDFUL_PRAGMA(GCC target(set))
+#define HEEDFUL_END HEEDFUL_PRAGMA(GCC pop_options)
+#endif
+#define HEEDFUL_BEGIN_AVX512 HEEDFUL_BEGIN("avx512f,avx512dq,avx512vl,fma")
+#define HEEDFUL_BEGIN_AVX2 HEEDFUL_BEGIN("avx2,fma")
