@@ -94,5 +94,7 @@ def test_a_table_can_be_narrowed_and_keeps_its_reference() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no table 'mtsa-table9': did you mean 'mtsa-table"):
         find_table("mtsa-table9")
-    with pytest.raises(UsageError, match="--budget 'smal': disan-table2 has none of that name: did you mean 'small'"):
+    with pytest.raises(
+        UsageError, match="--budget 'smal': disan-table2 has none of that name: did you mean 'small'"
+    ):
         plan_cells(find_table("disan-table2"), Budget("smal"))
