@@ -56,6 +56,7 @@ class DataSet:
         homepage: where it is described.
         citation: what to cite.
         obtain: how to get it.
+        training_options: options of the reader that make samples to train on; the other parts are read without them.
     """
 
     name: str
@@ -66,6 +67,7 @@ class DataSet:
     homepage: str
     citation: str
     obtain: str
+    training_options: tuple[str, ...] = ()
 
 
 TREC_LABELS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
@@ -158,6 +160,7 @@ def _sst(name: str, classes: int, labels: tuple[str, ...], rows: tuple[int, int,
         "https://nlp.stanford.edu/sentiment/",
         "Socher et al. (2013): Recursive deep models for semantic compositionality over a sentiment treebank",
         _FETCH.format("sst"),
+        training_options=("phrases", "rebalance"),
     )
 
 

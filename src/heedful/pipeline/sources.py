@@ -138,15 +138,17 @@ def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
     known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
     fingerprint = catalogue.fingerprint(data.set, root)
 
-    def read(split: str) -> Corpus:
-        return catalogue.load(data.set, split, root, **data.options)
+    def read(split: str, *, trains: bool = False) -> Corpus:
+        left_out = () if trains else known.training_options
+        options = {name: value for name, value in data.options.items() if name not in left_out}
+        return catalogue.load(data.set, split, root, **options)
 
     if "train" not in names:
         official: Callable[[], tuple[Corpus, Corpus]] = lambda: _one_fold(read("all"), data)  # noqa: E731
         how = f"fold {data.fold} of {data.folds} (shuffle seed {FOLD_SEED}) held out as test"
     else:
         train_split, test_split = data.train or "train", data.test or "test"
-        official = lambda: (_first(read(train_split), data.train_limit), read(test_split))  # noqa: E731
+        official = lambda: (_first(read(train_split, trains=True), data.train_limit), read(test_split))  # noqa: E731
         how = "official split"
         if (train_split, test_split) != ("train", "test"):
             how = f"part {train_split!r} trains, part {test_split!r} tests"

@@ -132,3 +132,16 @@ def test_splits_of_a_known_set_are_named_and_limited(tmp_path: Path) -> None:
     assert "part 'train-part' trains, part 'dev-matched' tests; the first 30 training" in source.protocol
     with pytest.raises(UsageError, match=r"train_limit must be 0 \(all\) or more; got -1"):
         config(train_limit=-1)
+
+
+def test_phrases_of_trees_train_while_whole_sentences_select_and_test(tmp_path: Path) -> None:
+    trees = tmp_path / "sst" / "trees"
+    trees.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        (trees / f"{split}.txt").write_text("(3 (2 It) (4 shines))\n(1 (2 It) (0 drags))\n")
+    options = {"phrases": True, "rebalance": True}
+    source = find_source(config(set="sst-5", options=options), tmp_path)
+    sizes = {name: len(corpus.examples) for name, corpus in source.load().items()}
+    assert sizes == {"train": 2 * (4 + 4 + 1), "dev": 2, "test": 2}  # two nodes of a tree count four times
+    selected = find_source(config(set="sst-5", options=options, protocol="paper"), tmp_path).load()
+    assert {name: len(corpus.examples) for name, corpus in selected.items()} == sizes
