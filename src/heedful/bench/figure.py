@@ -66,10 +66,11 @@ def _paint(report: BenchReport) -> Figure:
 
     figure = Figure(figsize=(11.5, 8.2), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True)
+    lengths = sorted({row.length for row in report.rows})  # shared by all panels
     for line, (group, plural) in zip(panels, _ROWS, strict=True):
         rows = [row for row in report.rows if row.group == group]
         for panel, (field, noun, unit) in zip(line, _COLUMNS, strict=True):
-            _fill(panel, rows, field)
+            _fill(panel, rows, field, lengths)
             panel.set_title(
                 f"{plural.capitalize()}: {noun} of a training step", fontsize=10, color=INK, loc="left"
             )
@@ -82,8 +83,8 @@ def _paint(report: BenchReport) -> Figure:
     return figure
 
 
-def _fill(panel: Axes, rows: Sequence[Row], field: str) -> None:
-    from matplotlib.ticker import NullLocator, ScalarFormatter
+def _fill(panel: Axes, rows: Sequence[Row], field: str, lengths: Sequence[int]) -> None:
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     for name in dict.fromkeys(row.name for row in rows):
         found = sorted((row for row in rows if row.name == name), key=lambda row: row.length)
@@ -100,10 +101,10 @@ def _fill(panel: Axes, rows: Sequence[Row], field: str) -> None:
         )
     panel.set_xscale("log", base=2)
     panel.set_yscale("log")
-    panel.set_xticks(sorted({row.length for row in rows}))
-    panel.xaxis.set_major_formatter(ScalarFormatter())
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.yaxis.set_minor_locator(NullLocator())
+    panel.set_xticks(lengths)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_locator(NullLocator())
     panel.grid(True, which="major", color=LINE, linewidth=0.6)
     panel.set_axisbelow(True)
     panel.tick_params(colors=SOFT, labelsize=9)
