@@ -59,8 +59,10 @@ heads = 2
 dropout = 0.0
 attention_dropout = 0.0
 [train]
-epochs = 20
+epochs = 30
 metric = "bleu"
+schedule = "linear"
+warmup_steps = 20
 evaluate_every = 50
 save_seconds = 0.0
 [train.optimizer]
