@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.errors import MissingExtraError, UsageError
+from heedful.drawing import write_figure
 from heedful.explain import panels
 from heedful.explain.characters import shorten
 from heedful.explain.explanation import Explanation
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
-from heedful.explain.fonts import drawable, families
+from heedful.explain.fonts import drawable
 from heedful.explain.summary import opened_against
-from heedful.files import told_plainly
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Without dates and program names, so that the same explanation always gives the same file.
-_METADATA: dict[str, dict[str, Any]] = {
-    ".png": {"Software": None},
-    ".svg": {"Date": None, "Creator": None},
-    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-}
 _MARGIN, _TITLE = 0.3, 0.26
 _HEAD = 0.55
 _CHARACTERS_AN_INCH = 12.5
@@ -50,34 +42,7 @@ def draw(explanation: Explanation, path: Path | str, dpi: int = 200) -> Path:
         MissingExtraError: without matplotlib.
         OutputError: if it cannot be written.
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in _METADATA:
-        raise UsageError(f"{path}: the suffix decides the format: .png, .svg or .pdf; got {path.suffix!r}.")
-    try:
-        from matplotlib import rc_context
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot", "Drawing an explanation") from error
-    buffer = BytesIO()
-    with rc_context(_settings()):
-        _figure(explanation).savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
-    with told_plainly(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(buffer.getvalue())
-    return path
-
-
-def _settings() -> Any:
-    return {
-        "font.family": list(families()),
-        "svg.hashsalt": "heedful",
-        "svg.fonttype": "path",
-        "pdf.fonttype": 42,
-        "text.parse_math": False,
-        "text.usetex": False,
-        "axes.unicode_minus": False,
-        "savefig.bbox": "standard",
-    }
+    return write_figure(path, lambda: _figure(explanation), "Drawing an explanation", dpi=dpi)
 
 
 def _figure(explanation: Explanation) -> Figure:

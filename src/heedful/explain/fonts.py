@@ -1,23 +1,13 @@
-"""Fonts for the figures: installed families in order of preference, and what none of them can draw."""
+"""What no installed font can draw is replaced before it is drawn."""
 
 from __future__ import annotations
 
 from functools import cache
 
+from heedful.drawing import families
 from heedful.explain.characters import visible
 
-_PREFERRED = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Arabic",
-              "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Emoji", "Symbola")  # fmt: skip
 _MISSING = "□"
-
-
-@cache
-def families() -> tuple[str, ...]:
-    """Return the preferred font families that are installed; DejaVu Sans comes with matplotlib and is first."""
-    from matplotlib.font_manager import fontManager
-
-    installed = set(fontManager.get_font_names())
-    return tuple(name for name in _PREFERRED if name in installed)
 
 
 def drawable(text: str) -> str:
