@@ -45,9 +45,12 @@ class _Projections(Regularised):
         """Map [B, L, D] to three [B, H, L, C]."""
         if not (self.training and self.dropout):
             return torch.einsum("bld,phdc->pbhlc", x, self.weight).unbind(0)
-        tiled = x[:, None, None].expand(-1, *self.weight.shape[:2], -1, -1)
-        dropped = dropout(tiled, self.dropout, self.training)
-        return torch.einsum("bphld,phdc->pbhlc", dropped, self.weight).unbind(0)
+        # Projections first, so that one batched product reads the dropped inputs where they lie.
+        batch, length, width = x.shape
+        count, heads, _, head_width = self.weight.shape
+        dropped = dropout(x.expand(count * heads, *x.shape), self.dropout, self.training)
+        projected = dropped.reshape(count * heads, batch * length, width) @ self.weight.flatten(0, 1)
+        return projected.view(count, heads, batch, length, head_width).transpose(1, 2).unbind(0)
 
 
 class MultiHeadEncoder(ContextEncoder):
