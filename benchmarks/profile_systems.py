@@ -27,7 +27,15 @@ from heedful.data.examples import Corpus
 BATCH, WIDTH, PAIRS = 64, 300, 6_400
 REST = "Python and the rest"
 KINDS = {
-    "matrix products": ("aten::mm", "aten::bmm", "aten::addmm", "aten::baddbmm", "mkldnn", "convolution", "aten::lstm"),
+    "matrix products": (
+        "aten::mm",
+        "aten::bmm",
+        "aten::addmm",
+        "aten::baddbmm",
+        "mkldnn",
+        "convolution",
+        "aten::lstm",
+    ),
     "attention and pooling kernels": (
         *(f"heedful::{name}" for name in ("additive", "tensorized", "source_to_token", "pool")),
         "scaled_dot_product",
