@@ -1,6 +1,7 @@
 """What every network for a pair keeps to, from word ids to logits.
 
-Members are a network around each encoder, and those that are their own. New entries of ENCODERS and NETWORKS join by themselves.
+Members are a network around each encoder, and those that are their own. New entries of ENCODERS and NETWORKS join by
+themselves.
 """
 
 from __future__ import annotations
