@@ -45,8 +45,11 @@ def test_names_resolve(name: str) -> None:
 def test_every_cell_is_a_run_that_can_be_set_up(experiment: str, system: str) -> None:
     words = CELLS[experiment, system].arguments()
     changes = [value for flag, value in itertools.pairwise(words) if flag == "--set"]
-    config = load_config(words[1], changes)
-    build.encoder_config(config.model)
+    model = load_config(words[1], changes).model
+    settings = build.encoder_config(model)
+    if model.encoder in build.ENCODERS:
+        # The word vectors of translations and roles are narrower than what a text's encoder reads.
+        build.ENCODERS[model.encoder][1](model.tagger.projected or model.width, settings)
 
 
 @pytest.mark.parametrize("name", list(experiments()))
