@@ -59,7 +59,9 @@ class Dense(Regularised):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [..., width_in] to [..., width_out]."""
-        x = dropout(x, self.dropout, self.training)
+        # Of strided inputs and a weight without gradient torch makes one product for each sentence, and copies the
+        # weight for each.
+        x = dropout(x, self.dropout, self.training).contiguous()
         return activate(functional.linear(x, self.weight, self.bias), self.activation)
 
     def extra_repr(self) -> str:

@@ -42,7 +42,8 @@ class HeadDense(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map [B, L, width_in], which all heads read, or [B, H, L, width_in] to [B, H, L, width_out]."""
         inputs = [x] * len(self.parts) if x.dim() == 3 else x.unbind(1)
-        return torch.stack([dense(each) for dense, each in zip(self.parts, inputs, strict=True)], dim=1)
+        # Each head lies in one piece, so that the next product reads it without a copy.
+        return torch.stack([dense(each) for dense, each in zip(self.parts, inputs, strict=True)]).transpose(0, 1)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
