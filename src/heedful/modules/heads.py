@@ -43,7 +43,9 @@ class HeadDense(nn.Module):
         """Map [B, L, width_in], which all heads read, or [B, H, L, width_in] to [B, H, L, width_out]."""
         inputs = [x] * len(self.parts) if x.dim() == 3 else x.unbind(1)
         # Each head lies in one piece, so that the next product reads it without a copy.
-        return torch.stack([dense(each) for dense, each in zip(self.parts, inputs, strict=True)]).transpose(0, 1)
+        return torch.stack([dense(each) for dense, each in zip(self.parts, inputs, strict=True)]).transpose(
+            0, 1
+        )
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
