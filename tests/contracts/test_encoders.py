@@ -84,7 +84,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
             "token2token": "sigmoid",
         },
     ],
-    "multi-head": [{"heads": 2, "head_width": 5, "impl": "reference"}],
+    "multi-head": [{"heads": 2, "head_width": 5, "impl": "reference"}, {"signal": 0.0, "gain": 4.9}],
     "resan": [{"encoder_steps": 2, "impl": "reference"}, {"baseline_decay": 0.9}],
     "transformer": [{"layers": 2, "heads": 3, "hidden": 10, "norm": "post", "impl": "reference"}],
 }

@@ -23,12 +23,16 @@ class MultiHeadConfig:
         heads: H.
         head_width: features C of one head.
         dropout: on the input of every projection, and of the attention weights.
+        signal: what the positional signal is multiplied by; 1 as published, 0 for none.
+        gain: what the starting weights are multiplied by; 1 as published, 4.9 for those of a head's own matrix.
         impl: implementation of the attention operation.
     """
 
     heads: int = 8
     head_width: int = 75
     dropout: float = 0.35
+    signal: float = 1.0
+    gain: float = 1.0
     impl: DotProductImpl = "auto"
 
 
@@ -40,6 +44,8 @@ class _Projections(Regularised):
         self.l2, self.dropout = 1.0, config.dropout
         self.weight = nn.Parameter(torch.empty(3, config.heads, width, config.head_width))
         glorot_uniform(self.weight, width, config.head_width, field=3 * config.heads)
+        with torch.no_grad():
+            self.weight.mul_(config.gain)
 
     def forward(self, x: Tensor) -> tuple[Tensor, ...]:
         """Map [B, L, D] to three [B, H, L, C]."""
@@ -65,7 +71,7 @@ class MultiHeadEncoder(ContextEncoder):
         config: the settings.
 
     Raises:
-        UsageError: if there is no head or a head has no feature.
+        UsageError: if there is no head, a head has no feature, or the gain is not positive.
     """
 
     def __init__(self, width: int, config: MultiHeadConfig | None = None) -> None:
@@ -75,12 +81,14 @@ class MultiHeadEncoder(ContextEncoder):
             raise UsageError(
                 f"heads and head_width must be 1 or more; got {config.heads} and {config.head_width}"
             )
+        if not config.gain > 0:
+            raise UsageError(f"gain multiplies the starting weights and must be positive; got {config.gain}")
         self.width_in, self.width_out = width, config.heads * config.head_width
         self.projections = _Projections(width, config)
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K], one a head."""
-        signal = positional_signal(x.shape[1], self.width_in, x)
+        signal = self.config.signal * positional_signal(x.shape[1], self.width_in, x)
         x = (x + signal).masked_fill(~sentences.valid[..., None], 0)
         query, key, value = self.projections(x)
         attended = masked_head_attention(

@@ -57,6 +57,9 @@ def test_the_start_has_the_fans_of_the_whole_variable() -> None:
     limit = math.sqrt(6 / (24 * 375))
     assert limit == pytest.approx(0.0258, abs=5e-5)
     assert 0.999 * limit < weight.abs().max() <= limit
+    torch.manual_seed(0)
+    wider = MultiHeadEncoder(300, MultiHeadConfig(gain=math.sqrt(24))).projections.weight
+    torch.testing.assert_close(wider, math.sqrt(24) * weight, atol=0, rtol=1e-6)
 
 
 def test_the_order_of_words_matters_through_the_signal() -> None:
@@ -64,6 +67,9 @@ def test_the_order_of_words_matters_through_the_signal() -> None:
     x = torch.randn(1, 3, 4).double()
     turned = made(x.flip(1), words(3)).states.flip(1)
     assert (turned - made(x, words(3)).states).abs().max() > 1e-6
+    blind = encoder(signal=0.0)
+    turned = blind(x.flip(1), words(3)).states.flip(1)
+    torch.testing.assert_close(turned, blind(x, words(3)).states, atol=1e-12, rtol=0)
 
 
 def test_every_projection_of_every_head_draws_its_own_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,3 +95,5 @@ def test_one_map_a_head() -> None:
 def test_nothing_to_attend_with_is_refused(settings: dict[str, int]) -> None:
     with pytest.raises(UsageError, match="1 or more"):
         encoder(**settings)
+    with pytest.raises(UsageError, match="must be positive; got 0.0"):
+        encoder(gain=0.0)
