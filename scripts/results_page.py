@@ -28,7 +28,7 @@ from heedful.reproduce.render import to_markdown
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "results.md"
 RESULTS = ROOT / "results"
-FIRST = ("systems-scenes", "systems-real")
+FIRST = ("systems-scenes", "systems-real", "systems-snli")
 BUDGETS = ("standard", "small")
 COUNTED = ("roles", "translation")
 

@@ -2,6 +2,7 @@
 
 from heedful.evaluation.calibration import Calibration, Reliability, calibration, fit_temperature
 from heedful.evaluation.metrics import METRICS, Metric, classification_metrics, relatedness_metrics
+from heedful.evaluation.multiple import holm
 from heedful.evaluation.report import Report, evaluate_classes, evaluate_scores
 from heedful.evaluation.role_report import evaluate_roles
 from heedful.evaluation.roles import Counts, RoleScores, compare_frames
@@ -34,6 +35,7 @@ __all__ = [
     "evaluate_roles",
     "evaluate_scores",
     "fit_temperature",
+    "holm",
     "mcnemar",
     "paired_bootstrap",
     "paired_seeds",

@@ -113,6 +113,7 @@ class Table:
         command: where another command makes it: that command; it has neither rows nor columns then.
         missing: why it cannot be made from public data; empty where it can.
         examples: the pairs of a table of examples, which has neither rows nor columns; None elsewhere.
+        pairwise: whether every row is also tested against every other.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Table:
     command: str
     missing: str
     examples: Examples | None = None
+    pairwise: bool = False
 
     def experiments(self) -> tuple[str, ...]:
         """Return the keys of the experiments, each once, in order."""
@@ -240,4 +242,5 @@ def _table(name: str, source: Mapping[str, Any]) -> Table:
         source.get("command", ""),
         source.get("missing", ""),
         read_examples(source["examples"]) if "examples" in source else None,
+        source.get("pairwise", False),
     )

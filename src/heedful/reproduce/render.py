@@ -11,6 +11,7 @@ import numpy as np
 
 from heedful.evaluation.significance import describe_p
 from heedful.reproduce.gather import Figure, Result, Runs, titles
+from heedful.reproduce.pairwise import matrices
 from heedful.reproduce.plan import Column, Row
 
 
@@ -42,6 +43,12 @@ def to_markdown(result: Result, command: str) -> str:
             "answers of all runs; in points: of accuracy for classes, of 100 times Pearson's correlation for scores, "
             "of F1 for roles, of BLEU for translations):",
             tests,
+        ]
+    every = matrices(result) if result.table.pairwise else []
+    if every:
+        blocks += [
+            "Row minus column in points; bold where p < 0.05 in the same test after Holm's adjustment for all pairs:",
+            *every,
         ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,22 @@ def test_figures_gaps_and_tests_from_hand_made_runs(declared: Path, tmp_path: Pa
     assert found[0]["data"] == {"file": "0" * 64}
     rows = list(csv.DictReader(to_csv(result).splitlines()))
     assert [row["mean"] for row in rows] == ["95.0", "20.0", ""]
+
+
+def test_every_row_against_every_other(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path, "ours", (9, 9))
+    write(tmp_path, "other", (2, 2))
+    table = replace(TABLE, pairwise=True, rows=ROWS[:3])
+    text = to_markdown(gather(table, Budget(), tmp_path), "")
+    assert (
+        "| tiny | Ours | Other |\n| --- | --- | --- |\n| Ours |  | **+70.0** |\n| Other | **-70.0** |  |"
+        in text
+    )
+    write(tmp_path, "other", (8, 8))  # one example apart
+    assert "| Ours |  | +10.0 |" in to_markdown(gather(table, Budget(), tmp_path), "")
+    (tmp_path / "standard" / "tiny" / "other" / "train.seed=1.json").unlink()
+    (tmp_path / "standard" / "tiny" / "other" / "train.seed=2.json").unlink()
+    assert "Row minus column" not in to_markdown(gather(table, Budget(), tmp_path), "")
 
 
 def test_only_the_asked_seeds_are_read(declared: Path, tmp_path: Path) -> None:
