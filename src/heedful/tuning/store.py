@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FILE = "study.db"
 _NAME = "heedful"
+_WAIT = 600.0
+"""Seconds to wait for one's turn, which the others hold for milliseconds."""
 _PASSES = 100
 """Units of a training pass by which trials are compared while they run: Optuna counts in whole numbers."""
 _FIRST_LOOK = 2 * _PASSES
@@ -103,6 +105,23 @@ def alone(folder: Path) -> Iterator[None]:
             raise UsageError(
                 f"{folder}: another search is at work there; wait for it, or choose another --out"
             ) from error
+        yield
+
+
+@contextlib.contextmanager
+def taking_turns(folder: Path) -> Iterator[None]:
+    """Let one worker of a search at a time into a block; the others wait, and a killed one holds nobody up.
+
+    Optuna takes a queued trial in two steps, and between them another process can take it too.
+
+    Args:
+        folder: of the search.
+
+    Yields:
+        Nothing.
+    """
+    with contextlib.closing(sqlite3.connect(folder / "turn.db", timeout=_WAIT)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
         yield
 
 

@@ -24,6 +24,7 @@ from heedful.tuning.store import (
     import_optuna,
     open_study,
     passes,
+    taking_turns,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def _run_trial(search: Search, study: Study, worker: int, reporter: Reporter) ->
     # A sampler of its own for each trial: a search that was interrupted proposes what an uninterrupted one does.
     seeds = np.random.SeedSequence([search.config.train.seed, worker, len(finished(study))])
     study.sampler = optuna.samplers.TPESampler(seed=int(seeds.generate_state(1)[0]), multivariate=True)
-    trial = study.ask()
+    with taking_turns(search.folder):
+        trial = study.ask()
     values = {name: domain.suggest(name, trial) for name, domain in search.space.items()}
     folder, started = search.folder / "trials" / folder_of(trial), time.perf_counter()
     watch = _Watch(trial, search.config.train.metric, reporter)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from heedful.config import load_config
 from heedful.errors import ArtefactError, Interrupted, MissingExtraError, UsageError
 from heedful.training.progress import Silent
 from heedful.tuning import Search, outcome, read_space, report_on_test, run_search, write_outcome
-from heedful.tuning.store import alone, finished, import_optuna, open_study
+from heedful.tuning.store import alone, finished, import_optuna, open_study, taking_turns
 
 VARY = ("train.optimizer.lr=0.001..0.1:log", "batches.size=8,16")
 QUICK = ("train.max_steps=4", "train.evaluate_every=2", "train.save_seconds=60", "train.device=cpu")
@@ -178,3 +180,20 @@ def test_the_command_line_runs_trials_side_by_side(data: Path, tmp_path: Path) -
     assert result.err.count("trial ") == 2
     wrong = tiny.run(*words, "--vary", "train.lr=1..2")
     assert (wrong.code, "train.lr: unknown setting" in wrong.err) == (2, True)
+
+
+def test_one_process_at_a_time_takes_a_trial(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def second() -> None:
+        order.append("waits")
+        with taking_turns(tmp_path):
+            order.append("second")
+
+    other = threading.Thread(target=second)
+    with taking_turns(tmp_path):
+        other.start()
+        time.sleep(0.3)
+        order.append("first is done")
+    other.join(timeout=30)
+    assert order == ["waits", "first is done", "second"]
