@@ -37,7 +37,12 @@ KINDS = {
         "aten::lstm",
     ),
     "attention and pooling kernels": (
-        *(f"heedful::{name}" for name in ("additive", "tensorized", "source_to_token", "pool")),
+        # "heedful::additive", and "GeneratedBackwardFor_heedful_additive_default" of its backward pass
+        *(
+            f"heedful{mark}{name}"
+            for mark in ("::", "_")
+            for name in ("additive", "tensorized", "source_to_token")
+        ),
         "scaled_dot_product",
         "softmax",
     ),

@@ -121,9 +121,8 @@ class MtsaEncoder(ContextEncoder):
         )
         states, gate = attended.output, None
         if self.gate is not None:
-            both = torch.cat(
-                [value.transpose(0, 1), states.transpose(0, 1)], dim=-1
-            )  # each head in one piece
+            # Each head in one piece, as `HeadDense` reads it without a copy.
+            both = torch.cat([value.transpose(0, 1), states.transpose(0, 1)], dim=-1)
             gate = torch.sigmoid(self.gate(both.transpose(0, 1)))
             states = torch.lerp(states, value, gate)
         states = join_heads(states).masked_fill(padding, 0)

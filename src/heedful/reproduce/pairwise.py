@@ -42,7 +42,7 @@ def matrices(result: Result) -> list[str]:
         result: the figures.
 
     Returns:
-        Markdown tables, each with a line above it; none for experiments with fewer than two rows to compare.
+        Markdown tables, the experiment in the first head; none for experiments with fewer than two rows to compare.
     """
     return [text for name in result.table.experiments() if (text := _matrix(result, name))]
 
@@ -61,5 +61,5 @@ def _matrix(result: Result, experiment: str) -> str:
 
 
 def _cell(points: float, p: float) -> str:
-    text = f"{points:+.1f}"
+    text = f"{round(points, 1) + 0.0:+.1f}"  # the sum turns -0.0 into 0.0
     return f"**{text}**" if p < LEVEL else text
