@@ -13,9 +13,9 @@ from heedful.files import write_text
 from heedful.reproduce.answering import trained
 from heedful.reproduce.gather import Result, gather
 from heedful.reproduce.pairs import Examples
-from heedful.reproduce.plan import Experiment, Table, experiments, tables
+from heedful.reproduce.plan import Experiment, Table, experiments, systems, tables
 from heedful.reproduce.render import to_csv, to_markdown, to_records
-from heedful.reproduce.runner import Budget, plan_cells, run_cells
+from heedful.reproduce.runner import Budget, Cell, plan_cells, run_cells
 
 RUNS = "runs"
 """Folder of all runs, below the folder of results; tables share it, so that no run is repeated."""
@@ -77,7 +77,7 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
     Args:
         data: the folder of data sets; None if none is named.
         out: the folder of results.
-        budget: how much would be run.
+        budget: how much would be run; the standard budget counts for tables that have none of its name.
 
     Returns:
         One line a table.
@@ -88,10 +88,10 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
         if table.examples is not None:
             lines.append(_list_examples(table, table.examples, data, out, budget))
             continue
-        cells = plan_cells(table, replace(budget, name="standard"))
-        found = gather(table, replace(budget, name="standard"), out / RUNS)
-        left = [cell.experiment for cell in found.missing if not absent[cell.experiment.name]]
-        minutes = sum(_minutes(one, budget) for one in left)
+        plan = _budget_of(budget, table.experiments())
+        cells = plan_cells(table, plan)
+        found = gather(table, plan, out / RUNS)
+        minutes = sum(cell.minutes for cell in found.missing if not absent[cell.experiment.name])
         names = dict.fromkeys(need for name in table.experiments() for need in absent[name])
         lines.append(Listing(table, len(cells) - len(found.missing), len(cells), minutes, tuple(names)))
     return lines
@@ -99,10 +99,19 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
 
 def _list_examples(table: Table, examples: Examples, data: Path | None, out: Path, budget: Budget) -> Listing:
     experiment = experiments()[examples.experiment]
-    folders = trained(examples, replace(budget, name="standard"), out).values()
-    done, absent = sum((folder / "model").exists() for folder in folders), lacking(experiment, data)
-    left = 0 if absent else len(folders) - done
-    return Listing(table, done, len(folders), left * experiment.minutes, absent)
+    plan = _budget_of(replace(budget, seeds=(1,)), (experiment.name,))  # one model each
+    absent, left = lacking(experiment, data), []
+    for name, folder in trained(examples, plan, out).items():
+        if not (folder / "model").exists():
+            left.append(Cell(experiment, systems()[examples.models[name]], plan))
+    minutes = 0.0 if absent else sum(cell.minutes for cell in left)
+    return Listing(table, len(examples.models) - len(left), len(examples.models), minutes, absent)
+
+
+def _budget_of(budget: Budget, names: Sequence[str]) -> Budget:
+    """Return the budget, or the standard one where none of some experiments knows it."""
+    known = any(budget.name in experiments()[name].budgets for name in names)
+    return budget if known else replace(budget, name="standard")
 
 
 def make(
@@ -199,7 +208,7 @@ def _say_what_is_left(
     """Say what a table without some of its runs needs."""
     left = [cell for cell in result.missing if not absent[cell.experiment.name]]
     if left:
-        minutes = sum(_minutes(cell.experiment, result.budget) for cell in left)
+        minutes = sum(cell.minutes for cell in left)
         say(
             f"{len(left)} of {len(result.table.cells())} models are not in {out / RUNS} yet: about {minutes:,.0f} "
             "minutes on one core; leave --no-run out to run them"
@@ -207,10 +216,6 @@ def _say_what_is_left(
     for name in dict.fromkeys(cell.experiment.name for cell in result.missing):
         if absent[name]:
             say(f"{name}: the data folder lacks {', '.join(absent[name])}")
-
-
-def _minutes(experiment: Experiment, budget: Budget) -> float:
-    return experiment.minutes * (experiment.folds or len(budget.seeds or experiment.seeds))
 
 
 def _refuse_foreign(table: Table, *, run: bool) -> None:

@@ -20,6 +20,19 @@ _FOLDER = resources.files("heedful.reproduce")
 
 
 @dataclass(frozen=True)
+class Effort:
+    """What a budget means for an experiment.
+
+    Attributes:
+        settings: ``key=value`` settings on top of the experiment's.
+        minutes: of one run of DiSAN on one core, as measured when it was written down.
+    """
+
+    settings: tuple[str, ...]
+    minutes: float
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One recipe on one data set, with the seeds or folds that are averaged.
 
@@ -28,22 +41,20 @@ class Experiment:
         title: what it is, for a reader.
         recipe: packaged recipe it starts from.
         settings: ``key=value`` settings on top.
-        budgets: budget name to further settings; "standard" is always there.
+        budgets: budget name to what it means; "standard" is always there.
         seeds: default seeds; empty where folds are averaged.
         folds: folds of cross-validation; 0 where seeds are averaged.
         needs: data sets of the catalogue with the splits that are read, as ``set:split``.
-        minutes: of one run of a system of middling size on one core, as measured when it was written down.
     """
 
     name: str
     title: str
     recipe: str
     settings: tuple[str, ...]
-    budgets: Mapping[str, tuple[str, ...]]
+    budgets: Mapping[str, Effort]
     seeds: tuple[int, ...]
     folds: int
     needs: tuple[str, ...]
-    minutes: float
 
 
 @dataclass(frozen=True)
@@ -54,11 +65,13 @@ class System:
         name: its key.
         settings: ``key=value`` settings.
         per_experiment: experiment name to further settings.
+        cost: time of a pass, in DiSAN's.
     """
 
     name: str
     settings: tuple[str, ...]
     per_experiment: Mapping[str, tuple[str, ...]]
+    cost: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -161,11 +174,16 @@ def experiments() -> dict[str, Experiment]:
             table["title"],
             table["recipe"],
             tuple(table.get("set", ())),
-            {"standard": (), **{key: tuple(value) for key, value in table.get("budgets", {}).items()}},
+            {
+                "standard": Effort((), table["minutes"]),
+                **{
+                    key: Effort(tuple(effort["set"]), effort["minutes"])
+                    for key, effort in table.get("budgets", {}).items()
+                },
+            },
             tuple(table.get("seeds", ())),
             table.get("folds", 0),
             tuple(table.get("needs", ())),
-            table["minutes"],
         )
         for name, table in _toml("experiments.toml").items()
     }
@@ -179,6 +197,7 @@ def systems() -> dict[str, System]:
             name,
             tuple(table["set"]),
             {key: tuple(value) for key, value in table.get("on", {}).items()},
+            table.get("cost", 1.0),
         )
         for name, table in _toml("systems.toml").items()
     }

@@ -57,9 +57,18 @@ class Cell:
             *self.experiment.settings,
             *self.system.settings,
             *self.system.per_experiment.get(self.experiment.name, ()),
-            *self.experiment.budgets[self.budget.name],
+            *self.experiment.budgets[self.budget.name].settings,
             *self.budget.overrides,
         ]
+
+    @property
+    def minutes(self) -> float:
+        """Return about how long all its runs take on one core."""
+        budget = self.budget
+        runs = min(budget.folds or self.experiment.folds, self.experiment.folds) or len(
+            budget.seeds or self.experiment.seeds
+        )
+        return runs * self.system.cost * self.experiment.budgets[budget.name].minutes
 
     def arguments(self) -> list[str]:
         """Return the words of the command that runs it, without folders."""

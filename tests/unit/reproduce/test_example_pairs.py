@@ -14,7 +14,7 @@ from heedful.errors import DataError, UsageError
 from heedful.reproduce import answer_examples, answering, find_table, make
 from heedful.reproduce.making import list_tables
 from heedful.reproduce.pairs import Examples, Pair, read_examples
-from heedful.reproduce.plan import Experiment, System, Table
+from heedful.reproduce.plan import Effort, Experiment, System, Table
 from heedful.reproduce.runner import Budget
 
 TEXTS = ("A dog runs .", "The dog runs .")
@@ -31,11 +31,10 @@ def table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Table:
         "tiny pairs",
         str(folder / "pair.toml"),
         ("train.max_steps=2",),
-        {"standard": ()},
+        {"standard": Effort((), 1.0)},
         (3,),
         0,
         (),
-        1.0,
     )
     monkeypatch.setattr(answering, "experiments", lambda: {"pairs": experiment})
     monkeypatch.setattr(answering, "systems", lambda: {"small": System("small", ("model.hidden=8",), {})})

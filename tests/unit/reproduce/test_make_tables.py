@@ -16,7 +16,7 @@ from heedful.reproduce import gather as gathering
 from heedful.reproduce import making, runner
 from heedful.reproduce.gather import gather
 from heedful.reproduce.making import make
-from heedful.reproduce.plan import SKIP, Column, Experiment, Row, System, Table, find_table
+from heedful.reproduce.plan import SKIP, Column, Effort, Experiment, Row, System, Table, find_table
 from heedful.reproduce.render import to_csv, to_markdown, to_records
 from heedful.reproduce.runner import Budget
 
@@ -39,7 +39,14 @@ def declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     settings = ("train.max_steps=2", "train.device=cpu")
     known = {
         "tiny": Experiment(
-            "tiny", "a tiny set", str(folder / "text.toml"), settings, {"standard": ()}, (1, 2), 0, (), 1.0
+            "tiny",
+            "a tiny set",
+            str(folder / "text.toml"),
+            settings,
+            {"standard": Effort((), 1.0)},
+            (1, 2),
+            0,
+            (),
         )
     }
     for module in (runner, making, gathering):
@@ -190,8 +197,9 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
         )
     made = make(TABLE_OF_SCENES, None, tmp_path / "out", Budget(), run=False, say=said.append)
     left = len(made.result.missing)
+    minutes = 2.5 * sum(cell.system.cost for cell in made.result.missing)
     assert said[-1] == (
-        f"{left} of {left} models are not in {tmp_path / 'out' / 'runs'} yet: about {2.5 * left:,.0f} minutes on "
+        f"{left} of {left} models are not in {tmp_path / 'out' / 'runs'} yet: about {minutes:,.0f} minutes on "
         "one core; leave --no-run out to run them"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,11 @@ from heedful.config import load_config
 from heedful.data import catalogue
 from heedful.errors import UsageError
 from heedful.models import build
-from heedful.reproduce.making import lacking, narrow
+from heedful.reproduce.making import lacking, list_tables, narrow
 from heedful.reproduce.plan import experiments, find_table, systems, tables
 from heedful.reproduce.runner import Budget, plan_cells
 
+BUDGETS = ("standard", "small")
 CELLS = {
     (cell.experiment.name, cell.system.name): cell
     for table in tables().values()
@@ -101,3 +103,25 @@ def test_unknown_names_are_refused() -> None:
         UsageError, match="--budget 'smal': disan-table2 has none of that name: did you mean 'small'"
     ):
         plan_cells(find_table("disan-table2"), Budget("smal"))
+
+
+def test_minutes_count_runs_systems_and_budgets() -> None:
+    cells = {cell.system.name: cell for cell in plan_cells(find_table("systems-snli"), Budget())}
+    assert cells["disan"].minutes == 2 * 16.0
+    assert cells["mdman"].minutes == pytest.approx(1.8 * 2 * 16.0)
+    small = plan_cells(find_table("systems-snli"), Budget("small", seeds=(1,)))
+    assert next(cell.minutes for cell in small if cell.system.name == "disan") == 9.0
+    folds = plan_cells(narrow(find_table("mtsa-table5"), ["disan"], ["cr-honest"]), Budget(folds=2))
+    assert next(cell.minutes for cell in folds if cell.system.name == "disan") == 2 * 1.5
+
+
+def test_the_list_counts_the_budget_that_is_asked_for(tmp_path: Path) -> None:
+    asked = {
+        name: {line.table.name: line for line in list_tables(None, tmp_path, Budget(name))}
+        for name in BUDGETS
+    }
+    assert asked["small"]["mtsa-table3"].cells == 5  # the columns on 40,000 pairs alone
+    assert asked["standard"]["mtsa-table3"].cells == 10
+    assert (
+        asked["small"]["systems-scenes"].cells == asked["standard"]["systems-scenes"].cells
+    )  # it has but one
