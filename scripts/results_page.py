@@ -6,7 +6,8 @@
 
 ``results/runs`` holds one file a run, as ``heedful reproduce`` leaves it but for the answers: gold labels belong to the
 data sets, so for classes a run says only which of its answers are right, and for scores nothing; of roles and
-translations it keeps counts of arguments and of n-grams, which hold neither tags nor words. ``results/notes``
+translations it keeps counts of arguments and of n-grams, which hold neither tags nor words. ``results/examples`` holds
+tables of example pairs as the command wrote them, by the ids of the pairs, without a sentence. ``results/notes``
 holds what people wrote: ``head.md`` and ``tail.md`` around the tables, ``TABLE.md`` below each table, and
 ``study-*.md``, which come before the tail.
 """
@@ -44,6 +45,8 @@ def page() -> str:
 
 def _section(name: str, budget: str) -> str:
     table, plan = find_table(name), Budget(budget)
+    if table.examples is not None:
+        return _examples(name, budget)
     try:
         result = gather(table, plan, RESULTS / "runs")
     except UsageError:  # a budget that this table does not have
@@ -53,8 +56,17 @@ def _section(name: str, budget: str) -> str:
     return "\n\n".join(filter(None, [to_markdown(result, command_of(table, plan)).strip(), _note(name)]))
 
 
+def _examples(name: str, budget: str) -> str:
+    """Return a table of example pairs, which the command writes without the sentences, once."""
+    file = RESULTS / "examples" / f"{name}.md"
+    return "\n\n".join([_kept(file), _note(name)]).strip() if budget == BUDGETS[0] else ""
+
+
 def _note(name: str) -> str:
-    file = RESULTS / "notes" / f"{name}.md"
+    return _kept(RESULTS / "notes" / f"{name}.md")
+
+
+def _kept(file: Path) -> str:
     return file.read_text(encoding="utf-8").strip() if file.exists() else ""
 
 
@@ -67,6 +79,10 @@ def collect(source: Path) -> None:
         target = RESULTS / "runs" / file.relative_to(source / "runs")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    for name, table in tables().items():
+        if table.examples is not None and (made := source / f"{name}.md").exists():
+            (RESULTS / "examples").mkdir(parents=True, exist_ok=True)
+            (RESULTS / "examples" / f"{name}.md").write_bytes(made.read_bytes())
 
 
 def _without_gold(answers: dict[str, Any]) -> dict[str, Any]:
