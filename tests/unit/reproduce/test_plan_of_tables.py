@@ -100,9 +100,9 @@ def test_unknown_names_are_refused() -> None:
     with pytest.raises(UsageError, match="there is no table 'mtsa-table9': did you mean 'mtsa-table"):
         find_table("mtsa-table9")
     with pytest.raises(
-        UsageError, match="--budget 'smal': disan-table2 has none of that name: did you mean 'small'"
+        UsageError, match="--budget 'smal': mtsa-table3 has none of that name: did you mean 'small'"
     ):
-        plan_cells(find_table("disan-table2"), Budget("smal"))
+        plan_cells(find_table("mtsa-table3"), Budget("smal"))
 
 
 def test_minutes_count_runs_systems_and_budgets() -> None:
