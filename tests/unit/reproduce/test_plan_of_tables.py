@@ -121,7 +121,7 @@ def test_the_list_counts_the_budget_that_is_asked_for(tmp_path: Path) -> None:
         for name in BUDGETS
     }
     assert asked["small"]["mtsa-table3"].cells == 5  # the columns on 40,000 pairs alone
-    assert asked["standard"]["mtsa-table3"].cells == 10
+    assert asked["standard"]["mtsa-table3"].cells == 15
     assert (
         asked["small"]["systems-scenes"].cells == asked["standard"]["systems-scenes"].cells
     )  # it has but one
