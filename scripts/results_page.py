@@ -37,29 +37,30 @@ COUNTED = ("roles", "translation")
 def page() -> str:
     """Return the page: head, every table that has runs, tail."""
     names = [*FIRST, *(name for name in tables() if name not in FIRST)]
-    sections = [_section(name, budget) for name in names for budget in BUDGETS]
+    sections = [_sections(name) for name in names]
     studies = [_note(file.stem) for file in sorted((RESULTS / "notes").glob("study-*.md"))]
     blocks = [_note("head"), *sections, *studies, _note("tail")]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
+def _sections(name: str) -> str:
+    """Return a table under every budget that has runs, then its note."""
+    if find_table(name).examples is not None:  # the command writes it whole, without the sentences
+        made = [_kept(RESULTS / "examples" / f"{name}.md")]
+    else:
+        made = [_section(name, budget) for budget in BUDGETS]
+    return "\n\n".join(filter(None, [*made, _note(name)])) if any(made) else ""
+
+
 def _section(name: str, budget: str) -> str:
     table, plan = find_table(name), Budget(budget)
-    if table.examples is not None:
-        return _examples(name, budget)
     try:
         result = gather(table, plan, RESULTS / "runs")
     except UsageError:  # a budget that this table does not have
         return ""
     if not any(key[1] == row.system for key in result.runs for row in table.rows):
         return ""
-    return "\n\n".join(filter(None, [to_markdown(result, command_of(table, plan)).strip(), _note(name)]))
-
-
-def _examples(name: str, budget: str) -> str:
-    """Return a table of example pairs, which the command writes without the sentences, once."""
-    file = RESULTS / "examples" / f"{name}.md"
-    return "\n\n".join([_kept(file), _note(name)]).strip() if budget == BUDGETS[0] else ""
+    return to_markdown(result, command_of(table, plan)).strip()
 
 
 def _note(name: str) -> str:
