@@ -105,17 +105,15 @@ def check(compute: Callable, inputs: Inputs, valid: Tensor, visible: Visible) ->
     got = results(compute, inputs, valid, visible, torch.float32)
     names = ("output", "grad_query", "grad_key", "grad_value")
     for name, want, usual, result in zip(names, exact, plain, got, strict=True):
-        assert_no_worse(result, usual, want, name, inputs[2])
+        assert_no_worse(result, usual, want, name)
         assert not result[~valid].any(), f"{name} must be zero at padding"
 
 
-def assert_no_worse(
-    result: Tensor, usual: Tensor, want: Tensor, name: str = "", value: Tensor | None = None
-) -> None:
-    upstream = grad_of(want)
-    sums = [want, upstream] if value is None else [want, upstream, upstream * value]  # what gradients add up
-    for measure, slack in ((root_mean_square, 0.5), (largest, 2.0)):
-        terms = max(measure(part) for part in sums)
+def assert_no_worse(result: Tensor, usual: Tensor, want: Tensor, name: str = "") -> None:
+    # The mean of a handful of errors is moved by luck like the largest, which alone judges them.
+    measures = ((root_mean_square, 0.5), (largest, 2.0)) if want.numel() > 32 else ((largest, 2.0),)
+    for measure, slack in measures:
+        terms = max(measure(grad_of(want)), measure(want))
         rounding = slack * torch.finfo(torch.float32).eps * terms
         assert measure(result - want) <= 2 * measure(usual - want) + rounding, f"{measure.__name__} of {name}"
 
@@ -301,6 +299,7 @@ def test_scales(impl: str, scale: float) -> None:
     seed=st.integers(0, 99),
 )
 @example(batch=1, length=1, width=1, low=None, high=None, diagonal=True, spread=0.1, seed=4)
+@example(batch=1, length=1, width=1, low=None, high=None, diagonal=True, spread=0.1, seed=12)
 def test_any_shape_and_band(
     batch: int,
     length: int,
