@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Folder of the results; runs in it are not repeated.",
 )
-@click.option("--budget", default="standard", show_default=True, help="How much is run: standard or small.")
+@click.option(
+    "--budget",
+    default="standard",
+    show_default=True,
+    help="How much is run: standard, small or published; a table has some of them.",
+)
 @click.option("--seeds", help="Seeds instead of the table's own: 1,2,3.")
 @click.option("--folds", type=click.IntRange(min=1), help="Run only the first so many folds.")
 @click.option("--rows", help="Only these rows, separated by commas.")

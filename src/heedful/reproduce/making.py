@@ -81,7 +81,13 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
 
     Returns:
         One line a table.
+
+    Raises:
+        UsageError: if no experiment has a budget of this name.
     """
+    _check(
+        "--budget", [budget.name], sorted({name for each in experiments().values() for name in each.budgets})
+    )
     absent = {name: lacking(experiment, data) for name, experiment in experiments().items()}
     lines = []
     for table in tables().values():

@@ -197,7 +197,7 @@ def systems() -> dict[str, System]:
             name,
             tuple(table["set"]),
             {key: tuple(value) for key, value in table.get("on", {}).items()},
-            table.get("cost", 1.0),
+            table.get("cost", System.cost),
         )
         for name, table in _toml("systems.toml").items()
     }

@@ -103,6 +103,8 @@ def test_unknown_names_are_refused() -> None:
         UsageError, match="--budget 'smal': mtsa-table3 has none of that name: did you mean 'small'"
     ):
         plan_cells(find_table("mtsa-table3"), Budget("smal"))
+    with pytest.raises(UsageError, match="--budget: there is no 'smal': did you mean 'small'"):
+        list_tables(None, Path("none"), Budget("smal"))
 
 
 def test_minutes_count_runs_systems_and_budgets() -> None:
