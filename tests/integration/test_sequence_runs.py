@@ -9,7 +9,9 @@ import pytest
 
 import tiny
 import tiny_sequences
-from heedful.predictor import RolePredictor, Translator, load_model
+from heedful.errors import UsageError
+from heedful.predictor import Predictor, RolePredictor, Translator, load_model
+from heedful.predictor.saved import SavedModel
 
 pytest.importorskip("sacrebleu")
 pytest.importorskip("tokenizers")
@@ -94,6 +96,14 @@ def test_translations_are_learnt_measured_and_given(made: Path) -> None:
 def test_loading_gives_the_class_of_the_task(made: Path) -> None:
     assert isinstance(load_model(made / "runs/roles"), RolePredictor)
     assert isinstance(load_model(made / "runs/translation"), Translator)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("roles", Translator), ("translation", RolePredictor), ("translation", Predictor)]
+)
+def test_a_class_refuses_the_models_of_another_task(made: Path, name: str, wrong: type[SavedModel]) -> None:
+    with pytest.raises(UsageError, match=rf"this is a '{name}' model; {wrong.__name__} reads "):
+        wrong.load(made / "runs" / name)
 
 
 @pytest.mark.parametrize(("name", "shown"), [("roles", "[V likes]"), ("translation", "source")])

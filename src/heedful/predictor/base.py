@@ -12,19 +12,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from heedful.checkpoint import ModelFolder, load_model_folder, save_model_folder
+from heedful.checkpoint import ModelFolder, save_model_folder
 from heedful.data.encode import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.parses import parse_if_possible
 from heedful.data.sampler import BucketSampler
 from heedful.data.tokens import tokenise_corpus
-from heedful.errors import ArtefactError, MissingExtraError, UsageError
+from heedful.errors import UsageError
 from heedful.hugging_face import describe_encoder, rebuild_encoder
 from heedful.models import ModelConfig, Network, build_network, build_on_encoder
 from heedful.models.precision import has_rounded_weights
 from heedful.modules import PretrainedEmbedding
-from heedful.predictor.folder import model_folder
 from heedful.predictor.records import About, TextSettings
+from heedful.predictor.saved import SavedModel
 from heedful.text.pieces import AnyVocabulary, PieceVocabulary, vocabulary_from_json
 
 _USUAL_LENGTH = 64
@@ -44,7 +44,7 @@ class Readings:
     truncated: NDArray[np.bool_]
 
 
-class TextModel:
+class TextModel(SavedModel):
     """A trained network with its words; a saved model folder is one of these and nothing more.
 
     Args:
@@ -175,53 +175,14 @@ class TextModel:
         )
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
-        """Read a model folder, checking every file against its checksum.
-
-        Args:
-            path: the folder, or the run folder it lies in.
-
-        Returns:
-            The model, in evaluation mode.
-
-        Raises:
-            ArtefactError: if anything is missing, altered or of an unknown version.
-            UsageError: if the model answers something else.
-        """
-        path = model_folder(path)
-        return cls.from_folder(load_model_folder(path), path)
-
-    @classmethod
-    def from_folder(cls, folder: ModelFolder, path: Path) -> Self:
-        """Put together what a model folder holds.
-
-        Args:
-            folder: the content, checked.
-            path: where it was read, for messages.
-
-        Returns:
-            The model, in evaluation mode.
-
-        Raises:
-            ArtefactError: if its files do not belong together.
-            UsageError: if the model answers something else.
-        """
-        task = folder.config.get("model", {}).get("task")
-        if task is not None and task not in cls.tasks:
-            raise UsageError(f"{path}: this is a {task!r} model; {cls.__name__} reads {', '.join(cls.tasks)}")
-        try:
-            model = ModelConfig.from_plain(folder.config["model"])
-            text = TextSettings(**folder.config["text"])
-            vocabulary = vocabulary_from_json(json.dumps(folder.vocabulary))
-            network = _network(folder, model, vocabulary)
-            network.load_state_dict(folder.state)
-            temperature = folder.config.get("temperature", 1.0)  # older folders have none
-            about = About(folder.config["run"], folder.metrics, folder.card, temperature)
-        except MissingExtraError:
-            raise
-        except (KeyError, TypeError, RuntimeError, UsageError) as error:
-            reason = str(error).splitlines()[0]
-            raise ArtefactError(f"{path}: the files do not belong together: {reason}") from error
+    def _assemble(cls, folder: ModelFolder, path: Path) -> Self:
+        model = ModelConfig.from_plain(folder.config["model"])
+        text = TextSettings(**folder.config["text"])
+        vocabulary = vocabulary_from_json(json.dumps(folder.vocabulary))
+        network = _network(folder, model, vocabulary)
+        network.load_state_dict(folder.state)
+        temperature = folder.config.get("temperature", 1.0)  # older folders have none
+        about = About(folder.config["run"], folder.metrics, folder.card, temperature)
         return cls(network, model, vocabulary, folder.labels, text, about)
 
 

@@ -12,18 +12,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from heedful.checkpoint import ModelFolder, load_model_folder, save_model_folder
+from heedful.checkpoint import ModelFolder, save_model_folder
 from heedful.data.examples import Corpus
 from heedful.data.parallel import ParallelDataset, collate_parallel, source_batch
 from heedful.data.readers.requests import read_requests
 from heedful.data.sampler import BucketSampler
 from heedful.data.tokens import place
 from heedful.decoders import Hypothesis, beam_search
-from heedful.errors import ArtefactError, DataError, MissingExtraError, UsageError
+from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork, build_translation
 from heedful.objectives import sequence_cross_entropy
-from heedful.predictor.folder import model_folder
 from heedful.predictor.records import About, Requests, Text, TextSettings
+from heedful.predictor.saved import SavedModel
 from heedful.predictor.translation import Translation
 from heedful.text.languages import Languages
 from heedful.text.subwords import BEGIN, END, PADDING
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from heedful.explain import Explanation
 
 
-class Translator:
+class Translator(SavedModel):
     """A trained network that translates.
 
     Args:
@@ -242,48 +242,14 @@ class Translator:
         )
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
-        """Read a model folder, checking every file against its checksum.
-
-        Args:
-            path: the folder, or the run folder it lies in.
-
-        Returns:
-            The model, in evaluation mode.
-
-        Raises:
-            ArtefactError: if anything is missing, altered or of an unknown version.
-        """
-        path = model_folder(path)
-        return cls.from_folder(load_model_folder(path), path)
-
-    @classmethod
-    def from_folder(cls, folder: ModelFolder, path: Path) -> Self:
-        """Put together what a model folder holds.
-
-        Args:
-            folder: the content, checked.
-            path: where it was read, for messages.
-
-        Returns:
-            The model, in evaluation mode.
-
-        Raises:
-            ArtefactError: if its files do not belong together.
-        """
-        try:
-            model = ModelConfig.from_plain(folder.config["model"])
-            translation = TranslationConfig.from_plain(folder.config["translation"])
-            text = TextSettings(**folder.config["text"])
-            languages = Languages.from_json(folder.vocabulary, str(path))
-            network = build_translation(model, translation, len(languages.source), len(languages.target))
-            network.load_state_dict(folder.state)
-            about = About(folder.config["run"], folder.metrics, folder.card)
-        except MissingExtraError:
-            raise
-        except (KeyError, TypeError, RuntimeError, UsageError) as error:
-            reason = str(error).splitlines()[0]
-            raise ArtefactError(f"{path}: the files do not belong together: {reason}") from error
+    def _assemble(cls, folder: ModelFolder, path: Path) -> Self:
+        model = ModelConfig.from_plain(folder.config["model"])
+        translation = TranslationConfig.from_plain(folder.config["translation"])
+        text = TextSettings(**folder.config["text"])
+        languages = Languages.from_json(folder.vocabulary, str(path))
+        network = build_translation(model, translation, len(languages.source), len(languages.target))
+        network.load_state_dict(folder.state)
+        about = About(folder.config["run"], folder.metrics, folder.card)
         return cls(network, model, translation, languages, text, about)
 
     def _batches(self, lengths: NDArray[np.int64]) -> list[NDArray[np.int64]]:
