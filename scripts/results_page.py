@@ -23,8 +23,8 @@ from typing import Any
 from heedful.errors import UsageError
 from heedful.reproduce import Budget, find_table, tables
 from heedful.reproduce.gather import gather
-from heedful.reproduce.making import command_of
 from heedful.reproduce.render import to_markdown
+from heedful.reproduce.runner import command_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "results.md"

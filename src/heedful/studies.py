@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.config import RunConfig, load_config
+from heedful.config.kept import completed, of_all_runs, plain_settings
 from heedful.errors import ArtefactError, UsageError
 from heedful.files import write_text
 from heedful.info import describe, peak_megabytes
@@ -102,7 +102,7 @@ def run_study(
         file = folder / f"{setting}.json"
         if file.exists():
             saved = _read(file)
-            if _completed(saved["settings"]) != _settings(config):
+            if completed(saved["settings"]) != plain_settings(config):
                 raise UsageError(f"{file}: made with other settings; use another --out or delete it")
             say(f"{setting}: already done")
         else:
@@ -110,7 +110,7 @@ def run_study(
             saved = _run(config, setting, data, reporter)
             write_text(file, json.dumps(saved) + "\n")
         runs.append(saved["summary"])
-        protocol = _of_all_runs(saved["protocol"])
+        protocol = of_all_runs(saved["protocol"])
     return Study(runs, protocol)
 
 
@@ -138,7 +138,7 @@ def _run(config: RunConfig, setting: str, data: Path | None, reporter: Reporter 
     return {
         "summary": summary,
         "protocol": prepared.protocol,
-        "settings": _settings(config),
+        "settings": plain_settings(config),
         "answers": {"gold": _plain(test.gold), "predicted": _plain(test.predicted)},
         "data": prepared.fingerprint,
         "machine": describe(),
@@ -150,26 +150,3 @@ def _plain(values: NDArray[Any]) -> list[float]:
     """Return class numbers as they are, scores to four digits."""
     plain: list[float] = (np.round(values, 4) if values.dtype.kind == "f" else values).tolist()
     return plain
-
-
-def _of_all_runs(protocol: str) -> str:
-    """Word one run's protocol for all of them."""
-    protocol = re.sub(r"\(seed \d+\)", "(with the run's seed)", protocol)
-    return re.sub(r"fold \d+ of (\d+)", r"each of \1 folds in turn", protocol)
-
-
-def _settings(config: RunConfig) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(config)))
-    return plain
-
-
-def _completed(saved: dict[str, Any]) -> dict[str, Any]:
-    """Add the defaults of settings that did not exist yet when a run was kept."""
-
-    def fill(given: Any, default: Any) -> Any:
-        if not (isinstance(given, dict) and isinstance(default, dict)):
-            return given
-        return {**default, **{key: fill(value, default.get(key)) for key, value in given.items()}}
-
-    filled: dict[str, Any] = fill(saved, _settings(RunConfig()))
-    return filled

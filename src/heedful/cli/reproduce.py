@@ -13,7 +13,7 @@ from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
     from heedful.reproduce import Budget
-    from heedful.reproduce.making import Listing
+    from heedful.reproduce.listing import Listing
 
 
 @click.command()
@@ -80,12 +80,13 @@ def command(
     from heedful.cli.study import parse_seeds
     from heedful.errors import UsageError
     from heedful.reproduce import Budget, answer_examples, find_table, make, narrow
-    from heedful.reproduce.render import to_records
+    from heedful.reproduce.records import to_records
+    from heedful.reproduce.runner import run_command
     from heedful.training.progress import choose_reporter
 
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
     if listing or table is None:
-        _list(data, out, plan)
+        _list(data, out, plan, as_json=as_json)
         return
     chosen = narrow(find_table(table), _words(rows), _words(columns))
     say: Callable[[str], None] = lambda line: None if quiet else click.echo(line, err=True)  # noqa: E731
@@ -107,6 +108,9 @@ def command(
         return
     if models:
         raise UsageError(f"--model: {chosen.name} is no table of example pairs")
+    if chosen.command and not no_run:
+        run_command(chosen.command, out)
+        return
     made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
     if as_json:
         print_json(to_records(made.result))
@@ -129,29 +133,33 @@ def _folders(models: tuple[str, ...]) -> dict[str, Path]:
     return named
 
 
-def _list(data: Path | None, out: Path, budget: Budget) -> None:
+def _list(data: Path | None, out: Path, budget: Budget, *, as_json: bool) -> None:
     from heedful.reproduce import list_tables
 
     lines = list_tables(data, out, budget)
+    if as_json:
+        print_json([line.as_record() for line in lines])
+        return
     width = max(len(line.table.name) for line in lines)
     for line in lines:
         click.echo(f"{line.table.name:<{width}}  {line.table.title}")
-        click.echo(f"{'':<{width}}    {_said(line, named=data is not None)}")
+        for said in _said(line, named=data is not None):
+            click.echo(f"{'':<{width}}    {said}")
     if data is None:
         click.echo("No data folder is named (--data DIR, or HEEDFUL_DATA): most tables need one.", err=True)
 
 
-def _said(line: Listing, *, named: bool) -> str:
-    """Say of one table what is there, what is left and what is lacking."""
+def _said(line: Listing, *, named: bool) -> list[str]:
+    """Say of one table what it needs, what is made and what is left."""
     table = line.table
     if table.missing:
-        return f"not here: {table.missing}; --no-run prints the paper's figures"
+        return [f"not here: {table.missing}; --no-run prints the paper's figures"]
     if table.command:
-        return f"made by: {table.command}"
-    if not line.cells:
-        return "the paper's figures alone"
-    said = f"{line.done} of {line.cells} models measured"
-    if not named and line.lacking:
-        return f"{said}; needs {', '.join(line.lacking)}"
-    said += f"; about {line.minutes:,.0f} minutes on one core for the rest" if line.minutes else ""
-    return f"{said}; without {', '.join(line.lacking)}, which is not here" if line.lacking else said
+        return [f"runs: {table.command}"]
+    if not line.runs:
+        return ["the paper's figures alone"]
+    absent = [need for need, here in line.needs.items() if not here]
+    needs = f"needs {', '.join(line.needs) or 'no data'}"
+    needs += f"; not here: {', '.join(absent)}" if named and absent else ""
+    made = f"{line.done} of {line.runs} runs made; on one core about {line.minutes:,.0f} minutes for all"
+    return [needs, made + (f", {line.left:,.0f} for what is left and can be run" if named else "")]

@@ -16,7 +16,7 @@ from heedful.predictor import Predictor
 from heedful.reproduce.example_table import Answered, ExampleTable
 from heedful.reproduce.pairs import Examples
 from heedful.reproduce.plan import Table, experiments, systems
-from heedful.reproduce.runner import Budget, Cell
+from heedful.reproduce.runner import Budget, Cell, command_of
 from heedful.training.progress import Reporter
 
 MODELS = "models"
@@ -94,11 +94,7 @@ def answer_examples(
     answers = [a for model, predictor in predictors.items() for a in _ask(model, predictor, examples, found)]
     origin = {model: _origin(predictor) for model, predictor in predictors.items()}
     made = ExampleTable(table, found, tuple(answers), origin)
-    words = [f"heedful reproduce {table.name} --data DIR"]
-    words += [f"--budget {budget.name}"] if budget.name != "standard" else []
-    words += [f"--seeds {','.join(map(str, budget.seeds))}"] if budget.seeds else []
-    words += [f"--set {change}" for change in budget.overrides]
-    words += [f"--model {model}=FOLDER" for model in models]
+    words = [command_of(table, budget), *(f"--model {model}=FOLDER" for model in models)]
     write_text(out / f"{table.name}.md", made.to_markdown(" ".join(words)))
     write_text(out / f"{table.name}.csv", made.to_csv())
     write_text(out / f"{table.name}.json", json.dumps(made.as_records(), indent=1) + "\n")

@@ -2,79 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError
 from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import Comparison, paired_bootstrap
 from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
 from heedful.reproduce.plan import SKIP, Column, Row, Table, experiments
 from heedful.reproduce.runner import Budget, Cell, plan_cells
+from heedful.reproduce.runs import COUNTED, Runs, read_runs
 
 _NUMBER = re.compile(r"-?\d*\.?\d+")
-
-
-@dataclass(frozen=True)
-class Runs:
-    """The finished runs of one cell.
-
-    Attributes:
-        cell: the system and the experiment.
-        found: one record a run, as `heedful study` keeps it; in the order of seeds or folds.
-    """
-
-    cell: Cell
-    found: tuple[Mapping[str, Any], ...]
-
-    def figures(self, path: str) -> list[float]:
-        """Return one figure of each run.
-
-        Args:
-            path: dotted path into the summary, for example "test.metrics.accuracy".
-
-        Returns:
-            One number a run.
-        """
-        return [_follow(record["summary"], path) for record in self.found]
-
-    @property
-    def answered(self) -> bool:
-        """Say whether the answers of all runs were kept; runs that are passed on may come without."""
-        return all(record["answers"].get("gold") for record in self.found)
-
-    @property
-    def task(self) -> str:
-        """Say what the models answer, ``model.task``."""
-        return str(self.found[0]["settings"].get("model", {}).get("task", ""))
-
-    def answers(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return gold and answers for a test over examples.
-
-        Seeds answer the same examples: the share of runs that are right stands for each example (classes), the mean
-        answer (scores), or the answers of every run (roles and translations, which are kept as counts). Folds answer
-        different examples, which are put one after the other.
-
-        Returns:
-            Gold [N] and answers [N], of roles and translations [runs, N]; for classes gold is 1 everywhere and an
-            answer the share that is right.
-        """
-        gold = [np.asarray(record["answers"]["gold"]) for record in self.found]
-        predicted = [np.asarray(record["answers"]["predicted"]) for record in self.found]
-        if self.task in _COUNTED:
-            return gold[0], np.stack(predicted)
-        if gold[0].dtype.kind == "f":
-            return gold[0], np.mean(predicted, axis=0)
-        right = [(g == p).astype(float) for g, p in zip(gold, predicted, strict=True)]
-        share = np.concatenate(right) if self.cell.experiment.folds else np.mean(right, axis=0)
-        return np.ones_like(share), share
 
 
 @dataclass(frozen=True)
@@ -84,10 +27,12 @@ class Figure:
     Attributes:
         values: one a run, scaled as the column says; empty where nothing was run.
         paper: as the paper printed it; may be empty.
+        against: the paper's figure that the gap is taken to, where that stands in another column.
     """
 
     values: tuple[float, ...]
     paper: str
+    against: str = ""
 
     @property
     def mean(self) -> float | None:
@@ -102,7 +47,7 @@ class Figure:
     @property
     def gap(self) -> float | None:
         """Return ours minus the paper's."""
-        match = _NUMBER.search(self.paper)
+        match = _NUMBER.search(self.paper or self.against)
         return None if match is None or self.mean is None else self.mean - float(match[0])
 
 
@@ -113,14 +58,22 @@ class Result:
     Attributes:
         table: what was asked for.
         budget: how much was run.
-        runs: (experiment, system) to its finished runs, for the cells that have any.
-        missing: cells without a run.
+        cells: what the command runs, as far as is known of it.
     """
 
     table: Table
     budget: Budget
-    runs: Mapping[tuple[str, str], Runs]
-    missing: tuple[Cell, ...]
+    cells: tuple[Runs, ...]
+
+    @cached_property
+    def runs(self) -> Mapping[tuple[str, str], Runs]:
+        """Return (experiment, system) to its finished runs, for the cells that have any."""
+        return {(one.cell.experiment.name, one.cell.system.name): one for one in self.cells if one.found}
+
+    @property
+    def missing(self) -> tuple[Cell, ...]:
+        """Return the cells without a run."""
+        return tuple(one.cell for one in self.cells if not one.found)
 
     def figure(self, row: Row, column: Column) -> Figure:
         """Return one figure.
@@ -136,7 +89,8 @@ class Result:
         runs = self.runs.get((column.experiment, row.system))
         if runs is None or paper == SKIP:
             return Figure((), "" if paper == SKIP else paper)
-        return Figure(tuple(value * column.scale for value in runs.figures(column.figure)), paper)
+        values = tuple(value * column.scale for value in runs.figures(column.figure))
+        return Figure(values, paper, row.paper.get(column.against, ""))
 
     def tested(self) -> Iterator[tuple[Row, str, Comparison]]:
         """Compare every row with the one that the table names, in every experiment that both ran and kept answers of.
@@ -166,10 +120,10 @@ def compare(first: Runs, second: Runs) -> Comparison:
     """
     gold, ours = first.answers()
     _, theirs = second.answers()
-    if first.task in _COUNTED:
-        return paired_bootstrap(_COUNTED[first.task], gold, theirs, ours)
+    if first.task in COUNTED:
+        return paired_bootstrap(_STATISTICS[COUNTED[first.task]], gold, theirs, ours)
     n = min(len(ours), len(theirs))  # folds that only one of them has run are left out
-    metric: str | Statistic = "pearson" if len(np.unique(gold)) > 1 else _mean_share
+    metric: str | Statistic = "pearson" if first.tested.endswith("pearson") else _mean_share
     return paired_bootstrap(metric, gold[:n], theirs[:n], ours[:n])
 
 
@@ -182,8 +136,7 @@ def _bleu_share(gold: Values, predicted: Values, counts: Weights) -> Weights:
     return bleu_of_copies(gold, predicted, counts) / 100
 
 
-_COUNTED: Mapping[str, Statistic] = {"roles": STATISTICS["f1"], "translation": _bleu_share}
-"""Tasks whose answers are kept as counts, and the metric that is a function of their sums."""
+_STATISTICS: Mapping[str, Statistic] = {"f1": STATISTICS["f1"], "bleu": _bleu_share}
 
 
 def gather(table: Table, budget: Budget, folder: Path) -> Result:
@@ -200,39 +153,7 @@ def gather(table: Table, budget: Budget, folder: Path) -> Result:
     Raises:
         ArtefactError: if a file is not what a study writes.
     """
-    found, missing = {}, []
-    for cell in plan_cells(table, budget):
-        records = [_read(file) for file in _files(folder / cell.folder, budget.seeds)]
-        if records:
-            found[cell.experiment.name, cell.system.name] = Runs(cell, tuple(records))
-        else:
-            missing.append(cell)
-    return Result(table, budget, found, tuple(missing))
-
-
-def _files(folder: Path, seeds: Sequence[int]) -> list[Path]:
-    wanted = {f"train.seed={seed}" for seed in seeds}
-    files = [file for file in folder.glob("*=*.json") if not wanted or file.stem in wanted]
-    return sorted(files, key=lambda file: int(file.stem.rpartition("=")[2]))
-
-
-def _read(file: Path) -> Mapping[str, Any]:
-    try:
-        record: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        record["summary"]["test"], record["answers"], record["settings"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ArtefactError(
-            f"{file}: not a run of 'heedful study' ({error}); delete it to run it again"
-        ) from None
-    return record
-
-
-def _follow(value: Any, path: str) -> float:
-    for part in path.split("."):
-        if not isinstance(value, Mapping) or part not in value:
-            raise ArtefactError(f"a run has no figure {path!r} (no {part!r}); delete it to run it again")
-        value = value[part]
-    return float(value)
+    return Result(table, budget, tuple(read_runs(cell, folder) for cell in plan_cells(table, budget)))
 
 
 def titles(result: Result) -> dict[str, str]:

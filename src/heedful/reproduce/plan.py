@@ -85,6 +85,8 @@ class Column:
         figure: dotted path into the summary of a run.
         scale: what the figure is multiplied by: 100 for per cent.
         digits: after the point.
+        against: key of the column with the paper's figures that the gap is taken to, where training data or
+            protocol are not the paper's; empty for the column's own.
     """
 
     key: str
@@ -93,6 +95,7 @@ class Column:
     figure: str
     scale: float
     digits: int
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,7 @@ class Table:
         missing: why it cannot be made from public data; empty where it can.
         examples: the pairs of a table of examples, which has neither rows nor columns; None elsewhere.
         pairwise: whether every row is also tested against every other.
+        narrowed: words of the command that left rows or columns out.
     """
 
     name: str
@@ -139,6 +143,7 @@ class Table:
     missing: str
     examples: Examples | None = None
     pairwise: bool = False
+    narrowed: tuple[str, ...] = ()
 
     def experiments(self) -> tuple[str, ...]:
         """Return the keys of the experiments, each once, in order."""
@@ -244,6 +249,7 @@ def _table(name: str, source: Mapping[str, Any]) -> Table:
             column.get("figure", "test.metrics.accuracy"),
             column.get("scale", 100.0),
             column.get("digits", 1),
+            column.get("against", ""),
         )
         for column in source.get("columns", ())
     )

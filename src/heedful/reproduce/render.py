@@ -1,14 +1,14 @@
-"""A table with its figures as Markdown, CSV and plain values."""
+"""A table with its figures as Markdown."""
 
 from __future__ import annotations
 
-import csv
-import io
+import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from heedful.config.kept import of_all_runs
 from heedful.evaluation.significance import describe_p
 from heedful.reproduce.gather import Figure, Result, Runs, titles
 from heedful.reproduce.pairwise import matrices
@@ -95,6 +95,12 @@ def _ours(figure: Figure, column: Column, *, emphasise: bool, usual: int) -> str
 
 def _below(result: Result) -> list[str]:
     lines = [f"- {note}" for note in result.table.notes]
+    lines += [
+        f"- {column.head}: in brackets the gap to the paper's {cited.head}, whose data or protocol is another."
+        for column in result.table.columns
+        for cited in result.table.columns
+        if cited.key == column.against and any(result.figure(row, column).gap for row in result.table.rows)
+    ]
     lines += [f"- {row.name}: {row.note}" for row in result.table.rows if row.note]
     idle: list[str] = []
     for name, title in titles(result).items():
@@ -102,24 +108,45 @@ def _below(result: Result) -> list[str]:
         if not runs:
             idle.append(name)
             continue
-        varied = [str(record["summary"]["varied"]).rpartition("=")[2] for record in runs[0].found]
-        kind = "folds" if runs[0].cell.experiment.folds else "seeds"
-        said = f"- {title}: {kind} {', '.join(varied)}; {_protocol(runs[0])}; {_budget(runs[0])}"
-        lines.append(said)
+        most = max(runs, key=lambda one: len(one.found))
+        lines.append(f"- {title}: {_varied(most)}; {protocol_of(most)}; {_budget(most)} {_data(most)}")
+        lines += [f"- {name}: {signature}." for name, signature in _signatures(most)]
     machines = {_machine(record) for found in result.runs.values() for record in found.found}
     lines += [f"- Measured with {machine}." for machine in sorted(machines)]
     lines += [f"- Experiments without runs: {', '.join(idle)}."] if idle else []
     begun = {key[0] for key in result.runs}
     absent = [cell for cell in result.missing if cell.experiment.name in begun]
     if absent:
-        names = ", ".join(f"{cell.system.name} on {cell.experiment.name}" for cell in absent)
+        names = ", ".join(cell.name for cell in absent)
         lines.append(f"- Not run: {names}.")
     return lines
 
 
-def _protocol(runs: Runs) -> str:
-    text: str = runs.found[0]["protocol"]
-    return text.replace(f"(seed {runs.found[0]['settings']['train']['seed']})", "(with the run's seed)")
+def _varied(runs: Runs) -> str:
+    """Say which seeds or folds are there, and which the command makes where it makes more."""
+    kind = "folds" if runs.cell.experiment.folds else "seeds"
+    there = ", ".join(str(record["summary"]["varied"]).rpartition("=")[2] for record in runs.found)
+    if not runs.lacking:
+        return f"{kind} {there}"
+    wanted = [name.rpartition("=")[2] for name in runs.cell.runs]
+    return f"{kind} {there} so far, of {len(wanted) if kind == 'folds' else ', '.join(wanted)}"
+
+
+def protocol_of(runs: Runs) -> str:
+    """Return the sentence that says how the parts of all runs came about."""
+    return of_all_runs(runs.found[0]["protocol"])
+
+
+def _data(runs: Runs) -> str:
+    """Return the checksum of the data: SHA-256 over the sums of its files, which the records list."""
+    sums = runs.found[0]["data"]
+    text = "\n".join(f"{sums[name]}  {name}" for name in sorted(sums))
+    return f"Data: {len(sums)} file{'s' * (len(sums) != 1)}, sum {hashlib.sha256(text.encode()).hexdigest()[:12]}."
+
+
+def _signatures(runs: Runs) -> list[tuple[str, str]]:
+    """Return how sacreBLEU says it counted, metric by metric."""
+    return list(runs.found[0]["summary"]["test"].get("signatures", {}).items())
 
 
 def _budget(runs: Runs) -> str:
@@ -150,7 +177,8 @@ def _costs(result: Result) -> str:
 def _cost(runs: Runs) -> str:
     parameters, test = runs.figures("parameters")[0], np.mean(runs.figures("test.seconds"))
     kept = [record["summary"].get("epoch_cpu_seconds") for record in runs.found]
-    epoch = "?" if None in kept else f"{np.mean(kept):.1f}"
+    wall = f"{np.mean(runs.figures('epoch_seconds')):.1f} wall"  # older runs kept no other
+    epoch = wall if None in kept else f"{np.mean(kept):.1f}"
     peaks = [record["peak_megabytes"] for record in runs.found if record["peak_megabytes"]]
     return f"{parameters:,.0f}, {epoch}, {test:.1f}, {max(peaks) if peaks else '?'}"
 
@@ -177,82 +205,3 @@ def _tests(result: Result) -> str:
 def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     rows = [heads, ["---"] * len(heads), *lines]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
-
-
-def to_records(result: Result) -> list[dict[str, Any]]:
-    """Return one plain record a measured or cited figure, for CSV and JSON.
-
-    Args:
-        result: the figures.
-
-    Returns:
-        The records, in the order of rows and columns.
-    """
-    tests = {(row.name, experiment): found for row, experiment, found in result.tested()}
-    records = []
-    for row in result.table.rows:
-        for column in result.table.columns:
-            figure = result.figure(row, column)
-            if figure.mean is None and not figure.paper:
-                continue
-            runs = result.runs.get((column.experiment, row.system))
-            test = tests.get((row.name, column.experiment))
-            records.append(
-                {
-                    "table": result.table.name,
-                    "row": row.name,
-                    "column": column.key,
-                    "cited_only": not row.system,
-                    "paper": figure.paper,
-                    "mean": figure.mean,
-                    "deviation": figure.deviation,
-                    "values": list(figure.values),
-                    "gap": figure.gap,
-                    **(_origin(runs) if runs and figure.values else {}),
-                    "p": test.p if test else None,
-                }
-            )
-    return records
-
-
-def _origin(runs: Runs) -> dict[str, Any]:
-    first = runs.found[0]
-    return {
-        "runs": [record["summary"]["varied"] for record in runs.found],
-        "parameters": runs.figures("parameters")[0],
-        "epoch_seconds": float(np.mean(runs.figures("epoch_seconds"))),
-        "epoch_cpu_seconds": [record["summary"].get("epoch_cpu_seconds") for record in runs.found],
-        "test_seconds": float(np.mean(runs.figures("test.seconds"))),
-        "peak_megabytes": max(record["peak_megabytes"] or 0 for record in runs.found),
-        "protocol": _protocol(runs),
-        "budget": runs.cell.budget.name,
-        "command": runs.cell.command("DIR", "OUT"),
-        "versions": first["machine"],
-        "data": first["data"],
-    }
-
-
-def to_csv(result: Result) -> str:
-    """Write the records as CSV, without the nested ones.
-
-    Args:
-        result: the figures.
-
-    Returns:
-        CSV with a header.
-    """
-    records = to_records(result)
-    plain = [
-        {
-            key: " ".join(map(str, value)) if isinstance(value, list) else value
-            for key, value in record.items()
-            if not isinstance(value, dict)
-        }
-        for record in records
-    ]
-    names = list(dict.fromkeys(name for record in plain for name in record))
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(plain)
-    return stream.getvalue()

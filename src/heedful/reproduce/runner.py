@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -12,6 +13,9 @@ from pathlib import Path
 
 from heedful.errors import UsageError, nearest
 from heedful.reproduce.plan import Experiment, System, Table, experiments, systems
+
+RUNS = "runs"
+"""Folder of all runs, below the folder of results; tables share it, so that no run is repeated."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,11 @@ class Cell:
     budget: Budget
 
     @property
+    def name(self) -> str:
+        """Return what messages call it."""
+        return f"{self.system.name} on {self.experiment.name}"
+
+    @property
     def folder(self) -> Path:
         """Return where its runs are kept, below the folder of all runs."""
         return Path(self.budget.name) / self.experiment.name / self.system.name
@@ -62,13 +71,17 @@ class Cell:
         ]
 
     @property
+    def runs(self) -> tuple[str, ...]:
+        """Return what varies from run to run: ``data.fold=1`` and so on where folds are averaged, else the seeds."""
+        folds = self.experiment.folds
+        if folds:
+            return tuple(f"data.fold={k}" for k in range(1, min(self.budget.folds or folds, folds) + 1))
+        return tuple(f"train.seed={seed}" for seed in self.budget.seeds or self.experiment.seeds)
+
+    @property
     def minutes(self) -> float:
-        """Return about how long all its runs take on one core."""
-        budget = self.budget
-        runs = min(budget.folds or self.experiment.folds, self.experiment.folds) or len(
-            budget.seeds or self.experiment.seeds
-        )
-        return runs * self.system.cost * self.experiment.budgets[budget.name].minutes
+        """Return about how long one of its runs takes on one core."""
+        return self.system.cost * self.experiment.budgets[self.budget.name].minutes
 
     def arguments(self) -> list[str]:
         """Return the words of the command that runs it, without folders."""
@@ -90,9 +103,18 @@ class Cell:
         Returns:
             One line.
         """
-        import shlex
-
         return "heedful " + shlex.join([*self.arguments(), "--data", data, "--out", f"{out}/{self.folder}"])
+
+
+def command_of(table: Table, budget: Budget) -> str:
+    """Return the command that makes a table with a budget, as a user would write it."""
+    words = ["heedful", "reproduce", table.name, "--data", "DIR"]
+    words += ["--budget", budget.name] if budget.name != "standard" else []
+    words += ["--seeds", ",".join(map(str, budget.seeds))] if budget.seeds else []
+    words += ["--folds", str(budget.folds)] if budget.folds else []
+    return shlex.join(
+        [*words, *table.narrowed, *(word for one in budget.overrides for word in ("--set", one))]
+    )
 
 
 def plan_cells(table: Table, budget: Budget) -> list[Cell]:
@@ -143,7 +165,7 @@ def run_cells(
     def run(cell: Cell) -> str:
         words = [*cell.arguments(), "--out", str(runs / cell.folder), "--quiet"]
         words += ["--data", str(data)] if data is not None else []
-        say(f"{cell.experiment.name} / {cell.system.name} ...")
+        say(f"{cell.name} ...")
         child = subprocess.Popen(
             [sys.executable, "-m", "heedful", *words],
             env=environment,
@@ -156,9 +178,9 @@ def run_cells(
         lines = output.strip().splitlines()
         if child.returncode:
             why = errors.strip().splitlines()[-1] if errors.strip() else f"exit status {child.returncode}"
-            say(f"{cell.experiment.name} / {cell.system.name}: failed: {why}")
-            return f"{cell.experiment.name} / {cell.system.name}: {why}"
-        say(f"{cell.experiment.name} / {cell.system.name}: {lines[-2] if len(lines) > 1 else 'done'}")
+            say(f"{cell.name}: failed: {why}")
+            return f"{cell.name}: {why}"
+        say(f"{cell.name}: {lines[-2] if len(lines) > 1 else 'done'}")
         return ""
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -171,3 +193,19 @@ def run_cells(
             for child in children:
                 child.terminate()
             raise
+
+
+def run_command(command: str, out: Path) -> None:
+    """Run the command that makes a table which has no runs of its own; it prints what it prints.
+
+    Args:
+        command: as the table names it; OUT stands for the folder of results.
+        out: the folder of results.
+
+    Raises:
+        UsageError: if it fails.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    words = [word.replace("OUT", str(out)) for word in shlex.split(command)[1:]]
+    if subprocess.run([sys.executable, "-m", "heedful", *words], check=False).returncode:
+        raise UsageError(f"{command!r} failed; see above")

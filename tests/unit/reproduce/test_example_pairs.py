@@ -12,7 +12,7 @@ import tiny
 from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
 from heedful.reproduce import answer_examples, answering, find_table, make
-from heedful.reproduce.making import list_tables
+from heedful.reproduce.listing import list_tables
 from heedful.reproduce.pairs import Examples, Pair, read_examples
 from heedful.reproduce.plan import Effort, Experiment, System, Table
 from heedful.reproduce.runner import Budget
@@ -122,7 +122,7 @@ def test_data_without_any_pair_is_told(table: Table, tmp_path: Path) -> None:
 
 def test_the_list_counts_models_and_make_sends_elsewhere(tmp_path: Path) -> None:
     line = next(line for line in list_tables(None, tmp_path, Budget()) if line.table.examples)
-    assert (line.done, line.cells) == (0, 2)
+    assert (line.done, line.runs) == (0, 2)
     with pytest.raises(UsageError, match="holds example pairs"):
         make(line.table, None, tmp_path, Budget())
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +13,17 @@ from typing import Any
 import pytest
 
 import tiny
+from heedful.config import load_config
+from heedful.config.kept import plain_settings
 from heedful.errors import ArtefactError, UsageError
 from heedful.reproduce import gather as gathering
-from heedful.reproduce import making, runner
+from heedful.reproduce import listing, making, runner
 from heedful.reproduce.gather import gather
-from heedful.reproduce.making import make
+from heedful.reproduce.making import make, narrow
 from heedful.reproduce.plan import SKIP, Column, Effort, Experiment, Row, System, Table, find_table
-from heedful.reproduce.render import to_csv, to_markdown, to_records
-from heedful.reproduce.runner import Budget
+from heedful.reproduce.records import to_csv, to_records
+from heedful.reproduce.render import to_markdown
+from heedful.reproduce.runner import Budget, Cell
 
 COLUMN = Column("t", "TINY", "tiny", "test.metrics.accuracy", 100.0, 1)
 ROWS = (
@@ -49,13 +54,13 @@ def declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
             (),
         )
     }
-    for module in (runner, making, gathering):
+    for module in (runner, making, gathering, listing):
         monkeypatch.setattr(module, "experiments", lambda: known)
     monkeypatch.setattr(runner, "systems", lambda: SYSTEMS)
     return folder
 
 
-def record(seed: int, right: int, of: int = 10) -> dict[str, Any]:
+def record(system: str, seed: int, right: int, of: int = 10) -> dict[str, Any]:
     """Return a run that got the first ``right`` of ten examples right."""
     gold = [k % 2 for k in range(of)]
     predicted = [g if k < right else 1 - g for k, g in enumerate(gold)]
@@ -66,7 +71,8 @@ def record(seed: int, right: int, of: int = 10) -> dict[str, Any]:
         "epoch_seconds": 2.0,
         "epoch_cpu_seconds": 1.5,
     }
-    settings = {"train": {"seed": seed, "max_steps": 2, "epochs": 1, "patience": 0}, "batches": {"size": 4}}
+    cell = Cell(runner.experiments()["tiny"], SYSTEMS[system], Budget())
+    settings = plain_settings(load_config(cell.experiment.recipe, [*cell.changes, f"train.seed={seed}"]))
     machine = {"heedful": "0", "torch": "1", "python": "2", "platform": "3"}
     return {
         "summary": summary,
@@ -83,7 +89,7 @@ def write(folder: Path, system: str, rights: tuple[int, ...]) -> None:
     for seed, right in enumerate(rights, start=1):
         file = folder / "standard" / "tiny" / system / f"train.seed={seed}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(record(seed, right)), encoding="utf-8")
+        file.write_text(json.dumps(record(system, seed, right)), encoding="utf-8")
 
 
 def test_figures_gaps_and_tests_from_hand_made_runs(declared: Path, tmp_path: Path) -> None:
@@ -106,9 +112,8 @@ def test_figures_gaps_and_tests_from_hand_made_runs(declared: Path, tmp_path: Pa
     assert "| Ours | 80.0 (0.4) | **95.0** ± 7.1 (+15.0) |" in text
     assert "| Elsewhere 1999 (cited) | 70.1 |  |" in text
     assert "| Not for this |  |  |" in text
-    assert (
-        "seeds 1, 2; as said (with the run's seed); budget standard: at most 2 steps, batches of 4." in text
-    )
+    said = "seeds 1, 2; as said (with the run's seed); budget standard: at most 2 steps, "
+    assert said in text
     assert "| Ours | 1,234, 1.5, 0.5, 102 |" in text
     assert "- Ours: a note" in text
     assert "- below" in text
@@ -142,7 +147,7 @@ def test_every_row_against_every_other(declared: Path, tmp_path: Path) -> None:
 def test_only_the_asked_seeds_are_read(declared: Path, tmp_path: Path) -> None:
     write(tmp_path, "ours", (5, 6, 7))
     result = gather(TABLE, Budget(seeds=(3, 1)), tmp_path)
-    assert result.figure(ROWS[0], COLUMN).values == (50.0, 70.0)
+    assert result.figure(ROWS[0], COLUMN).values == (70.0, 50.0)
     assert [cell.system.name for cell in result.missing] == ["other"]
     assert "Not run: other on tiny." in to_markdown(result, "")
 
@@ -163,7 +168,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     said: list[str] = []
     made = make(TABLE, declared, tmp_path / "out", Budget(), jobs=2, say=said.append)
     assert len(made.failures) == 1
-    assert "tiny / other: " in made.failures[0]
+    assert "other on tiny: " in made.failures[0]
     assert "model.hidden must be" in made.failures[0]
     files = sorted(made.markdown.parent.glob("tiny-table1.*"))
     assert [file.suffix for file in files] == [".csv", ".json", ".md"]
@@ -199,8 +204,8 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
     left = len(made.result.missing)
     minutes = 2.5 * sum(cell.system.cost for cell in made.result.missing)
     assert said[-1] == (
-        f"{left} of {left} models are not in {tmp_path / 'out' / 'runs'} yet: about {minutes:,.0f} minutes on "
-        "one core; leave --no-run out to run them"
+        f"{left} of {left} runs are not in {tmp_path / 'out' / 'runs'} yet: about {minutes:,.0f} minutes on "
+        "one core; leave --no-run out to make them"
     )
 
 
@@ -209,3 +214,147 @@ def test_data_that_is_not_there_is_said_and_left_out(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="disan-table2: nothing was run"):
         make(find_table("disan-table2"), tmp_path, tmp_path / "out", Budget(), say=said.append)
     assert said == ["sst5: left out, the data folder lacks sst-5:train, sst-5:dev, sst-5:test"]
+
+
+def test_runs_of_other_settings_are_left_out_and_named(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path / "runs", "ours", (9, 10))
+    changed = Budget(overrides=("model.dropout=0.15",))
+    result = gather(TABLE, changed, tmp_path / "runs")
+    assert not result.runs
+    said: list[str] = []
+    make(TABLE, declared, tmp_path, changed, run=False, say=said.append)
+    assert "train.seed=1.json: left out, it was made with other settings" in said[0]
+    assert "4 of 4 runs are not in" in said[-1]
+
+
+def test_a_cell_with_one_of_its_runs_is_not_done(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path / "runs", "ours", (9,))
+    write(tmp_path / "runs", "other", (5, 6))
+    said: list[str] = []
+    made = make(TABLE, declared, tmp_path, Budget(), run=False, say=said.append)
+    assert said == [
+        f"1 of 4 runs are not in {tmp_path / 'runs'} yet: about 1 minutes on one core; leave --no-run out to make them"
+    ]
+    text = made.markdown.read_text()
+    assert "**90.0**, n 1 (+10.0)" in text
+    assert "a tiny set: seeds 1, 2; as said" in text
+    (tmp_path / "runs" / "standard" / "tiny" / "other" / "train.seed=2.json").unlink()
+    text = to_markdown(gather(TABLE, Budget(), tmp_path / "runs"), "")
+    assert "a tiny set: seeds 1 so far, of 1, 2; as said" in text
+
+
+def test_seeds_leave_columns_of_folds_as_they_are(
+    declared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_folds = replace(runner.experiments()["tiny"], seeds=(), folds=3)
+    for module in (runner, gathering):
+        monkeypatch.setattr(module, "experiments", lambda: {"tiny": in_folds})
+    cells = {cell.system.name: cell for cell in runner.plan_cells(TABLE, Budget(seeds=(7,), folds=2))}
+    assert cells["ours"].runs == ("data.fold=1", "data.fold=2")
+    folder = tmp_path / cells["ours"].folder
+    folder.mkdir(parents=True)
+    for fold in (1, 2, 3):
+        kept = record("ours", 1, 4 + fold)
+        changes = [*cells["ours"].changes, "data.folds=3", f"data.fold={fold}"]
+        kept["settings"] = plain_settings(load_config(in_folds.recipe, changes))
+        kept["summary"]["varied"] = f"data.fold={fold}"
+        (folder / f"data.fold={fold}.json").write_text(json.dumps(kept), encoding="utf-8")
+    found = gather(TABLE, Budget(seeds=(7,)), tmp_path)
+    assert found.figure(ROWS[0], COLUMN).values == (50.0, 60.0, 70.0)
+    two = gather(TABLE, Budget(folds=2), tmp_path)
+    assert two.figure(ROWS[0], COLUMN).values == (50.0, 60.0)
+
+
+def test_a_narrowed_table_has_its_own_files_and_command(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path / "runs", "ours", (9, 10))
+    write(tmp_path / "runs", "other", (5, 6))
+    whole = make(TABLE, declared, tmp_path, Budget(), run=False)
+    before = whole.markdown.read_text()
+    made = make(narrow(TABLE, ["ours"], ["t"]), declared, tmp_path, Budget(folds=2), run=False)
+    assert made.markdown.name == "tiny-table1-part.md"
+    text = made.markdown.read_text()
+    assert "heedful reproduce tiny-table1 --data DIR --folds 2 --rows ours --columns t\n" in text
+    assert "| Other |" not in text
+    assert whole.markdown.read_text() == before
+
+
+def test_p_belongs_to_the_figure_that_was_tested(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path, "ours", (9, 10))
+    write(tmp_path, "other", (2, 2))
+    size = replace(COLUMN, key="size", head="size", figure="parameters", scale=1.0)
+    records = to_records(gather(replace(TABLE, columns=(COLUMN, size)), Budget(), tmp_path))
+    found = {(one["row"], one["column"]): one["p"] for one in records}
+    assert found["Other", "t"] < 0.01
+    assert found["Other", "size"] is None
+    assert found["Ours", "t"] is None
+
+
+def test_a_column_of_other_data_has_its_gap_to_the_papers(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path, "ours", (9, 10))
+    cited = replace(COLUMN, experiment="")
+    part = replace(COLUMN, key="part", head="TINY, a part", against="t")
+    result = gather(replace(TABLE, columns=(cited, part)), Budget(), tmp_path)
+    text = to_markdown(result, "")
+    assert "| Ours | 80.0 (0.4) | **95.0** ± 7.1 (+15.0) |" in text
+    assert (
+        "- TINY, a part: in brackets the gap to the paper's TINY, whose data or protocol is another." in text
+    )
+    found = {(one["row"], one["column"]): one for one in to_records(result)}
+    assert (found["Ours", "part"]["gap"], found["Ours", "part"]["gap_to"]) == (15.0, "t")
+    assert found["Ours", "t"]["gap"] is None
+
+
+def test_files_say_which_data_versions_and_counters(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path, "ours", (9, 10))
+    for file in tmp_path.rglob("*=*.json"):
+        kept = json.loads(file.read_text(encoding="utf-8"))
+        kept["summary"]["test"]["signatures"] = {"bleu": "tok:13a|version:2"}
+        file.write_text(json.dumps(kept), encoding="utf-8")
+    result = gather(TABLE, Budget(), tmp_path)
+    text = to_markdown(result, "")
+    sums = hashlib.sha256(f"{'0' * 64}  file".encode()).hexdigest()[:12]
+    assert f"Data: 1 file, sum {sums}." in text
+    assert "- bleu: tok:13a|version:2." in text
+    (row, *_) = csv.DictReader(to_csv(result).splitlines())
+    assert row["data"] == f"file={'0' * 64}"
+    assert "torch=1" in row["versions"]
+    assert to_records(result)[0]["signatures"] == {"bleu": "tok:13a|version:2"}
+
+
+def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+
+    def stand_in(words: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+        ran.append(words)
+        return subprocess.CompletedProcess(words, returncode=len(ran) - 1)  # the second one fails
+
+    monkeypatch.setattr(runner.subprocess, "run", stand_in)
+    assert tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out").code == 0
+    assert ran[0][3:] == [
+        *("bench", "--full", "--out", str(tmp_path / "out")),
+        *("--figure", str(tmp_path / "out" / "mtsa-figure1.png")),
+    ]
+    failed = tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out")
+    assert (failed.code, "failed; see above" in failed.err) == (2, True)
+
+
+def test_the_command_line_lists_narrows_and_prints_records(tmp_path: Path) -> None:
+    shown = tiny.run("reproduce", "--list", "--out", tmp_path).out
+    assert "needs trec:train, trec:test" in shown
+    assert " runs made; on one core about " in shown
+    records = tiny.run("reproduce", "--list", "--out", tmp_path, "--json").json()
+    by_name = {one["table"]: one for one in records}
+    assert by_name["mtsa-figure1"]["made_by"].startswith("heedful bench")
+    assert by_name["disan-table4"]["needs"] == {
+        "sick-r:train": False,
+        "sick-r:dev": False,
+        "sick-r:test": False,
+    }
+    assert by_name["disan-table4"]["runs"] >= 1
+    wrong = tiny.run("reproduce", "--list", "--budget", "smal")
+    assert (wrong.code, "did you mean 'small'" in wrong.err) == (2, True)
+    words = ("reproduce", "mtsa-table5", "--no-run", "--rows", "MTSA", "--columns", "trec", "--out", tmp_path)
+    found = tiny.run(*words, "--seeds", "1,2", "--folds", "2", "--json", "--quiet").json()
+    assert [(one["row"], one["column"], one["paper"]) for one in found] == [("MTSA", "trec", "95.3 (0.3)")]
+    written = (tmp_path / "mtsa-table5-part.md").read_text(encoding="utf-8")
+    assert "--data DIR --seeds 1,2 --folds 2 --rows MTSA --columns trec" in written

@@ -11,7 +11,8 @@ from heedful.config import load_config
 from heedful.data import catalogue
 from heedful.errors import UsageError
 from heedful.models import build
-from heedful.reproduce.making import lacking, list_tables, narrow
+from heedful.reproduce.listing import lacking, list_tables
+from heedful.reproduce.making import narrow
 from heedful.reproduce.plan import experiments, find_table, systems, tables
 from heedful.reproduce.runner import Budget, plan_cells
 
@@ -107,14 +108,15 @@ def test_unknown_names_are_refused() -> None:
         list_tables(None, Path("none"), Budget("smal"))
 
 
-def test_minutes_count_runs_systems_and_budgets() -> None:
+def test_a_run_costs_what_its_system_and_budget_cost() -> None:
     cells = {cell.system.name: cell for cell in plan_cells(find_table("systems-snli"), Budget())}
-    assert cells["disan"].minutes == 2 * 16.0
-    assert cells["mdman"].minutes == pytest.approx(1.8 * 2 * 16.0)
+    assert (cells["disan"].minutes, len(cells["disan"].runs)) == (16.0, 2)
+    assert cells["mdman"].minutes == pytest.approx(1.8 * 16.0)
     small = plan_cells(find_table("systems-snli"), Budget("small", seeds=(1,)))
-    assert next(cell.minutes for cell in small if cell.system.name == "disan") == 9.0
-    folds = plan_cells(narrow(find_table("mtsa-table5"), ["disan"], ["cr-honest"]), Budget(folds=2))
-    assert next(cell.minutes for cell in folds if cell.system.name == "disan") == 2 * 1.5
+    disan = next(cell for cell in small if cell.system.name == "disan")
+    assert (disan.minutes, disan.runs) == (9.0, ("train.seed=1",))
+    for_folds = plan_cells(narrow(find_table("mtsa-table5"), ["disan"], ["cr-honest"]), Budget(folds=2))
+    assert {cell.runs for cell in for_folds} == {("data.fold=1", "data.fold=2")}
 
 
 def test_the_list_counts_the_budget_that_is_asked_for(tmp_path: Path) -> None:
@@ -122,8 +124,18 @@ def test_the_list_counts_the_budget_that_is_asked_for(tmp_path: Path) -> None:
         name: {line.table.name: line for line in list_tables(None, tmp_path, Budget(name))}
         for name in BUDGETS
     }
-    assert asked["small"]["mtsa-table3"].cells == 5  # the columns on 40,000 pairs alone
-    assert asked["standard"]["mtsa-table3"].cells == 15
-    assert (
-        asked["small"]["systems-scenes"].cells == asked["standard"]["systems-scenes"].cells
-    )  # it has but one
+    small = asked["small"]["mtsa-table3"]
+    assert (small.runs, asked["standard"]["mtsa-table3"].runs) == (
+        10,
+        25,
+    )  # 40,000 pairs alone: 5 rows, 2 seeds
+    assert (small.done, small.left) == (0, 0.0)  # no data is named
+    assert small.minutes > 0
+    assert set(small.needs.values()) == {False}
+    assert asked["small"]["systems-scenes"].runs == asked["standard"]["systems-scenes"].runs  # it has but one
+
+
+def test_a_gap_is_taken_to_a_column_of_the_same_table() -> None:
+    for table in tables().values():
+        keys = {column.key for column in table.columns}
+        assert {column.against for column in table.columns} <= {"", *keys}, table.name

@@ -1,0 +1,151 @@
+"""The finished runs of one cell: read from its folder, and what they answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.config import load_config
+from heedful.config.kept import completed, plain_settings
+from heedful.errors import ArtefactError
+from heedful.reproduce.runner import Cell
+
+COUNTED = {"roles": "f1", "translation": "bleu"}
+"""Tasks whose answers are kept as counts, and the metric that is a function of their sums."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The finished runs of one cell.
+
+    Attributes:
+        cell: the system and the experiment.
+        found: one record a run, as `heedful study` keeps it; in the order of seeds or folds.
+        unlike: files that lie in the cell's place but were made with other settings; they are not among ``found``.
+    """
+
+    cell: Cell
+    found: tuple[Mapping[str, Any], ...]
+    unlike: tuple[Path, ...] = ()
+
+    @property
+    def lacking(self) -> int:
+        """Return how many runs of the cell are still to be made."""
+        return len(self.cell.runs) - len(self.found)
+
+    def figures(self, path: str) -> list[float]:
+        """Return one figure of each run.
+
+        Args:
+            path: dotted path into the summary, for example "test.metrics.accuracy".
+
+        Returns:
+            One number a run.
+
+        Raises:
+            ArtefactError: if a run has none.
+        """
+        return [_follow(record["summary"], path) for record in self.found]
+
+    @property
+    def answered(self) -> bool:
+        """Say whether the answers of all runs were kept; runs that are passed on may come without."""
+        return all(record["answers"].get("gold") for record in self.found)
+
+    @property
+    def task(self) -> str:
+        """Say what the models answer, ``model.task``."""
+        return str(self.found[0]["settings"].get("model", {}).get("task", ""))
+
+    @property
+    def tested(self) -> str:
+        """Return the path of the one figure that `compare` tests: the metric that the answers add up to."""
+        scored = any(isinstance(gold, float) for gold in self.found[0]["answers"].get("gold", ()))
+        return f"test.metrics.{COUNTED.get(self.task, 'pearson' if scored else 'accuracy')}"
+
+    def answers(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return gold and answers for a test over examples.
+
+        Seeds answer the same examples: the share of runs that are right stands for each example (classes), the mean
+        answer (scores), or the answers of every run (roles and translations, which are kept as counts). Folds answer
+        different examples, which are put one after the other.
+
+        Returns:
+            Gold [N] and answers [N], of roles and translations [runs, N]; for classes gold is 1 everywhere and an
+            answer the share that is right.
+        """
+        gold = [np.asarray(record["answers"]["gold"]) for record in self.found]
+        predicted = [np.asarray(record["answers"]["predicted"]) for record in self.found]
+        if self.task in COUNTED:
+            return gold[0], np.stack(predicted)
+        if gold[0].dtype.kind == "f":
+            return gold[0], np.mean(predicted, axis=0)
+        right = [(g == p).astype(float) for g, p in zip(gold, predicted, strict=True)]
+        share = np.concatenate(right) if self.cell.experiment.folds else np.mean(right, axis=0)
+        return np.ones_like(share), share
+
+
+def read_runs(cell: Cell, folder: Path) -> Runs:
+    """Read what is there of a cell's runs.
+
+    Args:
+        cell: system, experiment and budget, which name the runs and their settings.
+        folder: the folder of all runs.
+
+    Returns:
+        The runs that the cell's command would make and need not make any more; none of other seeds or settings.
+
+    Raises:
+        ArtefactError: if a file is not what a study writes.
+    """
+    found, unlike = [], []
+    for name in cell.runs:
+        file = folder / cell.folder / f"{name}.json"
+        if not file.exists():
+            continue
+        record = _read(file)
+        if completed(record["settings"]) == _expected(cell, name):
+            found.append(record)
+        else:
+            unlike.append(file)
+    return Runs(cell, tuple(found), tuple(unlike))
+
+
+def _expected(cell: Cell, name: str) -> Mapping[str, Any]:
+    folds = cell.experiment.folds
+    changes = (*cell.changes, f"data.folds={folds}") if folds else tuple(cell.changes)
+    settings = {**_settings(cell.experiment.recipe, changes)}
+    path, _, value = name.partition("=")
+    table, _, key = path.partition(".")
+    return {**settings, table: {**settings[table], key: int(value)}}
+
+
+@cache
+def _settings(recipe: str, changes: tuple[str, ...]) -> Mapping[str, Any]:
+    return plain_settings(load_config(recipe, changes))
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        record: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        record["summary"]["test"], record["answers"], record["settings"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtefactError(
+            f"{file}: not a run of 'heedful study' ({error}); delete it to run it again"
+        ) from None
+    return record
+
+
+def _follow(value: Any, path: str) -> float:
+    for part in path.split("."):
+        if not isinstance(value, Mapping) or part not in value:
+            raise ArtefactError(f"a run has no figure {path!r} (no {part!r}); delete it to run it again")
+        value = value[part]
+    return float(value)
