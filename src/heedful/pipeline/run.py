@@ -43,10 +43,12 @@ class RunResult:
         dev: report on the part that selected.
         test: report on the part read once; None where there is none.
         parameters: trained parameters, word vectors excluded.
-        seconds: wall time of everything.
-        epoch_seconds: wall time of one pass over the training data, evaluations left out.
+        seconds: wall time of everything, over all resumptions; the time between them, and what was lost with the
+            steps after the last checkpoint, are left out.
+        epoch_seconds: wall time of one pass over the training data, evaluations and checkpoints left out; likewise
+            over all resumptions.
         epoch_cpu_seconds: processor time of the same over all threads, in which other work on the machine hardly
-            shows; None for a resumed run.
+            shows.
         kernels: operation to the implementation that training and evaluation used, and why.
     """
 
@@ -57,7 +59,7 @@ class RunResult:
     parameters: int
     seconds: float
     epoch_seconds: float
-    epoch_cpu_seconds: float | None
+    epoch_cpu_seconds: float
     kernels: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:
@@ -74,6 +76,7 @@ class RunResult:
             "seconds": self.seconds,
             "parameters": self.parameters,
             "stopped": self.fit.stopped,
+            "resumed": self.fit.resumed,
             "kernels": dict(self.kernels),
         }
 
@@ -136,11 +139,8 @@ def train(
     task = BY_KIND[prepared.kind]
     predictor = prepared.untrained(config, model)
     batches = TrainingBatches(prepared.datasets["train"], config, task.collate)
-    evaluations = _Evaluations(predictor, prepared.datasets["dev"])
     with listening() as heard:
-        cpu = time.process_time()
-        result = _fit(config, batches, evaluations, folder, resume, reporter)
-        cpu = time.process_time() - cpu - evaluations.cpu_seconds
+        result = _fit(config, batches, predictor, prepared.datasets["dev"], folder, resume, reporter)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
         if (
             task.calibration is not None and config.data.protocol != "paper"
@@ -148,7 +148,7 @@ def train(
             task.calibration.fit(predictor, prepared.datasets["dev"])
         dev = report(predictor, prepared.datasets["dev"])
         test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
-    seconds = time.perf_counter() - started
+    seconds = result.seconds_before + time.perf_counter() - started
     run = RunResult(
         predictor,
         result,
@@ -156,8 +156,8 @@ def train(
         test,
         count_parameters(predictor.network),
         seconds,
-        epoch_seconds=(result.seconds - evaluations.seconds) / passes,
-        epoch_cpu_seconds=None if resume else cpu / passes,
+        epoch_seconds=result.stepping.seconds / passes,
+        epoch_cpu_seconds=result.stepping.cpu_seconds / passes,
         kernels=told(heard),
     )
     card = model_card(config, prepared, run.summary())
@@ -168,36 +168,22 @@ def train(
     return run
 
 
-class _Evaluations:
-    """Measures a model on its dev part, and how long that takes."""
-
-    def __init__(self, predictor: Any, dataset: Any) -> None:
-        self.predictor, self.dataset = predictor, dataset
-        self.seconds, self.cpu_seconds = 0.0, 0.0
-
-    def __call__(self, _: object) -> dict[str, float]:
-        started, cpu = time.perf_counter(), time.process_time()
-        metrics = report(self.predictor, self.dataset).metrics
-        self.seconds += time.perf_counter() - started
-        self.cpu_seconds += time.process_time() - cpu
-        return metrics
-
-
 def _fit(
     config: RunConfig,
     batches: TrainingBatches,
-    evaluations: _Evaluations,
+    predictor: Any,
+    dev: Any,
     folder: Path | None,
     resume: bool,
     reporter: Reporter | None,
 ) -> FitResult:
     try:
         return fit(
-            evaluations.predictor.network,
+            predictor.network,
             batches,
-            BY_NAME[evaluations.predictor.model.task].objective(config),
+            BY_NAME[predictor.model.task].objective(config),
             config.train,
-            evaluate=evaluations,
+            evaluate=lambda _: report(predictor, dev).metrics,
             folder=folder,
             resume=resume,
             config=as_table(config),

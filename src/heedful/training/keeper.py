@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.errors import UsageError
+from heedful.training.cost import Cost
 from heedful.training.log import MetricsLog
 from heedful.training.optim import Optimizers
 from heedful.training.run_folder import RunFolder
@@ -33,6 +34,9 @@ class Keeper:
         settings: of the run.
         home: where it is kept; None keeps it in memory only.
         writes: whether this process writes; of several processes one does.
+
+    Attributes:
+        seconds_before: time that the run took before it was last resumed.
     """
 
     def __init__(
@@ -49,7 +53,8 @@ class Keeper:
         self.log = MetricsLog(home.metrics if home is not None and self.writes else None)
         self.state = TrainState()
         self.best_weights: dict[str, Tensor] = {}
-        self._started = self._saved_at = time.monotonic()
+        self._started, self._saved_at = Cost.now(), time.monotonic()
+        self.seconds_before = 0.0
 
     def begin(self, steps_per_epoch: int, *, resume: bool) -> None:
         """Start at the beginning or, if asked to and there is one, at the last checkpoint.
@@ -67,13 +72,13 @@ class Keeper:
             return
         if checkpoint_exists(self.home.checkpoint):
             self._load(self.home)
+            self._go_on()
             if self.state.steps_per_epoch != steps_per_epoch:
                 raise UsageError(
                     f"cannot resume with other training data: {self.state.steps_per_epoch} batches an epoch then, "
                     f"{steps_per_epoch} now. Use the same data, or begin in another folder."
                 )
         self.log.restore(self.state.step)
-        self._started -= self.state.seconds
 
     def record(self, kind: str, **values: Any) -> dict[str, Any]:
         """Write one event with means over the training examples since the last one: the loss, a policy's figures.
@@ -86,7 +91,7 @@ class Keeper:
             The record.
         """
         state = self.state
-        state.seconds = time.monotonic() - self._started
+        self._count_time()
         record = {
             "kind": kind,
             "step": state.step,
@@ -135,15 +140,17 @@ class Keeper:
         """
         if self.home is None or not self.writes:
             return
-        self.state.seconds = time.monotonic() - self._started
-        save_state(
-            self.home.checkpoint,
-            state=self.state,
-            network=self.network,
-            optimizers=self.optimizers,
-            best_weights=self.best_weights,
-            settings=self.settings,
-        )
+        self._count_time()
+        with self.state.aside.counting():
+            save_state(
+                self.home.checkpoint,
+                state=self.state,
+                network=self.network,
+                optimizers=self.optimizers,
+                best_weights=self.best_weights,
+                settings=self.settings,
+            )
+        self._count_time()
         self._saved_at = time.monotonic()
 
     def keep_last_good(self) -> str:
@@ -170,6 +177,17 @@ class Keeper:
             return "No finite weights are left. Lower the learning rate."
         where = f" and {self.home.checkpoint} hold" if self.home is not None and on_disk else " holds"
         return f"The network{where} {kept}. Look at these rows, or lower the learning rate."
+
+    def _go_on(self) -> None:
+        """Count time from what the former parts of the run took."""
+        state = self.state
+        state.resumed += 1
+        self.seconds_before = state.seconds
+        self._started = Cost.now() - Cost(state.seconds, state.cpu_seconds)
+
+    def _count_time(self) -> None:
+        spent = Cost.now() - self._started
+        self.state.seconds, self.state.cpu_seconds = spent.seconds, spent.cpu_seconds
 
     def _load(self, home: RunFolder) -> None:
         self.state, self.best_weights = load_state(

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted
+from heedful.training.cost import Cost
 from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer
 from heedful.training.parallel import share_weights, start_fabric
@@ -37,6 +38,9 @@ class FitResult:
         epochs: passes completed.
         seconds: time over all resumptions.
         history: one record an evaluation, as in ``metrics.jsonl``.
+        stepping: what the steps alone took over all resumptions; evaluations and checkpoints are left out.
+        seconds_before: the part of ``seconds`` that lies before the last resumption.
+        resumed: how often the run was resumed.
     """
 
     stopped: StopReason
@@ -46,6 +50,9 @@ class FitResult:
     epochs: int
     seconds: float
     history: tuple[dict[str, Any], ...]
+    stepping: Cost
+    seconds_before: float
+    resumed: int
 
 
 def fit(
@@ -137,7 +144,16 @@ class _Loop:
         state = keeper.state
         history = tuple(record for record in keeper.log.records if record["kind"] == "evaluation")
         return FitResult(
-            reason, state.best.step, state.best.metrics, state.step, state.epoch, state.seconds, history
+            reason,
+            state.best.step,
+            state.best.metrics,
+            state.step,
+            state.epoch,
+            state.seconds,
+            history,
+            Cost(state.seconds, state.cpu_seconds) - state.aside,
+            keeper.seconds_before,
+            state.resumed,
         )
 
     def _run_epoch(self) -> None:
@@ -204,11 +220,12 @@ class _Loop:
         if self.evaluate is None or not self._evaluation_due():
             return False
         metrics: dict[str, float] = {}
-        if self.fabric.is_global_zero:
-            self.network.eval()
-            with torch.no_grad():
-                metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
-        metrics = self.fabric.broadcast(metrics)
+        with self.keeper.state.aside.counting():
+            if self.fabric.is_global_zero:
+                self.network.eval()
+                with torch.no_grad():
+                    metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
+            metrics = self.fabric.broadcast(metrics)
         best = self.keeper.consider(metrics)
         self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._told(), best=best))
         return best

@@ -21,6 +21,7 @@ from heedful.checkpoint import (
 from heedful.errors import ArtefactError, UsageError
 from heedful.files import recover_folder, replace_folder
 from heedful.modules import Stepped
+from heedful.training.cost import Cost
 from heedful.training.early_stopping import Best
 from heedful.training.optim import Optimizers
 from heedful.training.settings import TrainSettings
@@ -41,6 +42,9 @@ class TrainState:
         position: batches done of the pass in progress.
         steps_per_epoch: batches of the first pass; tells other training data apart.
         seconds: time spent so far, over all resumptions.
+        cpu_seconds: processor time of the same, over all threads.
+        aside: the part of both that evaluations and checkpoints took.
+        resumed: how often the run was resumed.
         loss_sum: sum of the examples' losses since the last line of the log.
         loss_count: number of these examples.
         figure_sums: sums over the same examples of what else the log shows the mean of, by name.
@@ -52,6 +56,9 @@ class TrainState:
     position: int = 0
     steps_per_epoch: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    aside: Cost = field(default_factory=Cost)
+    resumed: int = 0
     loss_sum: float = 0.0
     loss_count: int = 0
     figure_sums: dict[str, float] = field(default_factory=dict)
@@ -180,7 +187,8 @@ def load_state(
         averages = {key: _placed(value, parameter) for key, value in saved.items()}
         optimizers.state_of(parameter).update(averages, **record["optimizer"].get(name, {}))
     fields = record["state"]
-    return TrainState(**{**fields, "best": Best(**fields["best"])}), _below("best/", tensors)
+    rebuilt = {"best": Best(**fields["best"]), "aside": Cost(**fields.get("aside", {}))}
+    return TrainState(**{**fields, **rebuilt}), _below("best/", tensors)
 
 
 def checkpoint_exists(path: Path) -> bool:
@@ -188,6 +196,13 @@ def checkpoint_exists(path: Path) -> bool:
     if path.parent.is_dir():
         recover_folder(path)
     return path.is_dir()
+
+
+def saved_step(path: Path) -> int:
+    """Return the step at which a checkpoint was taken; 0 where there is none."""
+    if not checkpoint_exists(path):
+        return 0
+    return int(read_json(path / _STATE, dict)["state"]["step"])
 
 
 def _placed(value: Tensor, parameter: nn.Parameter) -> Tensor:

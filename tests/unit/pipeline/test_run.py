@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -17,6 +18,8 @@ from heedful.ops.choice import choose_additive
 from heedful.pipeline import check_run_folder, prepare, run, train
 from heedful.pipeline.tasks import classify
 from heedful.predictor import Predictor
+from heedful.training import cost
+from heedful.training.progress import Silent
 
 
 @pytest.fixture
@@ -57,6 +60,34 @@ def test_a_run_in_memory_writes_nothing(folder: Path, tmp_path: Path) -> None:
     result = train(config, prepare(config, folder))
     assert result.test is not None
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_time_of_a_resumed_run_is_that_of_all_its_parts(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = settings(folder, "train.save_steps=1")
+    clock = [0.0]
+    monkeypatch.setattr(
+        cost, "time", SimpleNamespace(monotonic=lambda: clock[0], process_time=lambda: 2 * clock[0])
+    )
+
+    class Slow(Silent):
+        """Takes a thousand seconds a step, and ends the run at its third."""
+
+        def step(self, step: int, loss: float) -> None:
+            clock[0] += 1000.0
+            if step == 3:
+                raise KeyboardInterrupt
+
+    prepared = prepare(config, folder)
+    with pytest.raises(KeyboardInterrupt):
+        train(config, prepared, folder=tmp_path / "run", reporter=Slow())
+    result = train(config, prepared, folder=tmp_path / "run", resume=True)
+    assert 2000.0 < result.seconds < 3000.0
+    passes = 3 / math.ceil(108 / 16)
+    assert result.epoch_seconds == pytest.approx(2000.0 / passes)
+    assert result.epoch_cpu_seconds == pytest.approx(4000.0 / passes)
+    assert result.summary()["resumed"] == 1
 
 
 def test_the_same_seed_gives_the_same_weights(folder: Path) -> None:

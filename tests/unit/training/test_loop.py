@@ -5,13 +5,14 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted, OutputError, UsageError
-from heedful.training import signals
+from heedful.training import cost, keeper, signals
 from heedful.training.loop import fit
 from heedful.training.settings import OptimizerSettings
 from toy_training import (
@@ -278,3 +279,51 @@ def test_shards_must_be_dealt_evenly_to_the_processes(monkeypatch: pytest.Monkey
         monkeypatch.setenv(name, value)
     with pytest.raises(UsageError, match="shards must be a multiple of the number of processes, 2; got 3"):
         train_toy(shards=3)
+
+
+def test_the_cost_of_a_resumed_run_is_that_of_all_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step takes 1 s of the clock and 2 of the processor, an evaluation 100 s, a checkpoint 1,000 s."""
+    clock = [0.0]
+    monkeypatch.setattr(
+        cost, "time", SimpleNamespace(monotonic=lambda: clock[0], process_time=lambda: 2 * clock[0])
+    )
+
+    def taking(seconds: float, function):
+        def call(*arguments, **options):
+            clock[0] += seconds
+            return function(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(keeper, "save_state", taking(1000.0, keeper.save_state))
+    data, settings = ToyData(), toy_settings(epochs=2, save_steps=3)
+
+    def run(folder: Path, objective=cross_entropy, *, resume: bool = False):
+        evaluate = taking(100.0, accuracy_on(data))
+        return fit(
+            ToyNetwork(),
+            data,
+            taking(1.0, objective),
+            settings,
+            evaluate=evaluate,
+            folder=folder,
+            resume=resume,
+        )
+
+    unbroken = run(tmp_path / "unbroken")
+    assert unbroken.stepping == cost.Cost(16.0, 32.0)
+    assert (unbroken.resumed, unbroken.seconds_before) == (0, 0.0)
+
+    def cut_off(output, targets):
+        raise KeyboardInterrupt
+
+    calls = iter([cross_entropy] * 10 + [cut_off])
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "broken", lambda output, targets: next(calls)(output, targets))
+    clock[0] += 1e6  # between the parts
+    resumed = run(tmp_path / "broken", resume=True)
+    assert resumed.stepping == cost.Cost(16.0, 32.0)  # step 10, which was lost, counts once
+    assert resumed.resumed == 1
+    assert 0 < resumed.seconds_before < resumed.seconds < 1e6
