@@ -7,11 +7,12 @@ import hashlib
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from heedful.errors import OutputError
+from heedful.errors import OutputError, UsageError
 
 _TEMPORARY = ".tmp-"
 
@@ -161,3 +162,30 @@ def remove_folder(path: Path) -> None:
         raise OutputError(f"{path}: exists and is not a run of Heedful's; choose another --out")
     with told_plainly(path):
         shutil.rmtree(path)
+
+
+@contextlib.contextmanager
+def alone(folder: Path, what: str) -> Iterator[None]:
+    """Keep a second process out of a folder; the system lets go of the folder when this process ends.
+
+    Args:
+        folder: to have for oneself; it is made if it is not there.
+        what: is at work in it, for the message.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        UsageError: if another process is at work there.
+        OutputError: if the folder cannot be made.
+    """
+    with told_plainly(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.closing(sqlite3.connect(folder / "lock.db", timeout=0.0)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise UsageError(
+                f"{folder}: another {what} is at work there; wait for it, or choose another --out"
+            ) from error
+        yield

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
-from heedful.files import remove_folder
+from heedful.files import alone, remove_folder
 from heedful.pipeline import check_run_folder, prepare
 from heedful.training.progress import Reporter, Silent
-from heedful.tuning.store import alone, begin, completed, finished, folder_of
+from heedful.tuning.store import begin, completed, finished, folder_of
 from heedful.tuning.trials import Say, Search, work
 from heedful.tuning.workers import side_by_side
 
@@ -45,7 +45,7 @@ def run_search(
             "set data.protocol=honest"
         )
     check_run_folder(search.folder, resume=True)
-    with alone(search.folder):
+    with alone(search.folder, "search"):
         study = search.open()
         begin(study, search.config, search.space, search.folder)
         left = trials - len(finished(study))

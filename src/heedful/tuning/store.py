@@ -84,31 +84,6 @@ def open_study(folder: Path, direction: str, *, prune: bool = True) -> Study:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Keep a second search out of the folder; the system lets go of the folder when this process ends.
-
-    Args:
-        folder: of the search.
-
-    Yields:
-        Nothing.
-
-    Raises:
-        UsageError: if another search is at work there.
-    """
-    with told_plainly(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(sqlite3.connect(folder / "lock.db", timeout=0.0)) as lock:
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            raise UsageError(
-                f"{folder}: another search is at work there; wait for it, or choose another --out"
-            ) from error
-        yield
-
-
-@contextlib.contextmanager
 def taking_turns(folder: Path) -> Iterator[None]:
     """Let one worker of a search at a time into a block; the others wait, and a killed one holds nobody up.
 

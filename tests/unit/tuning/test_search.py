@@ -14,9 +14,10 @@ import pytest
 import tiny
 from heedful.config import load_config
 from heedful.errors import ArtefactError, Interrupted, MissingExtraError, UsageError
+from heedful.files import alone
 from heedful.training.progress import Silent
 from heedful.tuning import Search, outcome, read_space, report_on_test, run_search, write_outcome
-from heedful.tuning.store import alone, finished, import_optuna, open_study, taking_turns
+from heedful.tuning.store import finished, import_optuna, open_study, taking_turns
 
 VARY = ("train.optimizer.lr=0.001..0.1:log", "batches.size=8,16")
 QUICK = ("train.max_steps=4", "train.evaluate_every=2", "train.save_seconds=60", "train.device=cpu")
@@ -118,7 +119,7 @@ def test_another_search_in_the_folder_is_refused(data: Path, tmp_path: Path) -> 
         run_search(make(data, out, "model.hidden=8"), 2)
     with pytest.raises(UsageError, match="other settings or another space"):
         run_search(make(data, out, vary=VARY[:1]), 2)
-    with alone(out), pytest.raises(UsageError, match="another search is at work"):
+    with alone(out, "search"), pytest.raises(UsageError, match="another search is at work"):
         run_search(make(data, out), 2)
 
 
