@@ -1,8 +1,10 @@
-"""What to paste into a report: versions, threads, implementations."""
+"""What to paste into a report: versions, threads, implementations; and the memory that a run takes."""
 
 from __future__ import annotations
 
+import contextlib
 import platform
+from pathlib import Path
 
 import heedful
 
@@ -31,6 +33,11 @@ def describe() -> dict[str, str]:
         "lightning-fabric",
         "matplotlib",
         "pyarrow",
+        "sacrebleu",
+        "tokenizers",
+        "spacy",
+        "stanza",
+        "transformers",
     ):
         try:
             facts[package] = metadata.version(package)
@@ -41,11 +48,43 @@ def describe() -> dict[str, str]:
     return facts
 
 
+def reset_peaks() -> None:
+    """Let the peaks of memory begin anew, where the system can: on the host under Linux, and on every GPU."""
+    import torch
+
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    if torch.cuda.is_initialized():
+        for device in range(torch.cuda.device_count()):
+            torch.cuda.reset_peak_memory_stats(device)
+
+
 def peak_megabytes() -> int | None:
-    """Return the most memory this process has held so far, in MB; None where the system does not tell."""
+    """Return the most memory of the host that this process has held since `reset_peaks`, in MB.
+
+    All of the process counts: Python and its libraries, the data and word vectors that it holds, the model and what
+    training needs. Where the peak cannot be reset, it is that of the whole process so far.
+
+    Returns:
+        The peak; None where the system does not tell.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) / (1 << 10))
     try:
         import resource
     except ImportError:  # not on Windows
         return None
     unit = 1 << 20 if platform.system() == "Darwin" else 1 << 10
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit)
+
+
+def peak_gpu_megabytes() -> int | None:
+    """Return the most that tensors have taken on the GPUs since `reset_peaks`, in MB; None where they took nothing."""
+    import torch
+
+    if not torch.cuda.is_initialized():
+        return None
+    peak = sum(torch.cuda.max_memory_allocated(device) for device in range(torch.cuda.device_count()))
+    return round(peak / (1 << 20)) if peak else None

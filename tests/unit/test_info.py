@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import getpass
 import platform
+import sys
+
+import numpy as np
+import pytest
+import torch
 
 from heedful import __version__
-from heedful.info import describe
+from heedful.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 
 
 def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
@@ -14,6 +19,43 @@ def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
     assert facts["heedful"] == __version__
     assert facts["python"] == platform.python_version()
     assert {"torch", "numpy", "scipy", "threads", "cuda", "kernels: compiled"} <= set(facts)
+    assert {"sacrebleu", "tokenizers", "spacy", "stanza", "transformers", "safetensors"} <= set(facts)
     assert all(isinstance(value, str) and value for value in facts.values())
     assert platform.node() not in facts.values()
     assert getpass.getuser() not in facts.values()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a process reset its peak")
+def test_a_peak_is_of_what_came_after_the_reset() -> None:
+    block = np.ones(300 << 17)  # 300 MB
+    reset_peaks()
+    held = peak_megabytes()
+    assert held is not None
+    del block
+    reset_peaks()
+    left = peak_megabytes()
+    assert left is not None
+    assert left < held - 250
+    np.ones(100 << 17)
+    after = peak_megabytes()
+    assert after is not None
+    assert left + 80 < after < held - 150
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_without_a_gpu_there_is_no_peak_of_one() -> None:
+    reset_peaks()
+    assert peak_gpu_megabytes() is None
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_the_peak_of_a_gpu_is_of_its_tensors_after_the_reset() -> None:
+    block = torch.ones(300 << 18, device="cuda")  # 300 MB
+    reset_peaks()
+    held = peak_gpu_megabytes()
+    assert held is not None
+    assert held >= 300
+    del block
+    reset_peaks()
+    assert (peak_gpu_megabytes() or 0) <= held - 300
