@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,13 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.config import RunConfig, load_config
+from heedful.config import RunConfig, load_config, to_toml
 from heedful.config.kept import completed, of_all_runs, plain_settings
 from heedful.errors import ArtefactError, UsageError
-from heedful.files import write_text
-from heedful.info import describe, peak_megabytes
+from heedful.files import alone, remove_folder, write_text
+from heedful.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.pipeline import check_run_folder, prepare, train
 from heedful.training.progress import Reporter
+from heedful.training.run_folder import RunFolder
+from heedful.training.state import saved_step
+
+UNFINISHED = "unfinished"
+"""Folder of the runs that are not at their end, below the folder of a study."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,8 @@ def run_study(
 ) -> Study:
     """Run a recipe once a seed, or once a fold; a run that is already in the folder is not repeated.
 
+    A run that was cut off goes on from its last checkpoint and ends with the figures of an unbroken one.
+
     Args:
         recipe: packaged recipe or TOML file.
         folder: where one JSON file a run and the summary are kept.
@@ -85,7 +93,9 @@ def run_study(
         All runs.
 
     Raises:
-        UsageError: unless exactly one of seeds and folds is given, or the data has no test part.
+        UsageError: unless exactly one of seeds and folds is given, or if the data has no test part, or the folder
+            holds a run with other settings or one that another study is at work on.
+        Interrupted: when asked to stop; the same call goes on.
     """
     if bool(seeds) == bool(folds):
         raise UsageError("give either --seeds or --folds")
@@ -99,16 +109,19 @@ def run_study(
     runs, protocol = [], ""
     for setting in varied:
         config = load_config(recipe, [*overrides, *extra, setting])
-        file = folder / f"{setting}.json"
+        file, work = folder / f"{setting}.json", folder / UNFINISHED / setting
         if file.exists():
             saved = _read(file)
             if completed(saved["settings"]) != plain_settings(config):
                 raise UsageError(f"{file}: made with other settings; use another --out or delete it")
             say(f"{setting}: already done")
         else:
-            say(f"{setting} ...")
-            saved = _run(config, setting, data, reporter)
-            write_text(file, json.dumps(saved) + "\n")
+            with alone(work, "study"):
+                step = _begun(work, config)
+                say(f"{setting}: goes on from step {step:,}" if step else f"{setting} ...")
+                saved = _run(config, setting, data, reporter, work)
+                write_text(file, json.dumps(saved) + "\n")
+        _remove(work)
         runs.append(saved["summary"])
         protocol = of_all_runs(saved["protocol"])
     return Study(runs, protocol)
@@ -125,16 +138,36 @@ def _read(file: Path) -> dict[str, Any]:
     return saved
 
 
-def _run(config: RunConfig, setting: str, data: Path | None, reporter: Reporter | None) -> dict[str, Any]:
+def _begun(work: Path, config: RunConfig) -> int:
+    """Return the step that a run has come to, 0 for a new one, whose settings are written down."""
+    kept, step = work / "config.toml", saved_step(RunFolder(work).checkpoint)
+    if step and load_config(kept) != config:
+        raise UsageError(f"{work}: begun with other settings; use another --out or delete it")
+    write_text(kept, to_toml(config))
+    return step
+
+
+def _remove(work: Path) -> None:
+    """Remove what a finished run went on from, and the folder of such runs after the last of them."""
+    remove_folder(work)
+    with contextlib.suppress(OSError):  # others are left in it, or it was never made
+        work.parent.rmdir()
+
+
+def _run(
+    config: RunConfig, setting: str, data: Path | None, reporter: Reporter | None, work: Path
+) -> dict[str, Any]:
     prepared = prepare(config, data)
     if "test" not in prepared.datasets:
         raise UsageError("a study needs a test part: name data.test or a data set that has one")
-    result = train(config, prepared, reporter=reporter)
+    reset_peaks()  # preparing takes more from new data than from the cache, and former runs are no part of this one
+    result = train(config, prepared, folder=work, resume=True, reporter=reporter)
     summary = {"varied": setting, **result.summary()}
     test = result.test
     if config.data.protocol == "paper":  # the best of all evaluations on the test part
         summary["test"], test = summary["dev"], result.dev
     assert test is not None  # checked above
+    whole = not result.fit.resumed  # a peak is only known of the part of a run that this process saw
     return {
         "summary": summary,
         "protocol": prepared.protocol,
@@ -142,7 +175,8 @@ def _run(config: RunConfig, setting: str, data: Path | None, reporter: Reporter 
         "answers": {"gold": _plain(test.gold), "predicted": _plain(test.predicted)},
         "data": prepared.fingerprint,
         "machine": describe(),
-        "peak_megabytes": peak_megabytes(),
+        "peak_megabytes": peak_megabytes() if whole else None,
+        "peak_gpu_megabytes": peak_gpu_megabytes() if whole else None,
     }
 
 

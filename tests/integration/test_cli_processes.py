@@ -67,6 +67,37 @@ def test_a_stopped_run_says_how_to_go_on_and_ends_as_an_unbroken_one(
     assert ours.read_bytes() == theirs.read_bytes()
 
 
+def test_a_killed_study_goes_on_and_ends_as_an_unbroken_one(trained, tmp_path: Path) -> None:
+    def arguments(out: Path) -> list[str]:
+        _, *rest = train_arguments(trained, out, "--set", "train.epochs=40", "--set", "train.patience=0")
+        return ["study", *rest, "--set", "train.save_steps=5", "--seeds", "1"]
+
+    out = tmp_path / "study"
+    child = subprocess.Popen(
+        [sys.executable, "-m", "heedful", *arguments(out)], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+    )
+    checkpoint = out / "unfinished" / "train.seed=1" / "checkpoints" / "latest"
+    deadline = time.monotonic() + 240
+    while not checkpoint.exists() and time.monotonic() < deadline and child.poll() is None:
+        time.sleep(0.01)
+    child.kill()
+    _, said = child.communicate(timeout=240)
+    assert child.returncode == -signal.SIGKILL, said
+
+    resumed = tiny.run(*arguments(out))
+    assert resumed.code == 0, resumed.err
+    assert "train.seed=1: goes on from step " in resumed.err
+    unbroken = tiny.run(*arguments(tmp_path / "unbroken"))
+    assert unbroken.code == 0, unbroken.err
+    ours, theirs = (
+        json.loads((folder / "train.seed=1.json").read_text()) for folder in (out, tmp_path / "unbroken")
+    )
+    assert ours["answers"] == theirs["answers"]
+    for part in ("dev", "test"):
+        assert ours["summary"][part]["metrics"] == theirs["summary"][part]["metrics"]
+    assert ours["summary"]["steps"] == theirs["summary"]["steps"] == 280
+
+
 def test_two_processes_print_once_and_equal_one(trained, tmp_path: Path) -> None:
     settings = ("--set", "train.epochs=2", "--set", "train.shards=2", "--json")
     command = [

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 import tiny
+from heedful import studies
 from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.files import alone
+from heedful.pipeline import RunResult
 from heedful.studies import Study, run_study
+from heedful.training.progress import Silent
+from heedful.training.signals import StopRequest
 
 
 def summary(accuracy: float) -> dict:
@@ -85,3 +92,145 @@ def test_what_stands_in_the_way_is_told_before_training(tmp_path: Path) -> None:
             ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"
         ):
             run_study(recipe, tmp_path / "study", folder, seeds=[1], say=say)
+
+
+class CutOff(Silent):
+    """Ends a run at a step as a kill does: nothing is saved then."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def step(self, step: int, loss: float) -> None:
+        """End."""
+        if step == self.at:
+            raise SystemError("cut off")
+
+
+class Watched:
+    """A study of two seeds of the tiny text task; hears what it says, and keeps what training gave."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.data, self.out = tiny.write_tasks(root / "data"), root / "study"
+        self.said: list[str] = []
+        self.trained: list[RunResult] = []
+        train = studies.train
+
+        def kept(*arguments: Any, **options: Any) -> RunResult:
+            self.trained.append(train(*arguments, **options))
+            return self.trained[-1]
+
+        monkeypatch.setattr(studies, "train", kept)
+
+    def run(self, *changes: str, cut: int = 0, out: Path | None = None) -> Study:
+        """Run it, perhaps cut off at a step."""
+        settings = ("train.device=cpu", "train.max_steps=12", "train.epochs=0", "train.save_steps=2")
+        return run_study(
+            str(self.data / "text.toml"),
+            out or self.out,
+            self.data,
+            seeds=[1, 2],
+            overrides=[*settings, *changes],
+            reporter=CutOff(cut),
+            say=self.said.append,
+        )
+
+
+@pytest.fixture
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    return Watched(tmp_path, monkeypatch)
+
+
+def without_costs(file: Path) -> dict[str, Any]:
+    """Read a kept run, what it cost and that it was resumed left out."""
+
+    def cleaned(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        left_out = ("seconds", "megabytes", "resumed")
+        return {key: cleaned(item) for key, item in value.items() if not key.endswith(left_out)}
+
+    plain: dict[str, Any] = cleaned(json.loads(file.read_text(encoding="utf-8")))
+    return plain
+
+
+def test_a_run_that_was_cut_off_goes_on_and_ends_as_an_unbroken_one(watched: Watched, tmp_path: Path) -> None:
+    with pytest.raises(SystemError, match="cut off"):
+        watched.run(cut=9)
+    assert not list(watched.out.rglob("*=*.json"))  # which would be taken for finished runs
+    watched.run()
+    assert watched.said == ["train.seed=1 ...", "train.seed=1: goes on from step 8", "train.seed=2 ..."]
+    files = ["train.seed=1.json", "train.seed=2.json"]
+    assert sorted(path.name for path in watched.out.rglob("*")) == files
+    watched.run(out=tmp_path / "unbroken")
+    for name in files:
+        assert without_costs(watched.out / name) == without_costs(tmp_path / "unbroken" / name)
+    for broken, whole in zip(watched.trained[:2], watched.trained[2:], strict=True):
+        ours, theirs = (run.predictor.network.state_dict() for run in (broken, whole))
+        assert all(torch.equal(ours[key], theirs[key]) for key in theirs)
+    first, second = (json.loads((watched.out / name).read_text()) for name in files)
+    assert (first["summary"]["resumed"], second["summary"]["resumed"]) == (1, 0)
+    assert first["peak_megabytes"] is None  # its former part took an unknown one
+    assert second["peak_megabytes"] > 0
+
+
+def test_a_run_that_was_cut_off_does_not_go_on_with_other_settings(watched: Watched) -> None:
+    with pytest.raises(SystemError, match="cut off"):
+        watched.run(cut=3)
+    with pytest.raises(UsageError, match=r"unfinished.train\.seed=1: begun with other settings; use another"):
+        watched.run("model.dropout=0.3")
+    watched.run()
+    assert watched.said[-2:] == ["train.seed=1: goes on from step 2", "train.seed=2 ..."]
+
+
+def test_a_run_that_took_no_step_binds_to_no_settings(watched: Watched) -> None:
+    with pytest.raises(SystemError, match="cut off"):
+        watched.run(cut=1)
+    watched.run("model.dropout=0.3")
+    assert watched.said[1:] == ["train.seed=1 ...", "train.seed=2 ..."]
+
+
+def test_what_a_kill_after_the_last_step_left_is_removed(watched: Watched) -> None:
+    with pytest.raises(SystemError, match="cut off"):
+        watched.run(cut=9)
+    watched.run(out=watched.out.parent / "other")
+    kept = watched.out.parent / "other" / "train.seed=1.json"
+    (watched.out / "train.seed=1.json").write_bytes(kept.read_bytes())
+    watched.run()
+    assert not (watched.out / "unfinished").exists()
+
+
+def test_two_studies_do_not_write_one_run(watched: Watched) -> None:
+    with (
+        alone(watched.out / "unfinished" / "train.seed=1", "study"),
+        pytest.raises(UsageError, match="another study is at work there; wait for it"),
+    ):
+        watched.run()
+
+
+def test_a_study_that_was_asked_to_stop_says_how_to_go_on(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class AskedAtOnce(StopRequest):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked = True
+
+    words = [
+        "study",
+        watched.data / "text.toml",
+        "--data",
+        watched.data,
+        "--out",
+        watched.out,
+        "--seeds",
+        "1",
+    ]
+    words += ["--set", "train.device=cpu", "--set", "train.max_steps=3"]
+    with monkeypatch.context() as patch:
+        patch.setattr("heedful.training.loop.StopRequest", AskedAtOnce)
+        stopped = tiny.run(*words)
+    assert stopped.code == 130
+    assert stopped.err.splitlines()[-1].endswith("resume it to go on (the same command goes on)")
+    done = tiny.run(*words)
+    assert done.code == 0
+    assert "train.seed=1: goes on from step 1\n" in done.err

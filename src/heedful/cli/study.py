@@ -37,22 +37,28 @@ def command(
 ) -> None:
     """Run RECIPE over seeds or folds and report mean and spread on the test part.
 
+    An interrupted command goes on from its last checkpoint when it is given again; Ctrl-C saves one first.
+
     Example: heedful study disan-trec --seeds 1,2,3,4,5 --data DIR --out runs/trec-study
     """
+    from heedful.errors import Interrupted
     from heedful.studies import run_study
     from heedful.training.progress import choose_reporter
 
-    study = run_study(
-        recipe,
-        out,
-        data,
-        seeds=parse_seeds(seeds),
-        folds=folds or 0,
-        only=only or 0,
-        overrides=overrides,
-        reporter=choose_reporter(quiet=quiet),
-        say=lambda line: None if quiet else click.echo(line, err=True),
-    )
+    try:
+        study = run_study(
+            recipe,
+            out,
+            data,
+            seeds=parse_seeds(seeds),
+            folds=folds or 0,
+            only=only or 0,
+            overrides=overrides,
+            reporter=choose_reporter(quiet=quiet),
+            say=lambda line: None if quiet else click.echo(line, err=True),
+        )
+    except Interrupted as error:
+        raise Interrupted(f"{error} (the same command goes on)") from None
     if as_json:
         print_json({"runs": study.runs, "mean": study.spread(), "protocol": study.protocol})
     else:
