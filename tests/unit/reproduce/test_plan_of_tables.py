@@ -68,6 +68,8 @@ def test_needs_are_splits_of_the_catalogue(name: str) -> None:
     [
         ("disan-table1", "DiSAN", "test", "85.62"),
         ("disan-table2", "DiSAN", "test", "51.72"),
+        ("disan-table3", "cBoW", "matched", "65.200"),
+        ("disan-table3", "DiSAN", "mismatched", "71.402"),
         ("disan-table4", "DiSAN", "pearson", ".8695 (.0012)"),
         ("disan-table5", "DiSAN", "subj", "94.2 (0.6)"),
         ("mtsa-table1", "Multi-CNN", "memory", "208MB"),
