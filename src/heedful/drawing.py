@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +12,7 @@ from heedful.errors import MissingExtraError, UsageError
 from heedful.files import write_bytes
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 INK, SOFT, LINE = "#16202b", "#5a6775", "#ccd5de"
@@ -77,6 +78,34 @@ def write_figure(path: Path | str, paint: Callable[[], Figure], what: str, dpi: 
         paint().savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     write_bytes(path, buffer.getvalue())
     return path
+
+
+def plain_axes(axes: Axes) -> None:
+    """Give axes their small, soft labels and only the two spines that carry a scale."""
+    axes.tick_params(labelsize=8, colors=SOFT, length=2)
+    axes.xaxis.label.set(size=9, color=SOFT)
+    axes.yaxis.label.set(size=9, color=SOFT)
+    for side, spine in axes.spines.items():
+        spine.set(visible=side in ("left", "bottom"), color=LINE)
+
+
+def bars_behind(axes: Axes, counts: Sequence[int]) -> None:
+    """Paint behind a line how many examples each of its places stands for, low bars with their numbers.
+
+    Args:
+        axes: of the line, whose places are 0, 1, 2 and so on.
+        counts: one a place.
+    """
+    behind = axes.twinx()
+    behind.bar(range(len(counts)), counts, color=LINE, width=0.7, linewidth=0)
+    behind.set_ylim(0, 4 * max(counts))
+    behind.set_axis_off()
+    axes.set_zorder(behind.get_zorder() + 1)
+    axes.patch.set_visible(False)
+    for place, count in enumerate(counts):
+        axes.annotate(
+            f"{count:,}", (place, 0.01), xycoords=("data", "axes fraction"), ha="center", size=7, color=SOFT
+        )
 
 
 @cache

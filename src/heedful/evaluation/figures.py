@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, LINE, MAIN, SECOND, SOFT, write_figure
+from heedful.drawing import INK, LINE, MAIN, SECOND, SOFT, bars_behind, plain_axes, write_figure
 from heedful.errors import UsageError
 from heedful.evaluation.calibration import BINS, Calibration, Reliability
 from heedful.evaluation.report import Report
@@ -52,7 +52,7 @@ def _figure(panels: list[Callable[[Axes], None]]) -> Figure:
     figure = Figure(figsize=(_SIDE * len(panels), _SIDE), facecolor="white", layout="constrained")
     for axes, paint in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
         paint(axes)
-        _plain(axes)
+        plain_axes(axes)
     return figure
 
 
@@ -98,19 +98,11 @@ def _paint_lengths(axes: Axes, report: Report) -> None:
     places = range(len(report.by_length))
     values = [row[name] for row in report.by_length.values()]
     counts = [int(row["count"]) for row in report.by_length.values()]
-    behind = axes.twinx()
-    behind.bar(places, counts, color=LINE, width=0.7, linewidth=0)
-    behind.set_ylim(0, 4 * max(counts))
-    behind.set_axis_off()
-    axes.set_zorder(behind.get_zorder() + 1)
-    axes.patch.set_visible(False)
+    bars_behind(axes, counts)
     for place, value, count in zip(places, values, counts, strict=True):
         if name == "accuracy":
             interval = accuracy_interval(round(value * count), count)
             axes.plot([place, place], [interval.low, interval.high], color=MAIN, linewidth=1)
-        axes.annotate(
-            f"{count:,}", (place, 0.01), xycoords=("data", "axes fraction"), ha="center", size=7, color=SOFT
-        )
     axes.plot(places, values, color=MAIN, marker="o", markersize=5, linewidth=1.6)
     axes.axhline(report.metrics[name], color=SOFT, linewidth=0.8, linestyle="--")
     axes.set_xticks(list(places), list(report.by_length), rotation=45, ha="right")
@@ -119,11 +111,3 @@ def _paint_lengths(axes: Axes, report: Report) -> None:
     axes.margins(y=0.25)
     axes.set(xlabel="tokens", ylabel=name)
     axes.set_title(f"{name} by length; bars: examples; dashed: all", size=9.5, color=INK, loc="left")
-
-
-def _plain(axes: Axes) -> None:
-    axes.tick_params(labelsize=8, colors=SOFT, length=2)
-    axes.xaxis.label.set(size=9, color=SOFT)
-    axes.yaxis.label.set(size=9, color=SOFT)
-    for side, spine in axes.spines.items():
-        spine.set(visible=side in ("left", "bottom"), color=LINE)
