@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from heedful.drawing import INK, MAIN, SECOND, bars_behind, plain_axes, write_figure
 from heedful.errors import ArtefactError, UsageError
-from heedful.reproduce.gather import Result, Runs
+from heedful.reproduce.gather import Result
 from heedful.reproduce.plan import Column, Table
+from heedful.reproduce.runs import Runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

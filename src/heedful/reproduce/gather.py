@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from heedful.errors import ArtefactError
 from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import Comparison, paired_bootstrap
 from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
@@ -103,8 +104,14 @@ class Result:
             for experiment in self.table.experiments():
                 first = self.runs.get((experiment, row.system))
                 second = self.runs.get((experiment, named[0].system)) if named else None
-                if first and second and first is not second and first.answered and second.answered:
+                if first and second and first is not second and comparable(first, second):
                     yield row, experiment, compare(first, second)
+
+
+def comparable(first: Runs, second: Runs) -> bool:
+    """Say whether both kept their answers, and of folds have one in common."""
+    shared = not first.cell.experiment.folds or bool(set(first.names) & set(second.names))
+    return shared and first.answered and second.answered
 
 
 def compare(first: Runs, second: Runs) -> Comparison:
@@ -116,15 +123,25 @@ def compare(first: Runs, second: Runs) -> Comparison:
 
     Returns:
         First minus second: accuracy for classes, Pearson's correlation for scores, F1 for roles, BLEU as a share of 1
-        for translations.
+        for translations; of folds those that both have run.
+
+    Raises:
+        ArtefactError: if they answered other examples.
     """
+    if first.cell.experiment.folds:
+        shared = set(first.names) & set(second.names)
+        first, second = first.only(shared), second.only(shared)
+    for one, other in zip(first.found, second.found, strict=False):
+        if one["answers"]["gold"] != other["answers"]["gold"]:
+            raise ArtefactError(
+                f"{first.cell.name} and {second.cell.name} answered other examples; run one of them again"
+            )
     gold, ours = first.answers()
     _, theirs = second.answers()
     if first.task in COUNTED:
         return paired_bootstrap(_STATISTICS[COUNTED[first.task]], gold, theirs, ours)
-    n = min(len(ours), len(theirs))  # folds that only one of them has run are left out
     metric: str | Statistic = "pearson" if first.tested.endswith("pearson") else _mean_share
-    return paired_bootstrap(metric, gold[:n], theirs[:n], ours[:n])
+    return paired_bootstrap(metric, gold, theirs, ours)
 
 
 def _mean_share(_: Values, shares: Values, counts: Weights) -> Weights:

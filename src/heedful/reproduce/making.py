@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.errors import UsageError, nearest
+from heedful.errors import MissingExtraError, UsageError, nearest
 from heedful.files import write_text
+from heedful.reproduce.by_length import draw_by_length, length_columns
 from heedful.reproduce.gather import Result, gather
 from heedful.reproduce.listing import lacking
 from heedful.reproduce.plan import Table, experiments
@@ -42,7 +43,7 @@ def make(
     run: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> Made:
-    """Make a table: run the cells that the data allows, then write Markdown, CSV and JSON.
+    """Make a table: run the cells that the data allows, then write Markdown, CSV and JSON, of lengths a picture too.
 
     Args:
         table: the table, perhaps with fewer rows or columns (`narrow`).
@@ -78,7 +79,17 @@ def make(
     write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget)))
     write_text(stem.with_suffix(".csv"), to_csv(result))
     write_text(stem.with_suffix(".json"), json.dumps(to_records(result), indent=1) + "\n")
+    if length_columns(table) and result.runs:
+        _draw(result, stem.with_suffix(".png"), say)
     return Made(result, tuple(failures), stem.with_suffix(".md"))
+
+
+def _draw(result: Result, path: Path, say: Callable[[str], None]) -> None:
+    """Draw a table that is a figure in the paper; without matplotlib it stays a table."""
+    try:
+        say(f"drawn in {draw_by_length(result, path)}")
+    except MissingExtraError as error:
+        say(f"not drawn: {error}")
 
 
 def narrow(table: Table, rows: Sequence[str], columns: Sequence[str]) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from heedful.evaluation.multiple import holm
-from heedful.reproduce.gather import Result, compare
+from heedful.reproduce.gather import Result, comparable, compare
 
 LEVEL = 0.05
 Pairs = Mapping[tuple[str, str], tuple[float, float]]
@@ -25,7 +25,7 @@ def pairwise(result: Result, experiment: str) -> Pairs:
     """
     systems = {row.name: row.system for row in result.table.rows if (experiment, row.system) in result.runs}
     runs = {name: result.runs[experiment, system] for name, system in systems.items()}
-    pairs = list(combinations([name for name, found in runs.items() if found.answered], 2))
+    pairs = [pair for pair in combinations(runs, 2) if comparable(*(runs[name] for name in pair))]
     tests = [compare(runs[first], runs[second]) for first, second in pairs]
     adjusted = holm([1.0 if test.p is None else test.p for test in tests])
     both = {}
@@ -55,7 +55,7 @@ def _matrix(result: Result, experiment: str) -> str:
         return ""
     lines = [f"| {experiment} | {' | '.join(ordered)} |", "| --- |" + " --- |" * len(ordered)]
     for first in ordered:
-        cells = ["" if first == second else _cell(*found[first, second]) for second in ordered]
+        cells = [_cell(*found[first, second]) if (first, second) in found else "" for second in ordered]
         lines.append(f"| {first} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -53,7 +53,7 @@ def to_records(result: Result) -> list[dict[str, Any]]:
 def _origin(runs: Runs) -> dict[str, Any]:
     first = runs.found[0]
     return {
-        "runs": [record["summary"]["varied"] for record in runs.found],
+        "runs": list(runs.names),
         "parameters": runs.figures("parameters")[0],
         "epoch_seconds": float(np.mean(runs.figures("epoch_seconds"))),
         "epoch_cpu_seconds": [record["summary"].get("epoch_cpu_seconds") for record in runs.found],

@@ -125,10 +125,10 @@ def _below(result: Result) -> list[str]:
 def _varied(runs: Runs) -> str:
     """Say which seeds or folds are there, and which the command makes where it makes more."""
     kind = "folds" if runs.cell.experiment.folds else "seeds"
-    there = ", ".join(str(record["summary"]["varied"]).rpartition("=")[2] for record in runs.found)
+    found, wanted = ([name.rpartition("=")[2] for name in names] for names in (runs.names, runs.cell.runs))
+    there = ", ".join(found)
     if not runs.lacking:
         return f"{kind} {there}"
-    wanted = [name.rpartition("=")[2] for name in runs.cell.runs]
     return f"{kind} {there} so far, of {len(wanted) if kind == 'folds' else ', '.join(wanted)}"
 
 

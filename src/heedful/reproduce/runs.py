@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,16 @@ class Runs:
             ArtefactError: if a run has none.
         """
         return [_follow(record["summary"], path) for record in self.found]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return what varied from run to run, as `Cell.runs` names it."""
+        return tuple(str(record["summary"]["varied"]) for record in self.found)
+
+    def only(self, names: Collection[str]) -> Runs:
+        """Return the runs of these names alone."""
+        pairs = zip(self.names, self.found, strict=True)
+        return replace(self, found=tuple(record for name, record in pairs if name in names))
 
     @property
     def answered(self) -> bool:

@@ -14,9 +14,10 @@ from matplotlib.figure import Figure
 
 from heedful.errors import MissingExtraError, UsageError
 from heedful.reproduce.by_length import draw_by_length, length_columns, paint_by_length
-from heedful.reproduce.gather import Result, Runs
+from heedful.reproduce.gather import Result
 from heedful.reproduce.plan import Column, Row, System, Table, experiments, find_table
 from heedful.reproduce.runner import Budget, Cell
+from heedful.reproduce.runs import Runs
 
 BINS = ("0-5", "6-10", "11-15")
 COUNTS = (7, 30, 12)
@@ -40,7 +41,7 @@ def runs(system: str, *seeds: tuple[float, ...], counted: bool = True) -> Runs:
 def result(counted: bool = True) -> Result:
     two = runs("ours", (0.5, 0.6, 0.4), (0.7, 0.6, 0.5), counted=counted)
     one = runs("other", (0.2, 0.3, 0.1), counted=counted)
-    return Result(TABLE, Budget(), {("sst5", "ours"): two, ("sst5", "other"): one}, ())
+    return Result(TABLE, Budget(), (two, one))
 
 
 def painted(made: Result) -> tuple[dict[str, ErrorbarContainer], list[float]]:
@@ -77,7 +78,7 @@ def test_folds_answer_different_examples() -> None:
     made = result()
     ours = made.runs["sst5", "ours"]
     folded = replace(ours.cell, experiment=replace(ours.cell.experiment, folds=2))
-    _, bars = painted(replace(made, runs={("sst5", "ours"): replace(ours, cell=folded)}))
+    _, bars = painted(replace(made, cells=(replace(ours, cell=folded),)))
     assert bars == [2 * count for count in COUNTS]
 
 
@@ -94,7 +95,7 @@ def test_figure_5_is_by_length_and_other_tables_are_not() -> None:
 
 
 def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for nothing in (replace(result(), runs={}), replace(result(), table=find_table("disan-table2"))):
+    for nothing in (replace(result(), cells=()), replace(result(), table=find_table("disan-table2"))):
         with pytest.raises(UsageError, match="no figures by sentence length to draw"):
             draw_by_length(nothing, tmp_path / "f.png")
     with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):

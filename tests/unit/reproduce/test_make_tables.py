@@ -8,88 +8,22 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import tiny
 from heedful.config import load_config
 from heedful.config.kept import plain_settings
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtefactError, MissingExtraError, UsageError
 from heedful.reproduce import gather as gathering
-from heedful.reproduce import listing, making, runner
+from heedful.reproduce import making, runner
 from heedful.reproduce.gather import gather
 from heedful.reproduce.making import make, narrow
-from heedful.reproduce.plan import SKIP, Column, Effort, Experiment, Row, System, Table, find_table
+from heedful.reproduce.plan import System, find_table
 from heedful.reproduce.records import to_csv, to_records
 from heedful.reproduce.render import to_markdown
-from heedful.reproduce.runner import Budget, Cell
-
-COLUMN = Column("t", "TINY", "tiny", "test.metrics.accuracy", 100.0, 1)
-ROWS = (
-    Row("Ours", "ours", {"t": "80.0 (0.4)"}, "a note"),
-    Row("Other", "other", {}, ""),
-    Row("Elsewhere 1999", "", {"t": "70.1"}, ""),
-    Row("Not for this", "ours", {"t": SKIP}, ""),
-)
-TABLE = Table("tiny-table1", "Tiny, Table 1", (COLUMN,), ROWS, "Ours", ("below",), "", "")
-TABLE_OF_SCENES = find_table("systems-scenes")
-SYSTEMS = {"ours": System("ours", (), {}), "other": System("other", ("model.hidden=8",), {})}
-
-
-@pytest.fixture
-def declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Declare one experiment on the tiny text task; return the folder of its data."""
-    folder = tiny.write_tasks(tmp_path / "data")
-    settings = ("train.max_steps=2", "train.device=cpu")
-    known = {
-        "tiny": Experiment(
-            "tiny",
-            "a tiny set",
-            str(folder / "text.toml"),
-            settings,
-            {"standard": Effort((), 1.0)},
-            (1, 2),
-            0,
-            (),
-        )
-    }
-    for module in (runner, making, gathering, listing):
-        monkeypatch.setattr(module, "experiments", lambda: known)
-    monkeypatch.setattr(runner, "systems", lambda: SYSTEMS)
-    return folder
-
-
-def record(system: str, seed: int, right: int, of: int = 10) -> dict[str, Any]:
-    """Return a run that got the first ``right`` of ten examples right."""
-    gold = [k % 2 for k in range(of)]
-    predicted = [g if k < right else 1 - g for k, g in enumerate(gold)]
-    summary = {
-        "varied": f"train.seed={seed}",
-        "test": {"metrics": {"accuracy": right / of}, "seconds": 0.5},
-        "parameters": 1234,
-        "epoch_seconds": 2.0,
-        "epoch_cpu_seconds": 1.5,
-    }
-    cell = Cell(runner.experiments()["tiny"], SYSTEMS[system], Budget())
-    settings = plain_settings(load_config(cell.experiment.recipe, [*cell.changes, f"train.seed={seed}"]))
-    machine = {"heedful": "0", "torch": "1", "python": "2", "platform": "3"}
-    return {
-        "summary": summary,
-        "protocol": f"as said (seed {seed})",
-        "settings": settings,
-        "answers": {"gold": gold, "predicted": predicted},
-        "machine": machine,
-        "data": {"file": "0" * 64},
-        "peak_megabytes": 100 + seed,
-    }
-
-
-def write(folder: Path, system: str, rights: tuple[int, ...]) -> None:
-    for seed, right in enumerate(rights, start=1):
-        file = folder / "standard" / "tiny" / system / f"train.seed={seed}.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(record(system, seed, right)), encoding="utf-8")
+from heedful.reproduce.runner import Budget
+from made_runs import COLUMN, ROWS, SYSTEMS, TABLE, record, write, write_record
 
 
 def test_figures_gaps_and_tests_from_hand_made_runs(declared: Path, tmp_path: Path) -> None:
@@ -200,7 +134,7 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
             if name == "mtsa-table2"
             else ["sst5: the data folder lacks sst-5:train, sst-5:dev, sst-5:test"]
         )
-    made = make(TABLE_OF_SCENES, None, tmp_path / "out", Budget(), run=False, say=said.append)
+    made = make(find_table("systems-scenes"), None, tmp_path / "out", Budget(), run=False, say=said.append)
     left = len(made.result.missing)
     minutes = 2.5 * sum(cell.system.cost for cell in made.result.missing)
     assert said[-1] == (
@@ -358,3 +292,23 @@ def test_the_command_line_lists_narrows_and_prints_records(tmp_path: Path) -> No
     assert [(one["row"], one["column"], one["paper"]) for one in found] == [("MTSA", "trec", "95.3 (0.3)")]
     written = (tmp_path / "mtsa-table5-part.md").read_text(encoding="utf-8")
     assert "--data DIR --seeds 1,2 --folds 2 --rows MTSA --columns trec" in written
+
+
+def test_a_table_by_sentence_length_is_drawn_too(
+    declared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = record("ours", 1, 9)
+    kept["summary"]["test"]["by_length"] = {"0-5": {"accuracy": 0.9, "count": 10}}
+    write_record(tmp_path / "runs", "ours", kept)
+    table = replace(TABLE, columns=(replace(COLUMN, figure="test.by_length.0-5.accuracy"),), rows=ROWS[:1])
+    said: list[str] = []
+    make(table, declared, tmp_path, Budget(), run=False, say=said.append)
+    assert said[-1] == f"drawn in {tmp_path / 'tiny-table1.png'}"
+    assert (tmp_path / "tiny-table1.png").read_bytes().startswith(b"\x89PNG")
+
+    def absent(*_: object) -> Path:
+        raise MissingExtraError("matplotlib", "figures", "Drawing")
+
+    monkeypatch.setattr(making, "draw_by_length", absent)
+    make(table, declared, tmp_path, Budget(), run=False, say=said.append)
+    assert said[-1].startswith("not drawn: Drawing needs matplotlib")
