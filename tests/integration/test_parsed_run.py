@@ -1,14 +1,18 @@
-"""MS-SAN from strings with trees from a file: trained, saved, read back, explained."""
+"""MS-SAN with trees from a file: trained, saved, read back, measured, explained."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+import tiny
+import tiny_sequences
 from heedful.data.conllu import conllu_text
 from heedful.estimators import TextClassifier, from_pretrained
 from heedful.text.dependency import Parse, tree_distances
@@ -65,3 +69,46 @@ def test_without_a_parser_the_fallback_is_said(caplog: pytest.LogCaptureFixture)
         fitted.predict(TEXTS)
     assert caplog.text.count("dependency heads use the word distance instead") == 1
     assert fitted.explain(TEXTS[0]).sides[0].tree_distance is None
+
+
+def text_task(folder: Path) -> list[list[str]]:
+    tiny.write_tasks(folder)
+    return [text.split() for text, _ in tiny.texts()]
+
+
+def roles_task(folder: Path) -> list[list[str]]:
+    tiny_sequences.write_sequences(folder)
+    return [["The", s, v, "the", o, place, "."] for s, v, o, place in tiny_sequences.sentences()]
+
+
+def figures(report: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not depend on the clock, or on who asked."""
+    return {name: value for name, value in report.items() if name not in ("seconds", "left_out")}
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "test"),
+    [(text_task, "text", "text-test.csv"), (roles_task, "roles", "roles-test.props")],
+)
+def test_a_run_with_a_parser_is_measured_with_it_again(
+    make: Callable[[Path], list[list[str]]],
+    name: str,
+    test: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
+    data, run = tmp_path / "data", tmp_path / "run"
+    parses = [Parse(tuple(words), (0, *[1] * (len(words) - 1))) for words in make(data)]
+    (data / "trees.conllu").write_text("".join(conllu_text(parses)), encoding="utf-8")
+    heads = '{heads=["forward & dependency", "backward & dependency"]}'
+    settings = (f"model.encoder_options={heads}", "model.encoder=mssan", "text.parser=trees.conllu")
+    changes = [part for setting in (*settings, "train.max_steps=25") for part in ("--set", setting)]
+    made = tiny.run("train", data / f"{name}.toml", "--data", data, "--out", run, "--json", "-q", *changes)
+    assert made.code == 0, made.err
+    own = figures(made.json()["test"])
+    assert figures(tiny.run("evaluate", run, data / test, "--data", data, "--json").json()) == own
+    assert "without a parse" not in caplog.text
+    assert figures(tiny.run("evaluate", run, data / test, "--json").json()) != own, "trees make a difference"
+    assert "texts are read without a parse" in caplog.text

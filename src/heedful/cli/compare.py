@@ -83,4 +83,5 @@ def _runs(folder: Path, on: str | None, data: Path | None) -> list[Run]:
     file = Path(on) if Path(on).suffix else None
     split = on if file is None else None
     columns = {name: name for name in ("text", "premise", "hypothesis", "label", "score")}
-    return [Run.of_report(evaluate_corpus(predictor, read_gold(predictor, file, split, data, columns)))]
+    corpus = read_gold(predictor, file, split, data, columns)
+    return [Run.of_report(evaluate_corpus(predictor, corpus, data))]

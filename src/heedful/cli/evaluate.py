@@ -84,7 +84,7 @@ def command(
     gate = _parse_gate(fail_under, list(METRICS)) if fail_under else None
     predictor = open_model(model, max_tokens, truncate, precision)
     corpus = read_gold(predictor, file, split, data, columns, references)
-    report = evaluate_corpus(predictor, corpus)
+    report = evaluate_corpus(predictor, corpus, data)
     if as_json:
         print_json({**report.as_dict(), "left_out": dict(corpus.skipped)})
     else:

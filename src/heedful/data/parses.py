@@ -108,12 +108,13 @@ def parse_corpus(
     return replace(corpus, heads=tuple(heads))
 
 
-def parse_if_possible(corpus: TokenisedCorpus, name: str) -> TokenisedCorpus:
+def parse_if_possible(corpus: TokenisedCorpus, name: str, folder: Path | None = None) -> TokenisedCorpus:
     """Give the texts of a request their trees; a file of trees that is not on this machine is done without, and named.
 
     Args:
         corpus: the words.
-        name: see `find_parser`; a file is looked for in ``HEEDFUL_DATA`` and in the working folder.
+        name: see `find_parser`.
+        folder: where a file is looked for first; None for ``HEEDFUL_DATA``.
 
     Returns:
         The corpus with heads, or as it is.
@@ -122,7 +123,7 @@ def parse_if_possible(corpus: TokenisedCorpus, name: str) -> TokenisedCorpus:
         UsageError: if a parser is named that cannot be used.
     """
     try:
-        parser = _shared_parser(name, os.environ.get("HEEDFUL_DATA"))
+        parser = _shared_parser(name, folder or os.environ.get("HEEDFUL_DATA"))
     except DataError as error:
         _LOG.warning("texts are read without a parse: %s", error)
         return corpus
@@ -130,7 +131,7 @@ def parse_if_possible(corpus: TokenisedCorpus, name: str) -> TokenisedCorpus:
 
 
 @lru_cache(maxsize=4)
-def _shared_parser(name: str, folder: str | None) -> DependencyParser:
+def _shared_parser(name: str, folder: Path | str | None) -> DependencyParser:
     """Return one parser for all requests, since its model takes seconds to load."""
     return find_parser(name, Path(folder) if folder else None)
 

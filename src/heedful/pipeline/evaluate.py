@@ -78,14 +78,15 @@ def _check_kind(predictor: AnyModel, name: str) -> None:
         raise UsageError(f"{name} is data for {wanted!r}, and the model answers {task!r}")
 
 
-def evaluate_corpus(predictor: AnyModel, corpus: Corpus) -> Report:
+def evaluate_corpus(predictor: AnyModel, corpus: Corpus, folder: Path | None = None) -> Report:
     """Evaluate a model on examples with gold.
 
     Args:
         predictor: the model.
         corpus: the examples.
+        folder: the folder of data sets, where the model's parser may be a file; None for ``HEEDFUL_DATA``.
 
     Returns:
         The report.
     """
-    return report(predictor, BY_NAME[predictor.model.task].read(predictor, corpus))
+    return report(predictor, BY_NAME[predictor.model.task].read(predictor, corpus, folder))

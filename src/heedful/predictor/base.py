@@ -17,7 +17,7 @@ from heedful.data.encode import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.parses import parse_if_possible
 from heedful.data.sampler import BucketSampler
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import UsageError
 from heedful.hugging_face import describe_encoder, rebuild_encoder
 from heedful.models import ModelConfig, Network, build_network, build_on_encoder
@@ -101,6 +101,22 @@ class TextModel(SavedModel):
         text = replace(self.text, max_tokens=max_tokens or self.text.max_tokens)
         return self.reading(replace(text, truncate=truncate or text.truncate))
 
+    def tokenise(
+        self, examples: Sequence[Example], source: Path | None = None, folder: Path | None = None
+    ) -> TokenisedCorpus:
+        """Cut examples into words, with their trees where the model was trained with a parser.
+
+        Args:
+            examples: texts, or pairs.
+            source: the file they came from, for messages.
+            folder: the folder of data sets, where the parser may be a file; None for ``HEEDFUL_DATA``.
+
+        Returns:
+            The words, in the order of the examples.
+        """
+        corpus = tokenise_corpus(examples, self.text.tokenizer, source)
+        return parse_if_possible(corpus, self.text.parser, folder) if self.text.parser else corpus
+
     def encode_examples(
         self, examples: Sequence[Example], source: Path | None = None
     ) -> tuple[EncodedDataset, Readings]:
@@ -116,9 +132,7 @@ class TextModel(SavedModel):
         Raises:
             DataError: naming the row, if a text is too long and may not be cut.
         """
-        corpus = tokenise_corpus(examples, self.text.tokenizer, source)
-        if self.text.parser:
-            corpus = parse_if_possible(corpus, self.text.parser)
+        corpus = self.tokenise(examples, source)
         limit = self.text.max_tokens
         dataset = encode(corpus, self.vocabulary, kind="none", max_tokens=limit, truncate=self.text.truncate)
         known = np.fromiter(map(self.vocabulary.knows, corpus.words), bool, len(corpus.words))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from heedful.config import RunConfig
 from heedful.data.collate import collate
 from heedful.data.encode import EncodedDataset
 from heedful.data.examples import Corpus
-from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.data.tokens import TokenisedCorpus
 from heedful.evaluation import Report
 from heedful.models import ModelConfig, Network
 from heedful.models.config import Task
@@ -58,12 +59,13 @@ class AnyTask(ABC):
         """Return the function from a network's output and a batch's targets to the loss of each example, [B]."""
 
     @abstractmethod
-    def read(self, model: Any, corpus: Corpus) -> Any:
+    def read(self, model: Any, corpus: Corpus, folder: Path | None = None) -> Any:
         """Turn examples with gold into the data set that `measure` takes.
 
         Args:
             model: the model that is to be measured.
             corpus: the examples.
+            folder: the folder of data sets, where the model's parser may be a file; None for ``HEEDFUL_DATA``.
 
         Returns:
             The data set.
@@ -153,7 +155,7 @@ class RunTask(AnyTask):
         """Return `loss`; see `AnyTask.objective`."""
         return self.loss
 
-    def read(self, model: TextModel, corpus: Corpus) -> EncodedDataset:
+    def read(self, model: TextModel, corpus: Corpus, folder: Path | None = None) -> EncodedDataset:
         """See `AnyTask.read`."""
-        tokenised = tokenise_corpus(corpus.examples, model.text.tokenizer, corpus.source)
+        tokenised = model.tokenise(corpus.examples, corpus.source, folder)
         return self.encode(tokenised, model.vocabulary, model.labels, model.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,8 @@ class TranslationTask(AnyTask):
         """Return the label-smoothed cross-entropy of a translation's subwords; see `AnyTask.objective`."""
         return partial(_loss, smoothing=config.translation.label_smoothing)
 
-    def read(self, model: Translator, corpus: Corpus) -> ParallelDataset:
-        """See `AnyTask.read`."""
+    def read(self, model: Translator, corpus: Corpus, folder: Path | None = None) -> ParallelDataset:
+        """See `AnyTask.read`; subwords have no trees."""
         text, languages = model.text, model.languages
         return encode_parallel(
             corpus, languages.source, languages.target, max_tokens=text.max_tokens, truncate=text.truncate
