@@ -81,6 +81,32 @@ def test_columns_can_be_read_back(made: Path, tmp_path: Path) -> None:
     assert (from_file[1], from_file[2]) == ("likes", "1.000")  # the file names its predicates
 
 
+def test_files_of_another_layout_are_read_back_like_the_training_file(made: Path, tmp_path: Path) -> None:
+    for part in ("roles", "roles-test"):
+        lines = (made / f"{part}.props").read_text(encoding="utf-8").splitlines()
+        (tmp_path / f"{part}.conll").write_text("\n".join(map(conll_2012, lines)) + "\n", encoding="utf-8")
+    settings = ("train=roles.conll", "test=roles-test.conll", "options={layout='conll2012'}")
+    changes = [part for setting in settings for part in ("--set", f"data.{setting}")]
+    run = tmp_path / "run"
+    words = ("train", made / "roles.toml", "--data", tmp_path, "--out", run, "--json", "-q", *changes)
+    trained = tiny.run(*words, "--set", "train.max_steps=15")
+    assert trained.code == 0, trained.err
+    own = trained.json()["test"]["metrics"]
+    assert tiny.run("evaluate", run, tmp_path / "roles-test.conll", "--json").json()["metrics"] == own
+    assert tiny.run("evaluate", run, made / "roles-test.props", "--json").json()["metrics"] == own
+    answers = tiny.run("predict", run, "--input", tmp_path / "roles-test.conll").out.splitlines()
+    assert answers == tiny.run("predict", run, "--input", made / "roles-test.props").out.splitlines()
+    assert len(answers) == 30
+    refused = tiny.run("evaluate", made / "runs/roles", tmp_path / "roles-test.conll")
+    assert (refused.code, "Set data.options.layout" in refused.err) == (3, True)
+
+
+def conll_2012(line: str) -> str:
+    """Write a line of CoNLL-2005 with the columns of the task of 2012."""
+    word, predicate, *cells = line.split() or ["", ""]
+    return " ".join(["a/b", "0", "0", word, *"XX-", predicate, *"---", *cells, "-"]) if word else ""
+
+
 def test_translations_are_learnt_measured_and_given(made: Path) -> None:
     words = ("evaluate", made / "runs/translation", made / "dev.en", "--references", made / "dev.de")
     report = tiny.run(*words, "--json").json()

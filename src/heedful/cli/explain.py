@@ -72,7 +72,7 @@ def command(
         columns,
         on_missing,
         is_pair=predictor.is_pair,
-        has_roles=isinstance(predictor, RolePredictor),
+        role_reader=predictor.read_file if isinstance(predictor, RolePredictor) else None,
     )
     if isinstance(predictor, RolePredictor):
         explanation = predictor.explain(corpus, _predicate(predictor, corpus, predicates))

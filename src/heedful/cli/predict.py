@@ -75,7 +75,7 @@ def command(
         columns,
         on_missing,
         is_pair=predictor.is_pair,
-        has_roles=isinstance(predictor, RolePredictor),
+        role_reader=predictor.read_file if isinstance(predictor, RolePredictor) else None,
     )
     found = _answers(predictor, corpus, predicates, as_columns)
     if as_json:

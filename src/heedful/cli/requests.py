@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +11,7 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.build import CorpusBuilder
 from heedful.data.readers.opening import bare_suffix, numbered_lines
 from heedful.data.readers.requests import read_requests
-from heedful.data.readers.roles import is_role_file, read_roles
+from heedful.data.readers.roles import is_role_file
 from heedful.data.readers.table import TABLE_SUFFIXES, read_table
 from heedful.errors import DataError, UsageError
 
@@ -27,7 +27,7 @@ def gather(
     on_missing: Literal["error", "empty"],
     *,
     is_pair: bool,
-    has_roles: bool = False,
+    role_reader: Callable[[Path], Corpus] | None = None,
 ) -> Corpus:
     """Collect the requests of a command.
 
@@ -38,7 +38,7 @@ def gather(
         columns: value of ``--columns``.
         on_missing: what a missing value in a table is.
         is_pair: whether pairs are wanted.
-        has_roles: whether the model labels semantic roles, and so reads files that name the predicates.
+        role_reader: reads files that name the predicates, for a model of semantic roles; None for another.
 
     Returns:
         One example a request, in order, with its row.
@@ -48,8 +48,8 @@ def gather(
         DataError: naming file, row and field, if the input is wrong.
     """
     _check_options(texts, pair, input_file, columns, is_pair=is_pair)
-    if input_file is not None and has_roles and is_role_file(input_file):
-        return read_roles(input_file)
+    if input_file is not None and role_reader is not None and is_role_file(input_file):
+        return role_reader(input_file)
     if input_file is not None:
         return _from_file(input_file, _column_names(columns, is_pair), on_missing)
     return read_requests([pair] if is_pair else texts, pair=is_pair)

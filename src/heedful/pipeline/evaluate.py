@@ -9,7 +9,6 @@ from typing import Any
 from heedful.data import catalogue
 from heedful.data.examples import Corpus
 from heedful.data.readers.parallel import read_parallel
-from heedful.data.readers.roles import read_roles
 from heedful.data.readers.table import read_table
 from heedful.errors import UsageError
 from heedful.evaluation import Report
@@ -58,7 +57,7 @@ def read_gold(
             )
         return read_parallel(file, target=references.absolute())
     if isinstance(predictor, RolePredictor):
-        return read_roles(file)
+        return predictor.read_file(file)
     return _read_table(predictor, file, columns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from heedful.data.encode import EncodedDataset
 from heedful.data.examples import Corpus, Example
 from heedful.data.frames import TaggedDataset, ask, collate_frames
 from heedful.data.readers.requests import read_requests
+from heedful.data.readers.roles import read_roles_like
 from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
 from heedful.ops.bio import bio_decode
@@ -73,6 +75,18 @@ class RolePredictor(TextModel):
         if isinstance(requests, str):
             raise UsageError(f"expected a list of texts, got one string: write [{requests!r:.60}]")
         return read_requests(list(requests))
+
+    def read_file(self, path: Path) -> Corpus:
+        """Read a file of sentences with their predicates, as the training file was read where it has its format.
+
+        Args:
+            path: the file; see `heedful.data.readers.roles.read_roles`.
+
+        Returns:
+            The examples.
+        """
+        data = self.about.run.get("data", {})
+        return read_roles_like(path, data.get("train", ""), data.get("options", {}))
 
     @torch.inference_mode()
     def find(self, dataset: EncodedDataset) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.frame import Frame
 from heedful.data.frames import ask, collate_frames, encode_frames
 from heedful.data.readers.role_columns import brackets
-from heedful.data.readers.roles import is_role_file, read_roles
+from heedful.data.readers.roles import is_role_file, read_roles, read_roles_like
 from heedful.data.tokens import tokenise_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.vocabulary import Vocabulary
@@ -94,6 +94,18 @@ def test_spans_of_conllu_become_tags_and_the_predicate_is_v(tmp_path: Path) -> N
 def test_mistakes_are_named_with_their_row(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read(tmp_path, name, text)
+
+
+def test_options_of_one_file_read_those_with_its_columns(tmp_path: Path) -> None:
+    propbank = tmp_path / "a.gold_conll"
+    propbank.write_text(PROPBANK, encoding="utf-8")
+    (tmp_path / "a.props").write_text(PROPS, encoding="utf-8")
+    (tmp_path / "a.conllu").write_text(CONLLU, encoding="utf-8")
+    assert read_roles_like(propbank, "train.conll.xz", {"genre": 1}).examples[0].group == "a"
+    for other in ("a.props", "a.conllu"):
+        assert read_roles_like(tmp_path / other, "train.conll", {"genre": 1}).examples[0].group == ""
+    for other in ("", "train.props"):  # a known set, or other columns
+        assert read_roles_like(propbank, other, {"genre": 1}).examples[0].group == ""
 
 
 def test_overlapping_spans_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -16,6 +16,10 @@ from heedful.errors import DataError, UsageError, nearest
 
 NESTED = "predicate whose spans nest or overlap"
 NONE = "-"
+_LAYOUT_QUESTION = (
+    "is the layout right? Set data.options.layout, or data.options.predicate and data.options.roles, where the model "
+    "is trained, and it reads such files; or bring the columns of CoNLL-2005 as .props"
+)
 _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
 
 
@@ -137,14 +141,14 @@ def _check(lines: list[list[str]], layout: RoleLayout, builder: CorpusBuilder, r
                 else f"{least} columns or more"
             )
             raise DataError(
-                f"{builder.where(row + place)}: expected {wanted}, got {len(fields)}; is the layout right?"
+                f"{builder.where(row + place)}: expected {wanted}, got {len(fields)}; {_LAYOUT_QUESTION}"
             )
     predicates = sum(fields[layout.predicate] != NONE for fields in lines)
     if predicates != count - layout.roles - layout.after:
         raise DataError(
             f"{builder.where(row)}: the sentence has {predicates} predicate(s) in column {layout.predicate}, but "
-            f"{count - layout.roles - layout.after} column(s) of brackets from column {layout.roles}; is the layout "
-            "right? Set data.options.predicate and data.options.roles."
+            f"{count - layout.roles - layout.after} column(s) of brackets from column {layout.roles}; "
+            f"{_LAYOUT_QUESTION}"
         )
 
 

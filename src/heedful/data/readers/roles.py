@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,29 @@ from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.role_spans import read_role_spans
 from heedful.errors import UsageError
 
-_PROPS = ".props"
-_COLUMNS, _SPANS = (".gold_conll", ".conll", _PROPS), (".conllu", ".conllup")
-ROLE_SUFFIXES = (*_COLUMNS, *_SPANS)
+_COLUMNS, _PROPS, _SPANS = (".gold_conll", ".conll"), (".props",), (".conllu", ".conllup")
+_FORMATS = (_COLUMNS, _PROPS, _SPANS)
+ROLE_SUFFIXES = (*_COLUMNS, *_PROPS, *_SPANS)
 
 
 def is_role_file(path: str | Path) -> bool:
     """Tell by its name whether a file holds sentences with predicates."""
     return bare_suffix(Path(path)) in ROLE_SUFFIXES
+
+
+def read_roles_like(path: str | Path, other: str | Path, options: Mapping[str, Any]) -> Corpus:
+    """Read a file with the options of another one, where the names of both promise the same columns.
+
+    Args:
+        path: the file; see `read_roles`.
+        other: the file that the options are for.
+        options: of `read_roles`; left out where the columns are others, so that ``.props`` stays CoNLL-2005.
+
+    Returns:
+        What `read_roles` gives.
+    """
+    alike = any({bare_suffix(Path(path)), bare_suffix(Path(other))} <= set(suffixes) for suffixes in _FORMATS)
+    return read_roles(path, **(options if alike else {}))
 
 
 def read_roles(path: str | Path, **options: Any) -> Corpus:
@@ -43,6 +59,6 @@ def read_roles(path: str | Path, **options: Any) -> Corpus:
                 f"{path}: a CoNLL-U file names its columns itself; leave out {', '.join(options)}"
             )
         return read_role_spans(path)
-    if suffix not in _COLUMNS:
+    if suffix not in ROLE_SUFFIXES:
         raise UsageError(f"{path}: for semantic roles the name must end in one of {', '.join(ROLE_SUFFIXES)}")
-    return read_role_columns(path, **{"layout": "conll2005"} | options if suffix == _PROPS else options)
+    return read_role_columns(path, **{"layout": "conll2005"} | options if suffix in _PROPS else options)
