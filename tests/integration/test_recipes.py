@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 import tiny
 from heedful import PairClassifier, PairScorer, TextClassifier
 from heedful.config import load_config, recipe_names
 from heedful.data import catalogue
 from heedful.estimators import Estimator
+from heedful.models import build_network, build_translation
 from heedful.pipeline.sources import GENERATED
+from heedful.structures import Batch, Sentences, TaggedBatch
 
 
 def changes(*settings: str) -> list[str]:
@@ -27,6 +30,22 @@ def test_recipes_name_known_data() -> None:
     for name in names:
         known = load_config(name).data.set
         assert known == GENERATED or known in catalogue.DATASETS or name.startswith("my-")
+
+
+OF_WORDS = [name for name in recipe_names() if not load_config(name).model.pretrained.name]
+
+
+@pytest.mark.parametrize("name", OF_WORDS)
+def test_the_network_of_every_recipe_answers(name: str) -> None:
+    config = load_config(name)
+    model, words = config.model, Sentences(torch.tensor([[2, 3]]), torch.ones(1, 2, dtype=torch.bool))
+    if model.task == "translation":
+        translator = build_translation(model, config.translation, 9, 9)
+        assert translator(Batch((words, words))).logits.shape == (1, 2, 9)
+        return
+    network = build_network(model, torch.randn(9, model.width))
+    logits = network(TaggedBatch((words,) * network.sides, flags=words.valid)).logits
+    assert logits.shape == ((1, 2, model.outputs) if model.task == "roles" else (1, model.outputs))
 
 
 @pytest.mark.parametrize(

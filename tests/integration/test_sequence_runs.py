@@ -187,6 +187,32 @@ def test_mistakes_are_one_line(made: Path, words: tuple[str, ...], message: str)
     assert "Traceback" not in result.err
 
 
+@pytest.mark.parametrize(
+    ("task", "metric", "files", "answer"),
+    [
+        ("roles", "f1", ("roles-test.props",), "[V likes]"),
+        ("translation", "bleu", ("dev.en", "--references", "dev.de"), GERMAN),
+    ],
+)
+def test_mssan_takes_the_place_of_either_stack(
+    made: Path, tmp_path: Path, task: str, metric: str, files: tuple[str, ...], answer: str
+) -> None:
+    options = "{heads=['forward & word', 'forward', 'backward & word', 'backward']}"
+    settings = ("encoder=mssan", "dropout=0", f"encoder_options={options}")
+    changes = [part for setting in settings for part in ("--set", f"model.{setting}")]
+    changes += ["--set", f"train.metric={metric}"]
+    run = tmp_path / "run"
+    words = ("train", made / f"{task}.toml", "--data", made, "--out", run, "--json", "-q", *changes)
+    trained = tiny.run(*words)
+    assert trained.code == 0, trained.err
+    named = [made / word if "." in word else word for word in files]
+    measured = tiny.run("evaluate", run, *named, "--json").json()["metrics"][metric]
+    assert measured == trained.json()["test"]["metrics"][metric]
+    assert measured > {"f1": 0.9, "bleu": 80}[metric]
+    text = TEXT if task == "roles" else TEXT.replace(" .", ".")
+    assert answer in tiny.run("predict", run, "--text", text).out
+
+
 @pytest.mark.parametrize(("task", "metric"), [("roles", "f1"), ("translation", "bleu")])
 def test_a_study_keeps_counts_and_is_compared(made: Path, tmp_path: Path, task: str, metric: str) -> None:
     for name, steps in (("few", 2), ("more", 25)):

@@ -143,7 +143,8 @@ def encoder_config(config: ModelConfig) -> Any:
     for name in config.encoder_options:
         if name not in known:
             raise UsageError(
-                f"model.encoder_options.{name} is unknown to {config.encoder}: {nearest(name, list(known))}"
+                f"model.encoder_options.{name} is unknown to {config.encoder}: {nearest(name, list(known))}; "
+                "model.encoder_options={} leaves an encoder its defaults"
             )
     shared = {"activation": config.activation, "dropout": config.dropout}
     options = {**{k: v for k, v in shared.items() if k in known}, **config.encoder_options}

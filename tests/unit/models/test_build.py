@@ -96,7 +96,7 @@ MISTAKES = [
     ({"encoder": "disam"}, "model.encoder='disam' is unknown: did you mean 'disan'?"),
     (
         {"encoder_options": {"mask": 1}},
-        "model.encoder_options.mask is unknown to disan: did you mean 'masks'?",
+        "model.encoder_options.mask is unknown to disan: did you mean 'masks'?; model.encoder_options={} leaves",
     ),
     ({"pooling": "mien"}, "model.pooling='mien' is unknown: did you mean 'mean'?"),
     ({"task": "pairs"}, "model.task='pairs' is unknown: did you mean 'pair'?"),

@@ -17,7 +17,9 @@ from heedful.structures import Batch, Sentences, TaggedBatch
 ENCODERS = {
     "mtsa-deep-att": {"layers": 2, "heads": 2},
     "deep-att": {"layers": 2, "heads": 2},
-    "bi-lstm": {},
+    "bi-lstm": {"layers": 2, "hidden": 5},
+    "cnn": {"filters": 4},
+    "hierarchical-cnn": {"layers": 2, "size": 3},
     "mssan": {"heads": ["forward & word", "backward"], "layers": 2},
 }
 
