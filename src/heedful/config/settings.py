@@ -25,7 +25,7 @@ class DataConfig:
         train: file of training examples (csv, tsv, jsonl, parquet, also compressed), relative to ``--data``.
         dev: file that selects; empty cuts ``dev_fraction`` from the training examples.
         test: file that is read once, at the end; may be empty. With a known data set, ``train`` and ``test`` name
-            splits of it instead, for example ``train = "train-part"``.
+            splits of it instead, for example ``train = "train-part"``, and so does ``dev``, by default the split "dev".
         train_limit: train on the first so many examples of a known data set that has a split; 0 for all.
         text: column of the text, for a text task.
         premise: column of the first text, for pairs.

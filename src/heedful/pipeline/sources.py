@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -13,20 +13,16 @@ from typing import Any
 from heedful.config import DataConfig, RunConfig
 from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
-from heedful.data.folds import folds, split_dev
 from heedful.data.readers.opening import find_file
 from heedful.data.readers.parallel import parallel_files, read_parallel
 from heedful.data.readers.roles import is_role_file, read_roles
 from heedful.data.readers.table import read_table
 from heedful.data.targets import collect_labels
-from heedful.errors import DataError, UsageError
+from heedful.errors import DataError, UsageError, nearest
 from heedful.files import sha256
+from heedful.pipeline.parts import FOLD_SEED, Corpora, arranged, first, one_fold, with_dev
 
 GENERATED = "scenes"
-FOLD_SEED = 0
-"""Folds are the same for every training seed, so that seeds and folds vary apart."""
-
-Corpora = dict[str, Corpus]
 
 
 @dataclass(frozen=True)
@@ -84,13 +80,10 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     """
     data, seed = config.data, config.train.seed
     if data.set == GENERATED:
-        return Source(
-            partial(scenes.generate, **data.options),  # the corpus is the same for every training seed
-            "pair",
-            "generated corpus; its dev part selects, its test part is read once",
-            scenes.LABELS,
-            {"generator": _source_sha256(scenes.__name__)},
-        )
+        generate = partial(scenes.generate, **data.options)  # the corpus is the same for every training seed
+        load, how = arranged(generate, data, seed, dev="its dev part")
+        generator = {"generator": _source_sha256(scenes.__name__)}
+        return Source(load, "pair", f"generated corpus; {how}", scenes.LABELS, generator)
     if data.set:
         if root is None:
             raise UsageError("the folder of data sets is not named: use --data or HEEDFUL_DATA")
@@ -120,7 +113,7 @@ def from_examples(
         parts = {"train": Corpus(list(train)), "dev": Corpus(list(dev))}
         return Source(lambda: parts, kind, "examples from Python; dev selects", labels)
     how = f"examples from Python; a dev part of {fraction:.0%} cut from training (seed {seed}) selects"
-    return Source(lambda: _with_dev(Corpus(list(train)), None, fraction, seed), kind, how, labels)
+    return Source(lambda: with_dev({"train": Corpus(list(train))}, fraction, seed), kind, how, labels)
 
 
 def _source_sha256(package: str) -> str:
@@ -129,71 +122,79 @@ def _source_sha256(package: str) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def _first(corpus: Corpus, limit: int) -> Corpus:
-    """Keep the first examples of a corpus; all of them if the limit is 0."""
-    return replace(corpus, examples=corpus.examples[:limit]) if limit else corpus
-
-
 def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
     known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
-    fingerprint = catalogue.fingerprint(data.set, root)
+    _check_splits(data, names)
+    test = data.test or "test"
+    dev = data.dev or ("dev" if "dev" in names and test != "dev" else "")
+    if data.protocol == "paper":
+        dev = ""
 
-    def read(split: str, *, trains: bool = False) -> Corpus:
+    def split(name: str, *, trains: bool = False) -> Corpus:
         left_out = () if trains else known.training_options
         options = {name: value for name, value in data.options.items() if name not in left_out}
-        return catalogue.load(data.set, split, root, **options)
+        return catalogue.load(data.set, name, root, **options)
 
+    def read() -> Corpora:
+        if "train" not in names:
+            return one_fold(split("all"), data)
+        parts = {"train": first(split(data.train or "train", trains=True), data.train_limit)}
+        return {**parts, **({"dev": split(dev)} if dev else {}), "test": split(test)}
+
+    called = "the official dev part" if dev == "dev" else f"part {dev!r}" if dev else ""
+    load, who = arranged(read, data, seed, dev=called)
+    fingerprint = catalogue.fingerprint(data.set, root)
+    return Source(load, known.kind, f"{_splits_used(data, names)}; {who}", known.labels, fingerprint)
+
+
+def _check_splits(data: DataConfig, names: Sequence[str]) -> None:
+    """Refuse names of splits that the data set does not have, and a split that both selects and tests."""
+    named = {"train": data.train, "dev": data.dev, "test": data.test}
+    for part, name in named.items():
+        if name and "train" not in names:
+            raise UsageError(
+                f"data.{part}={name!r}: {data.set} has no splits, it is cut into folds; leave data.{part} empty and "
+                "choose data.folds and data.fold"
+            )
+        if name and name not in names:
+            raise UsageError(f"data.{part}={name!r} is no split of {data.set}; {nearest(name, tuple(names))}")
+    if data.protocol == "honest" and data.dev and data.dev == (data.test or "test"):
+        raise UsageError(
+            f"data.dev and data.test are both {data.dev!r}: what selects is not read once; name another split, or "
+            "leave data.dev empty and set data.protocol=paper"
+        )
+
+
+def _splits_used(data: DataConfig, names: Sequence[str]) -> str:
     if "train" not in names:
-        official: Callable[[], tuple[Corpus, Corpus]] = lambda: _one_fold(read("all"), data)  # noqa: E731
-        how = f"fold {data.fold} of {data.folds} (shuffle seed {FOLD_SEED}) held out as test"
-    else:
-        train_split, test_split = data.train or "train", data.test or "test"
-        official = lambda: (_first(read(train_split, trains=True), data.train_limit), read(test_split))  # noqa: E731
-        how = "official split"
-        if (train_split, test_split) != ("train", "test"):
-            how = f"part {train_split!r} trains, part {test_split!r} tests"
-        if data.train_limit:
-            how += f"; the first {data.train_limit:,} training examples"
-    if data.protocol == "paper":
-        how += "; the papers' own protocol: the best of all evaluations on the test part itself"
-        return Source(lambda: _selected_on_test(*official()), known.kind, how, known.labels, fingerprint)
-    if "dev" in names and test_split != "dev":
-        how += "; the official dev part selects, test is read once"
-
-        def load() -> Corpora:
-            train, test = official()
-            return {"train": train, "dev": read("dev"), "test": test}
-
-        return Source(load, known.kind, how, known.labels, fingerprint)
-    how += (
-        f"; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects, test is read once"
-    )
-    return Source(
-        lambda: _with_dev(*official(), data.dev_fraction, seed), known.kind, how, known.labels, fingerprint
-    )
+        return f"fold {data.fold} of {data.folds} (shuffle seed {FOLD_SEED}) held out as test"
+    train, test = data.train or "train", data.test or "test"
+    how = "official split"
+    if (train, test) != ("train", "test"):
+        how = f"part {train!r} trains, part {test!r} tests"
+    return how + (f"; the first {data.train_limit:,} training examples" if data.train_limit else "")
 
 
 def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     kind = _kind_of(data)
-    named = {"train": data.train, "dev": data.dev, "test": data.test}
-    paths = {part: find_named(name, root) for part, name in named.items() if name}
+    paths = {part: find_named(name, root) for part, name in _named(data).items()}
     fingerprint = {path.name: sha256(path) for path in paths.values()}
 
-    def load() -> Corpora:
-        parts = _read_roles(paths, data) if kind == "roles" else _read_tables(paths, data)
-        if "dev" in parts:
-            return parts
-        if data.protocol == "paper" and "test" in parts:
-            return _selected_on_test(parts["train"], parts["test"])
-        return _with_dev(parts["train"], parts.get("test"), data.dev_fraction, seed)
+    def read() -> Corpora:
+        return _read_roles(paths, data) if kind == "roles" else _read_tables(paths, data)
 
-    if "dev" in paths:
-        how = "named files; dev selects"
-    elif data.protocol == "paper":
-        how = "named files; the best of all evaluations on the test part itself"
-    else:
-        how = f"named files; a dev part of {data.dev_fraction:.0%} cut from training (seed {seed}) selects"
-    return Source(load, kind, how, fingerprint=fingerprint)
+    load, who = arranged(read, data, seed, dev="dev" if "dev" in paths else "", has_test="test" in paths)
+    return Source(load, kind, f"named files; {who}", fingerprint=fingerprint)
+
+
+def _named(data: DataConfig) -> dict[str, str]:
+    """Return the files that are read; under the papers' protocol the test part selects, and no dev file is read."""
+    if data.protocol == "paper" and not data.test:
+        raise UsageError(
+            "data.protocol='paper' selects on the test part: name its file as data.test, or set data.protocol=honest"
+        )
+    named = {"train": data.train, "dev": data.dev if data.protocol == "honest" else "", "test": data.test}
+    return {part: name for part, name in named.items() if name}
 
 
 def _kind_of(data: DataConfig) -> str:
@@ -220,23 +221,18 @@ def _read_tables(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
 
 def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     source, target = data.languages
-    named = {"train": data.train, "dev": data.dev, "test": data.test}
-    files = {part: parallel_files(stem, (source, target)) for part, stem in named.items() if stem}
+    files = {part: parallel_files(stem, (source, target)) for part, stem in _named(data).items()}
     paths = {part: find_named(names[0], root) for part, names in files.items()}
     beside = [find_named(str(path.parent / files[part][1]), None) for part, path in paths.items()]
 
-    def load() -> Corpora:
-        parts = {
+    def read() -> Corpora:
+        return {
             part: read_parallel(path, target=files[part][1], **data.options) for part, path in paths.items()
         }
-        return (
-            parts if "dev" in parts else _with_dev(parts["train"], parts.get("test"), data.dev_fraction, seed)
-        )
 
-    cut = f"a dev part of {data.dev_fraction:.0%} cut from training (seed {seed})"
-    how = f"named files; {'dev' if 'dev' in paths else cut} selects"
+    load, who = arranged(read, data, seed, dev="dev" if "dev" in paths else "", has_test="test" in paths)
     fingerprint = {path.name: sha256(path) for path in (*paths.values(), *beside)}
-    return Source(load, "translation", how, fingerprint=fingerprint)
+    return Source(load, "translation", f"named files; {who}", fingerprint=fingerprint)
 
 
 def find_named(name: str, root: Path | None) -> Path:
@@ -259,26 +255,3 @@ def find_named(name: str, root: Path | None) -> Path:
             if not Path(name).exists():
                 raise
     return find_file(name)
-
-
-def _one_fold(whole: Corpus, data: DataConfig) -> tuple[Corpus, Corpus]:
-    fold = folds(len(whole.examples), seed=FOLD_SEED, n=data.folds)[data.fold - 1]
-    train, test = ([whole.examples[i] for i in rows] for rows in (fold.train, fold.test))
-    return Corpus(train, whole.skipped, whole.source), Corpus(test, source=whole.source)
-
-
-def _selected_on_test(train: Corpus, test: Corpus) -> Corpora:
-    return {"train": train, "dev": test, "test": test}
-
-
-def _with_dev(train: Corpus, test: Corpus | None, fraction: float, seed: int) -> Corpora:
-    try:
-        rest, dev = split_dev(train.examples, fraction, seed)
-    except UsageError as error:
-        where = train.source or "training data"
-        raise DataError(
-            f"{where}: {len(train.examples)} usable rows are too few to cut a dev part of {fraction:.0%} from; "
-            "bring more, raise data.dev_fraction, or give a dev part of its own"
-        ) from error
-    parts = {"train": Corpus(rest, train.skipped, train.source), "dev": Corpus(dev, source=train.source)}
-    return parts if test is None else {**parts, "test": test}

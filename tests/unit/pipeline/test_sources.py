@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,11 +54,31 @@ def test_a_named_dev_part_selects(folder: Path) -> None:
     assert source.protocol == "named files; dev selects"
 
 
-def test_the_papers_protocol_selects_on_the_test_part(folder: Path) -> None:
-    source = find_source(config(**NAMED, protocol="paper"), folder)
+PARALLEL = {"train": "train", "test": "test", "languages": ("en", "de")}
+SCENES = {"set": "scenes", "options": {"train": 30, "dev": 15, "test": 15}}
+
+
+@pytest.mark.parametrize(
+    ("named", "size"),
+    [(NAMED, 40), ({**NAMED, "dev": "text.csv"}, 40), ({**PARALLEL, "dev": "dev"}, 3), (SCENES, 15)],
+)
+def test_the_papers_protocol_selects_on_the_test_part(folder: Path, named: dict[str, Any], size: int) -> None:
+    for part, rows in (("train", 5), ("dev", 4), ("test", 3)):
+        for language in ("en", "de"):
+            (folder / f"{part}.{language}").write_text("a word\n" * rows, encoding="utf-8")
+    honest = find_source(config(**named), folder).load()
+    assert honest["dev"] is not honest["test"]
+    source = find_source(config(**named, protocol="paper"), folder)
     parts = source.load()
     assert parts["dev"] is parts["test"]
-    assert "on the test part itself" in source.protocol
+    assert len(parts["test"].examples) == size
+    assert "the best of all evaluations on the test part itself" in source.protocol
+    assert "dev.en" not in source.fingerprint
+
+
+def test_the_papers_protocol_needs_a_test_part(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"selects on the test part: name its file as data\.test"):
+        find_source(config(**{**NAMED, "test": "", "dev": "text-test.csv"}, protocol="paper"), folder)
 
 
 def test_kinds_follow_the_columns(folder: Path) -> None:
@@ -122,6 +143,7 @@ def test_splits_of_a_known_set_are_named_and_limited(tmp_path: Path) -> None:
     named = {"set": "multinli", "train": "train-part", "test": "dev-matched", "train_limit": 30}
     source = find_source(config(**named), tmp_path)
     parts = source.load()
+    assert list(parts) == ["train", "dev", "test"]
     assert {name: len(corpus.examples) for name, corpus in parts.items()} == {
         "train": 27,
         "dev": 3,
@@ -132,6 +154,29 @@ def test_splits_of_a_known_set_are_named_and_limited(tmp_path: Path) -> None:
     assert "part 'train-part' trains, part 'dev-matched' tests; the first 30 training" in source.protocol
     with pytest.raises(UsageError, match=r"train_limit must be 0 \(all\) or more; got -1"):
         config(train_limit=-1)
+
+
+def test_a_named_split_of_a_known_set_selects(tmp_path: Path) -> None:
+    (tmp_path / "multinli").mkdir()
+    row = '{"gold_label": "neutral", "sentence1": "a cat", "sentence2": "it sleeps"}\n'
+    for name, rows in (("train_part", 9), ("dev_matched", 5), ("dev_mismatched_one_annotator", 3)):
+        (tmp_path / "multinli" / f"multinli_1.0_{name}.jsonl").write_text(row * rows, encoding="utf-8")
+    named = {"set": "multinli", "train": "train-part", "dev": "dev-matched"}
+    named["test"] = "dev-mismatched-one-annotator"
+    source = find_source(config(**named), tmp_path)
+    sizes = {name: len(corpus.examples) for name, corpus in source.load().items()}
+    assert sizes == {"train": 9, "dev": 5, "test": 3}
+    assert source.protocol.endswith("; part 'dev-matched' selects, test is read once")
+    selected = find_source(config(**named, protocol="paper"), tmp_path).load()
+    assert len(selected["dev"].examples) == 3
+    with pytest.raises(
+        UsageError, match=r"data\.dev='dev-machted' is no split of multinli; did you mean 'dev-m"
+    ):
+        find_source(config(**{**named, "dev": "dev-machted"}), tmp_path)
+    with pytest.raises(UsageError, match=r"data\.dev and data\.test are both 'dev-matched'"):
+        find_source(config(**{**named, "test": "dev-matched"}), tmp_path)
+    with pytest.raises(UsageError, match=r"data\.dev='dev': cr has no splits, it is cut into folds"):
+        find_source(config(set="cr", dev="dev"), tmp_path)
 
 
 def test_phrases_of_trees_train_while_whole_sentences_select_and_test(tmp_path: Path) -> None:
