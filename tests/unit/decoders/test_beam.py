@@ -74,6 +74,34 @@ def greedy(sentence: int, limit: int) -> tuple[int, ...]:
     return prefix[1:]
 
 
+def plain_search(sentence: int, limit: int, beam: int, alpha: float) -> list[tuple[int, ...]]:
+    """Search one sentence hypothesis by hypothesis; a beginning is its tokens and its log-probability."""
+    beginnings, finished = [((BEGIN,), 0.0)], []
+    while beginnings and len(finished) < beam:
+        grown = []
+        for tokens, total in beginnings:
+            allowed = [END] if len(tokens) == limit else range(END, WORDS)
+            scores = log_probabilities(sentence, tokens)
+            grown += [((*tokens, token), total + float(scores[token])) for token in allowed]
+        best = sorted(grown, key=lambda one: -one[1])[: 2 * beam]
+        finished += [one for one in best[:beam] if one[0][-1] == END]
+        beginnings = [one for one in best if one[0][-1] != END][:beam]
+        reachable = max((total for _, total in beginnings), default=0.0) / length_penalty(limit, alpha)
+        if any(total / length_penalty(len(tokens) - 1, alpha) >= reachable for tokens, total in finished):
+            break
+    finished.sort(key=lambda one: -one[1] / length_penalty(len(one[0]) - 1, alpha))
+    return [tokens[1:-1] for tokens, _ in finished[:beam]]
+
+
+@pytest.mark.parametrize("beam", [2, 3, 4])
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
+def test_a_narrow_beam_is_the_search_written_out(beam: int, alpha: float) -> None:
+    limit, sentences = 7, 20
+    found = search([limit] * sentences, beam=beam, length_penalty=alpha)
+    for sentence, hypotheses in enumerate(found):
+        assert [one.tokens for one in hypotheses] == plain_search(sentence, limit, beam, alpha)
+
+
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])
 def test_a_beam_as_wide_as_all_beginnings_finds_the_best_of_all(alpha: float) -> None:
     limits = [4, 1, 3, 5]
@@ -135,6 +163,37 @@ def test_limits_and_forbidden_tokens_hold() -> None:
             assert not {PAD, BEGIN, END} & set(hypothesis.tokens)
 
 
+@dataclass(frozen=True)
+class Count:
+    """What a made-up model keeps: how many tokens it has read."""
+
+    read: int
+
+    def select(self, rows: Tensor) -> Count:
+        return self
+
+
+def test_a_longer_translation_may_overtake_a_finished_one() -> None:
+    word, other, longest = END + 1, END + 2, 9
+    likely = {0: {END: 0.5, word: 0.4, other: 0.1}, longest: {END: 1.0}}
+
+    def certain_after_its_first_word(tokens: Tensor, state: Count) -> tuple[Tensor, Count]:
+        row = torch.zeros(WORDS)
+        for token, probability in likely.get(state.read, {word: 1.0}).items():
+            row[token] = probability
+        return row.log().repeat(len(tokens), 1), Count(state.read + 1)
+
+    config = SearchConfig(beam=2, length_penalty=1.5)
+    (found,) = beam_search(
+        certain_after_its_first_word, Count(0), [longest + 1], config, begin=BEGIN, end=END
+    )
+    assert found[0].tokens == (word,) * longest
+
+
+def test_a_beam_of_four_and_the_penalty_of_gnmt_are_the_defaults() -> None:
+    assert SearchConfig() == SearchConfig(beam=4, length_penalty=0.6, extra_tokens=50)
+
+
 def test_no_sentences() -> None:
     assert search([]) == []
 
@@ -150,6 +209,7 @@ def test_penalty_by_hand() -> None:
     [
         ({"beam": 0}, "beam"),
         ({"length_penalty": -1.0}, "length_penalty"),
+        ({"length_penalty": math.inf}, "length_penalty"),
         ({"extra_tokens": 0}, "extra_tokens"),
     ],
 )

@@ -53,6 +53,14 @@ def test_an_invalid_best_tag_gives_way_to_the_cheapest_repair() -> None:
     assert [TAGS[tag] for tag in found[0]] == ["B-A", "I-A"]
 
 
+def test_among_equals_the_smallest_number_wins() -> None:
+    scores, valid = torch.zeros(1, 3, len(TAGS)), torch.ones(1, 3, dtype=torch.bool)
+    assert [TAGS[tag] for tag in bio_decode(scores, valid, BEGINS)[0]] == ["O", "O", "O"]
+    scores[0, 0, TAGS.index("B-A")] = 1.0
+    scores[0, 2, TAGS.index("I-A")] = 1.0  # which B-A and I-A may both go before
+    assert [TAGS[tag] for tag in bio_decode(scores, valid, BEGINS)[0]] == ["B-A", "B-A", "I-A"]
+
+
 def test_a_sentence_without_words_and_a_wider_batch_change_nothing() -> None:
     scores = torch.randn(2, 3, len(TAGS), generator=torch.Generator().manual_seed(9))
     valid = torch.tensor([[True, True, False], [False, False, False]])
@@ -65,6 +73,12 @@ def test_a_sentence_without_words_and_a_wider_batch_change_nothing() -> None:
     ("scores", "valid", "begins", "message"),
     [
         (torch.zeros(1, 0, 5), torch.zeros(1, 0, dtype=torch.bool), BEGINS, "L >= 1"),
+        (
+            torch.zeros(1, 2, 5, dtype=torch.int64),
+            torch.ones(1, 2, dtype=torch.bool),
+            BEGINS,
+            "floating point, L >= 1; got torch.int64",
+        ),
         (torch.zeros(1, 2, 5), torch.zeros(1, 2), BEGINS, "valid must be booleans"),
         (torch.zeros(1, 2, 4), torch.ones(1, 2, dtype=torch.bool), BEGINS, "one number a tag, 4"),
         (torch.zeros(1, 2, 5), torch.ones(1, 2, dtype=torch.bool), BEGINS.clamp(min=0), "could begin"),
