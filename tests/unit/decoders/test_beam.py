@@ -114,14 +114,6 @@ def test_a_beam_as_wide_as_all_beginnings_finds_the_best_of_all(alpha: float) ->
         assert found[sentence][0].score == pytest.approx(expected[0].score, abs=1e-5)
 
 
-def test_without_a_stop_before_the_end_all_are_found_in_order() -> None:
-    """With a beam no smaller than the number of translations the search can only end by the bound or the limit."""
-    expected = every_translation(3, 3, 0.0)
-    found = search([3], first=3, beam=64, length_penalty=0.0)[0]
-    best = [hypothesis.tokens for hypothesis in found]
-    assert best == [hypothesis.tokens for hypothesis in expected][: len(best)]
-
-
 def test_a_beam_of_one_is_greedy_search() -> None:
     limits = [6] * 30
     found = search(limits, beam=1)
