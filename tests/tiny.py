@@ -44,6 +44,7 @@ TEXT = SETTINGS.format(
     model='task = "text"',
     train="",
 )
+POLARITY = SETTINGS.format(data='set = "cr"', model='task = "text"', train="")
 PAIR = SETTINGS.format(
     data='train = "pair.tsv"\ntest = "pair-test.tsv"\npremise = "premise"\nhypothesis = "hypothesis"\nlabel = "label"',
     model='task = "pair"',
@@ -108,6 +109,15 @@ def write_csv(path: Path, rows, header) -> Path:
         writer.writerow(header)
         writer.writerows(rows)
     return path
+
+
+def write_polarity(folder: Path, count: int) -> Path:
+    """Write texts as the data set cr, which has no parts of its own, and settings of it into a folder."""
+    (folder / "cr").mkdir(parents=True)
+    lines = "".join(f"{int(label == 'pos')} {text}\n" for text, label in texts()[:count])
+    (folder / "cr" / "custrev.all").write_text(lines, encoding="utf-8")
+    (folder / "polarity.toml").write_text(POLARITY, encoding="utf-8")
+    return folder
 
 
 def write_tasks(folder: Path) -> Path:

@@ -34,6 +34,12 @@ def test_the_seed_decides() -> None:
     assert shuffled(6, 1) == [0, 3, 5, 4, 2, 1]
 
 
+def test_folds_are_cut_from_the_shuffled_order() -> None:
+    parts = folds(6, seed=1, n=3)
+    assert [fold.test for fold in parts] == [[0, 3], [5, 4], [2, 1]]
+    assert parts[1].train == [0, 3, 2, 1]
+
+
 def test_too_few_examples() -> None:
     with pytest.raises(UsageError, match="cannot cut 5 examples into 10 folds"):
         folds(5, 0)
@@ -55,6 +61,13 @@ def test_unstratified_dev_part_has_the_size() -> None:
     assert len(split_dev(data, 0.2, seed=1, stratified=False)[1]) == 20
     scored = [Example((str(row),), float(row), row=row) for row in range(40)]
     assert len(split_dev(scored, 0.25, seed=1)[1]) == 10
+
+
+def test_classes_too_small_for_a_share_leave_one_part_empty() -> None:
+    few = examples({"a": 3, "b": 3, "c": 3, "d": 3})
+    assert len(split_dev(few, 0.1, seed=1, stratified=False)[1]) == 1
+    with pytest.raises(UsageError, match=r"fraction 0\.1 of 12 examples leaves one part empty"):
+        split_dev(few, 0.1, seed=1)
 
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 0.001])

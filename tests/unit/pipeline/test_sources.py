@@ -81,6 +81,19 @@ def test_the_papers_protocol_needs_a_test_part(folder: Path) -> None:
         find_source(config(**{**NAMED, "test": "", "dev": "text-test.csv"}, protocol="paper"), folder)
 
 
+def test_each_example_is_tested_in_one_fold_and_trains_or_selects_in_the_others(tmp_path: Path) -> None:
+    count, n = 31, 3
+    folder, every_row = tiny.write_polarity(tmp_path, count), list(range(1, count + 1))
+    tested: list[int] = []
+    for fold in range(1, n + 1):
+        source = find_source(config(set="cr", folds=n, fold=fold), folder)
+        assert source.protocol.startswith(f"fold {fold} of {n} (shuffle seed 0) held out as test")
+        rows = {name: [example.row for example in part.examples] for name, part in source.load().items()}
+        assert sorted(rows["train"] + rows["dev"] + rows["test"]) == every_row
+        tested += rows["test"]
+    assert sorted(tested) == every_row
+
+
 def test_kinds_follow_the_columns(folder: Path) -> None:
     pair = {"train": "pair.tsv", "premise": "premise", "hypothesis": "hypothesis"}
     assert find_source(config(**pair, label="label"), folder).kind == "pair"
