@@ -24,12 +24,20 @@ def _honest(n: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_ece_by_hand() -> None:
-    found = reliability(_logits_of([0.9, 0.9, 0.65, 0.65]), np.array([0, 1, 0, 0]))
-    assert found.ece == pytest.approx((2 * abs(0.5 - 0.9) + 2 * abs(1.0 - 0.65)) / 4)
-    assert found.nll == pytest.approx(-np.log([0.9, 0.1, 0.65, 0.65]).mean())
-    assert [(part.count, part.accuracy) for part in found.bins] == [(2, 1.0), (2, 0.5)]
+    found = reliability(_logits_of([0.9, 0.9, 0.9, 0.65]), np.array([0, 1, 1, 0]))
+    assert found.ece == pytest.approx((3 * abs(1 / 3 - 0.9) + 1 * abs(1.0 - 0.65)) / 4)
+    assert found.nll == pytest.approx(-np.log([0.9, 0.1, 0.1, 0.65]).mean())
+    assert [(part.count, part.accuracy) for part in found.bins] == [(1, 1.0), (3, 1 / 3)]
     for part in found.bins:
         assert part.low < part.confidence <= part.high == pytest.approx(part.low + 1 / BINS)
+
+
+def test_bins_are_fifteenths_and_hold_their_upper_end() -> None:
+    assert BINS == 15
+    found = reliability(_logits_of([0.9, 0.65]), np.array([0, 0]))
+    assert [(part.low, part.high) for part in found.bins] == [(9 / 15, 10 / 15), (13 / 15, 14 / 15)]
+    (third,) = reliability(np.zeros((1, 3)), np.array([0])).bins  # a confidence of 5 / 15
+    assert (third.low, third.high) == (4 / 15, 5 / 15)
 
 
 def test_certain_answers_are_in_the_last_bin() -> None:
@@ -51,8 +59,9 @@ def test_the_temperature_minimises_the_loss() -> None:
     assert fit_temperature(logits, gold) == pytest.approx(tried[np.argmin(losses)], rel=0.01)
 
 
-def test_nothing_is_fitted_where_every_answer_is_right() -> None:
+def test_nothing_is_fitted_where_every_answer_is_right_or_there_is_none() -> None:
     assert fit_temperature(np.array([[2.0, 0.0], [0.0, 1.0]]), np.array([0, 1])) == 1.0
+    assert fit_temperature(np.empty((0, 3)), np.empty(0, np.int64)) == 1.0
 
 
 def test_calibration_before_and_after() -> None:

@@ -32,7 +32,7 @@ def test_report_by_class_and_group() -> None:
         np.array([0, 1, 1]),
         ("no", "yes"),
         groups=["a", "b", "b"],
-        notes={"texts cut": 2},
+        notes={"texts cut": 2, "empty texts": 0},
     )
     assert report.confusion == {"no": {"no": 1, "yes": 1}, "yes": {"no": 0, "yes": 1}}
     assert report.per_class["no"] == {"precision": 1.0, "recall": 0.5, "f1": pytest.approx(2 / 3), "count": 2}
@@ -40,9 +40,17 @@ def test_report_by_class_and_group() -> None:
     text = report.render()
     for part in ("accuracy 0.6667", "(3 examples", "2 texts cut", "yes"):
         assert part in text
+    assert "empty texts" not in text
 
 
 def test_report_of_scores() -> None:
     report = evaluate_scores(np.array([1.0, 5.0]), np.array([1.0, 4.0]))
     assert report.metrics["pearson"] == pytest.approx(1.0)
     assert report.metrics["mse"] == 0.5
+
+
+def test_scores_by_group_and_those_without_one() -> None:
+    scores = np.array([1.0, 2.0, 3.0, 5.0]), np.array([1.0, 2.0, 3.0, 3.0])
+    report = evaluate_scores(*scores, groups=["news", "news", "", ""])
+    found = {name: (row["count"], row["mse"]) for name, row in report.by_group.items()}
+    assert found == {"news": (2, 0.0), "(none)": (2, 2.0)}

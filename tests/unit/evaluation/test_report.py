@@ -72,7 +72,8 @@ def test_calibration_is_printed_and_a_figure() -> None:
     assert report.figures() == {**report.metrics, "ece": report.calibration.after.ece}
     assert f"ECE {report.calibration.after.ece:.4f} at temperature 2.000" in report.render()
     assert "temperature 2.000" in render_reliability(report)
-    assert render_reliability(report).count("\n") == 1 + len(report.calibration.after.bins)
+    shown = [line.split()[3] for line in render_reliability(report).splitlines()[2:]]
+    assert shown == [f"{part.confidence:.3f}" for part in report.calibration.after.bins]
     scores = evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6))
     assert scores.figures() == scores.metrics
     assert "no confidences" in render_reliability(scores)

@@ -181,6 +181,25 @@ def test_the_report_sums_what_is_kept_of_each_frame() -> None:
     assert report.by_group["a"]["f1"] == pytest.approx(half.f1)
 
 
+ONE_OF_TWO = compare_frames(tags("A0 V A0"), tags("A0 V ."))
+ONE_OF_NONE = compare_frames(tags(". V ."), tags(". V A1"))
+
+
+def test_a_report_by_sentence_length() -> None:
+    report = evaluate_roles([ONE_OF_TWO, ONE_OF_NONE], Counts(), lengths=np.array([[4], [7]]))
+    found = {name: (row["count"], row["precision"], row["recall"]) for name, row in report.by_length.items()}
+    assert found == {"0-5": (1, 1.0, 0.5), "6-10": (1, 0.0, 0.0)}
+
+
+def test_a_role_counts_as_often_as_the_gold_has_it() -> None:
+    per_role = evaluate_roles([ONE_OF_TWO, ONE_OF_NONE], Counts()).per_class
+    assert [per_role[role]["count"] for role in ("A0", "A1")] == [2, 0]
+
+
+def test_a_share_of_nothing_is_zero() -> None:
+    assert Counts().precision == Counts().recall == Counts().f1 == 0.0
+
+
 def test_two_taggers_are_compared_frame_by_frame() -> None:
     draw = random.Random(2)
     frames = [frame(draw, 10) for _ in range(200)]

@@ -10,8 +10,10 @@ import pytest
 from scipy import stats
 
 from heedful.errors import UsageError
-from heedful.evaluation import classification_metrics, relatedness_metrics
+from heedful.evaluation import classification_metrics, relatedness_metrics, resampling
+from heedful.evaluation.resampling import resampled
 from heedful.evaluation.significance import (
+    Interval,
     accuracy_interval,
     bootstrap_interval,
     describe_p,
@@ -47,6 +49,11 @@ def test_metrics_of_weighted_copies_are_those_of_the_libraries() -> None:
         np.testing.assert_allclose(STATISTICS[name](scores[0], scores[1], weights), expected)
 
 
+def test_a_class_that_a_copy_lacks_does_not_count_in_it() -> None:
+    classes = np.array([0, 1, 2])
+    assert STATISTICS["macro_f1"](classes, classes, np.array([[1.0, 2.0, 0.0]])).tolist() == [1.0]
+
+
 @pytest.mark.parametrize("name", ["pearson", "spearman"])
 def test_a_constant_has_no_correlation(name: str) -> None:
     scores = np.array([1.1, 2.3, 4.7])
@@ -77,6 +84,42 @@ def test_bootstrap_is_a_function_of_its_seed() -> None:
     gold, predicted = _classes(2)
     again = [bootstrap_interval("macro_f1", gold, predicted, resamples=300, seed=seed) for seed in (5, 5, 6)]
     assert again[0] == again[1] != again[2]
+    paired = [
+        paired_bootstrap("accuracy", gold, predicted, gold, resamples=300, seed=seed) for seed in (5, 5, 6)
+    ]
+    assert paired[0] == paired[1] != paired[2]
+
+
+def test_a_block_of_resamples_goes_on_where_the_one_before_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    gold, answer = np.random.default_rng(0).normal(size=(2, 40))
+
+    def drawn() -> np.ndarray:
+        return resampled(STATISTICS["mse"], gold, [answer], resamples=30, seed=5)[0]
+
+    at_once = drawn()
+    assert len(set(at_once.round(12))) == 30
+    monkeypatch.setattr(resampling, "_CELLS", 7 * len(gold))  # blocks of seven
+    np.testing.assert_allclose(drawn(), at_once)
+
+
+def _intervals(level: float) -> list[Interval | None]:
+    """Return an interval of each kind."""
+    gold, first = _classes(6)
+    _, second = _classes(7)
+    return [
+        accuracy_interval(15, 20, level),
+        bootstrap_interval("accuracy", gold, first, resamples=999, level=level),
+        paired_bootstrap("accuracy", gold, first, second, resamples=999, level=level).interval,
+        paired_seeds([0.80, 0.82, 0.81], [0.83, 0.84, 0.85], level).interval,
+    ]
+
+
+def test_intervals_are_of_the_level_asked_for() -> None:
+    for narrow, wide in zip(_intervals(0.5), _intervals(0.95), strict=True):
+        assert narrow is not None
+        assert wide is not None
+        assert (narrow.level, wide.level) == (0.5, 0.95)
+        assert wide.low < narrow.low < narrow.high < wide.high
 
 
 def test_paired_bootstrap_against_the_exact_distribution() -> None:
@@ -94,6 +137,11 @@ def test_paired_bootstrap_against_the_exact_distribution() -> None:
     low, high = (at[np.searchsorted(np.cumsum(gains), q)] for q in (0.025, 0.975))
     assert found.interval is not None
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1 / 60)
+
+
+def test_p_is_never_zero() -> None:
+    gold = np.ones(50, int)
+    assert paired_bootstrap("accuracy", gold, 1 - gold, gold, resamples=99).p == pytest.approx(2 / 100)
 
 
 def test_the_same_answers_do_not_differ() -> None:

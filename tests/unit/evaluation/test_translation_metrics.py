@@ -81,15 +81,23 @@ def test_the_paired_bootstrap_tells_a_difference_from_chance() -> None:
 def test_packed_sentences_have_the_bleu_of_the_texts_however_short() -> None:
     references = ["Ein Hund.", "Hund", "Ein Mann läuft im Park herum.", "Ja"]
     translations = ["", "Hund", "Ein Mann läuft im Park.", "Nein doch"]
-    whole = bleu_of_copies(*pack_translations(references, translations), np.ones((1, 4)))
-    assert whole == pytest.approx([sacrebleu.corpus_bleu(translations, [references]).score], abs=1e-9)
+    for count in (1, 2, 4):  # nothing right, one word, four in a row
+        some = references[:count], translations[:count]
+        found = bleu_of_copies(*pack_translations(*some), np.ones((1, count)))
+        assert found == pytest.approx([sacrebleu.corpus_bleu(some[1], [some[0]]).score], abs=1e-9)
 
 
 def test_the_kept_answers_hold_numbers_alone() -> None:
     report = evaluate_translations(REFERENCES, POOR, perplexity=1.0)
     assert (report.gold.dtype.kind, report.predicted.dtype.kind) == ("i", "i")
-    with pytest.raises(UsageError, match="more than BLEU is kept of"):
-        pack_translations(["a"], ["a " * 5000])
+
+
+def test_a_sentence_is_kept_up_to_twelve_bits_of_words() -> None:
+    words = np.ones((1, 1))
+    longest = "a " * 4095
+    assert bleu_of_copies(*pack_translations([longest], [longest]), words) == pytest.approx([100])
+    with pytest.raises(UsageError, match=r"4,096 words, more than BLEU is kept of \(4,095\)"):
+        pack_translations(["a"], [longest + "a"])
 
 
 def test_the_bootstrap_agrees_with_that_of_sacrebleu() -> None:
