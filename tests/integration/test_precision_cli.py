@@ -18,9 +18,10 @@ def test_evaluate_and_predict_in_less_than_float32(trained, precision: str) -> N
     full, less = (tiny.run(*arguments, *more).json() for more in ((), ("--precision", precision)))
     assert less["count"] == full["count"]
     assert abs(less["metrics"]["accuracy"] - full["metrics"]["accuracy"]) <= 0.05
-    asked = ("predict", trained.runs / "text", "--text", "superb film", "--precision", precision, "--json")
-    probabilities = tiny.run(*asked).json()["probabilities"]
-    assert sum(probabilities.values()) == pytest.approx(1.0)
+    asked = ("predict", trained.runs / "text", "--text", "superb film", "--json")
+    full, less = (tiny.run(*asked, *more).json() for more in ((), ("--precision", precision)))
+    assert less["probabilities"] != full["probabilities"]
+    assert sum(less["probabilities"].values()) == pytest.approx(1.0)
 
 
 def test_a_model_at_int8_is_not_saved(trained, tmp_path: Path) -> None:

@@ -88,6 +88,12 @@ def test_two_models_are_compared_example_by_example() -> None:
     )
 
 
+def test_the_interval_of_a_difference_is_shown() -> None:
+    a, b = ([Run.of_record(record("", answers(s, w)))] for s, w in ((1, 6), (2, 1)))
+    outcome = compare(NAMES, a, b, resamples=200)
+    assert f"95 % {outcome.tests['accuracy'][0].interval}" in outcome.render()
+
+
 def test_runs_without_answers_are_compared_by_run_only(tmp_path: Path) -> None:
     a, b = (
         [Run(f"train.seed={s}", {"bleu": v + s}, np.empty(0), np.empty(0)) for s in (1, 2)]
@@ -112,6 +118,15 @@ def test_other_examples_are_refused(tmp_path: Path) -> None:
         compare(NAMES, a, a, ["acuracy"])
     with pytest.raises(UsageError, match="other classes"):
         compare(NAMES, a, [Run("train.seed=1", {"accuracy": 1.0}, GOLD, GOLD, ("x", "w", "z"))])
+
+
+def test_seeds_that_were_tested_on_other_examples_are_refused() -> None:
+    other = GOLD[::-1].copy()
+    runs = [
+        Run.of_record(record(f"train.seed={seed}", gold, gold)) for seed, gold in enumerate((GOLD, other), 1)
+    ]
+    with pytest.raises(UsageError, match="tested on other examples"):
+        compare(NAMES, runs, runs)
 
 
 def test_a_file_that_is_no_run_is_named(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ MISTAKES = [
     ([line("1", "a", "0"), line("3", "b", "1")], "row 2, field ID: expected 2, got '3'"),
     ([line("1-", "a", "0")], "row 1, field ID: expected 1, got '1-'"),
     ([line("1", "a", "root")], "row 1, field HEAD: expected a whole number or _, got 'root'"),
+    ([line("1", "a", "²")], "row 1, field HEAD: expected a whole number or _, got '²'"),
     (["# x", line("1", "a", "2"), line("2", "b", "1")], "row 2, field HEAD: head 2 leads round in a circle"),
     ([line("1", "a", "0"), line("2", "b", "5")], "row 2, field HEAD: head 5 is outside 0 (root) to 2"),
 ]

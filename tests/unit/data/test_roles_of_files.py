@@ -1,16 +1,17 @@
-"""Files of semantic roles: brackets and CoNLL-U Plus say the same, mistakes are named with their row; BIO and back."""
+"""Files of semantic roles: brackets and CoNLL-U Plus say the same, mistakes are named with their row."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from heedful.data.bio import Span, bio_tags, mistake_in, spans_of, tags_of
+from heedful.data.bio import bio_tags
 from heedful.data.encode import encode
 from heedful.data.examples import Corpus, Example
 from heedful.data.frame import Frame
-from heedful.data.frames import ask, collate_frames, encode_frames
+from heedful.data.frames import TaggedDataset, ask, collate_frames, encode_frames
 from heedful.data.readers.role_columns import brackets
 from heedful.data.readers.roles import is_role_file, read_roles, read_roles_like
 from heedful.data.tokens import tokenise_corpus
@@ -35,6 +36,13 @@ web/a/b 0 1 lamp NN - - - *)
 web/a/b 0 2 glows VBZ - - glow.01 (V*)
 #end document
 """
+CONLL2012 = """\
+#begin document (bc/cnn/00); part 000
+bc/cnn/00 0 0 Rain NN (TOP* - - - - * (ARG1*) (0)
+bc/cnn/00 0 1 falls VBZ *) fall fall.01 1 - * (V*) -
+
+#end document
+"""
 CONLLU = """\
 # global.columns = ID FORM UP:PRED UP:ARGSPANS
 1\tThe\t_\t_
@@ -43,6 +51,12 @@ CONLLU = """\
 4\tnow\t_\t_
 
 """
+NESTED = "predicate whose spans nest or overlap"
+
+
+def conllu_line(number: str, word: str, sense: str = "_", heads: str = "_", spans: str = "_") -> str:
+    """Write a line of the usual columns: those of CoNLL-U, then the predicate and its arguments."""
+    return "\t".join([number, word, *["_"] * 8, sense, heads, spans]) + "\n"
 
 
 def read(tmp_path: Path, name: str, text: str, **options: object) -> Corpus:
@@ -70,12 +84,58 @@ def test_propbank_columns_have_their_own_places_and_genres(tmp_path: Path) -> No
     assert len(example.target) == 2
 
 
+def test_columns_of_conll2012(tmp_path: Path) -> None:
+    (example,) = read(tmp_path, "a.conll", CONLL2012, layout="conll2012", genre=0).examples
+    assert (example.texts, example.group) == (("Rain falls",), "bc")
+    assert example.target == (Frame(1, ("B-ARG1", "B-V"), "fall.01"),)
+
+
+def test_columns_of_a_layout_can_be_named(tmp_path: Path) -> None:
+    lemmas = {"layout": "conll2012", "predicate": 6}
+    (example,) = read(tmp_path, "a.conll", CONLL2012, **lemmas).examples
+    assert example.target == (Frame(1, ("B-ARG1", "B-V"), "fall"),)
+    bare = CONLL2012.replace("(ARG1*) (0)", "(ARG1*)").replace("(V*) -", "(V*)")
+    (example,) = read(tmp_path, "b.conll", bare, word=1, **lemmas, after=0).examples
+    assert (example.texts, example.target[0].tags) == (("0 0",), ("B-ARG1", "B-V"))
+    (example,) = read(tmp_path, "c.conll", bare, layout="propbank", roles=11).examples
+    assert example.target == (Frame(1, ("B-ARG1", "B-V"), "fall.01"),)
+
+
+def test_a_genre_beyond_the_path_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"row 2: genre = 3, but the path 'web/a/b' has 3 parts"):
+        read(tmp_path, "a.gold_conll", PROPBANK, genre=3)
+
+
+def test_a_word_may_begin_like_a_comment(tmp_path: Path) -> None:
+    (example,) = read(tmp_path, "a.props", "#1 - (A1*)\nis be (V*)\n").examples
+    assert example.words == (("#1", "is"),)
+
+
 def test_spans_of_conllu_become_tags_and_the_predicate_is_v(tmp_path: Path) -> None:
     (example,) = read(tmp_path, "a.conllu", CONLLU).examples
     assert example.target == (Frame(2, ("B-ARG1", "I-ARG1", "B-V", "B-ARGM-TMP"), "glow.01"),)
     bare = CONLLU.replace(" UP:ARGSPANS", "").replace("\tARG1:1-2|ARGM-TMP:4", "").replace("\t_\t_", "\t_")
     (example,) = read(tmp_path, "b.conllu", bare).examples
     assert example.target == (Frame(2, (), "glow.01"),)
+
+
+def test_a_span_over_the_predicate_stands_for_v(tmp_path: Path) -> None:
+    text = conllu_line("1", "go", "go.01", spans="V:1-2") + conllu_line("2", "on")
+    (example,) = read(tmp_path, "a.conllup", text).examples
+    assert example.target == (Frame(0, ("B-V", "I-V"), "go.01"),)
+
+
+def test_the_usual_columns_need_no_line_that_names_them(tmp_path: Path) -> None:
+    text = conllu_line("1", "Go", "go.01", heads="ARGM:2", spans="ARGM:2-3")
+    text += conllu_line("2", "right") + conllu_line("3", "there")
+    (example,) = read(tmp_path, "a.conllup", text).examples
+    assert example.target == (Frame(0, ("B-V", "B-ARGM", "I-ARGM"), "go.01"),)
+
+
+def test_a_multiword_line_is_no_word(tmp_path: Path) -> None:
+    text = conllu_line("1-2", "don't") + conllu_line("1", "do") + conllu_line("2", "n't")
+    (example,) = read(tmp_path, "a.conllup", text).examples
+    assert example.words == (("do", "n't"),)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +147,7 @@ def test_spans_of_conllu_become_tags_and_the_predicate_is_v(tmp_path: Path) -> N
         ("a.props", PROPS.replace("and - *", "and - )*("), "row 4: expected brackets such as"),
         ("a.props", PROPS.replace("keeps keep", "keeps -"), r"row 1: the sentence has 1 predicate\(s\)"),
         ("a.conllu", CONLLU.replace("1-2", "1-9"), "row 4.*expected ROLE:FIRST-LAST with words from 1 to 4"),
+        ("a.conllu", CONLLU.replace("1-2", "2-1"), "row 4.*expected ROLE:FIRST-LAST.* got 'ARG1:2-1'"),
         ("a.conllu", CONLLU.replace("UP:PRED", "PRED"), "row 1: the columns must hold UP:PRED"),
         ("a.conllu", CONLLU.replace("4\tnow\t_", "4\tnow"), "row 5: expected 4 fields"),
     ],
@@ -112,7 +173,9 @@ def test_overlapping_spans_are_left_out_and_counted(tmp_path: Path) -> None:
     nested = PROPS.replace("(ARG1* *\n", "(ARG1(ARG0*) *\n", 1)
     corpus = read(tmp_path, "a.props", nested)
     assert [frame.predicate for frame in corpus.examples[0].target] == [4]
-    assert corpus.skipped == {"predicate whose spans nest or overlap": 1}
+    assert corpus.skipped == {NESTED: 1}
+    corpus = read(tmp_path, "b.conllu", CONLLU.replace("ARG1:1-2", "ARG1:1-2|ARG0:2"))
+    assert (corpus.examples[0].target, corpus.skipped) == ((), {NESTED: 1})
 
 
 def test_other_names_are_no_role_files(tmp_path: Path) -> None:
@@ -126,37 +189,12 @@ def test_other_names_are_no_role_files(tmp_path: Path) -> None:
         read(tmp_path, "a.props", PROPS, layout="conll2006")
 
 
-def test_tags_and_brackets_are_the_spans() -> None:
-    spans = [Span(0, 2, "A0"), Span(2, 3, "V"), Span(3, 4, "A0"), Span(4, 6, "A1")]
-    tags = tags_of(spans, 7)
-    assert tags == ("B-A0", "I-A0", "B-V", "B-A0", "B-A1", "I-A1", "O")
-    assert spans_of(tags) == spans
-    assert brackets(spans, 7) == ["(A0*", "*)", "(V*)", "(A0*)", "(A1*", "*)", "*"]
-    assert bio_tags(["V", "A0", "V"]) == ("O", "B-A0", "I-A0", "B-V", "I-V")
-    with pytest.raises(ValueError, match="two spans hold word 2"):
-        tags_of([Span(0, 2, "A"), Span(1, 3, "B")], 3)
-
-
-@pytest.mark.parametrize(
-    ("tags", "mistake"),
-    [
-        (("B-A", "I-A", "O"), None),
-        (("I-A",), "word 1: I-A must follow B-A or I-A; it follows O"),
-        (("B-A", "I-B"), "word 2: I-B must follow B-B or I-B; it follows B-A"),
-        (("B-",), "word 1: a tag is O, B-ROLE or I-ROLE; got 'B-'"),
-        (("O", None), "word 2: a tag is O, B-ROLE or I-ROLE; got None"),
-    ],
-)
-def test_mistakes_in_tags(tags: tuple[object, ...], mistake: str | None) -> None:
-    assert mistake_in(tags) == mistake
-
-
 TAGS = bio_tags(["ARG1", "C-ARG1", "V"])
 
 
-def encoded(tmp_path: Path, text: str = PROPS):
+def encoded(tmp_path: Path, text: str = PROPS, **cut: Any) -> TaggedDataset:
     corpus = tokenise_corpus(read(tmp_path, "a.props", text).examples, "whitespace")
-    return encode_frames(corpus, Vocabulary.build({"the": 1, "lamp": 1, "glows": 1}), TAGS)
+    return encode_frames(corpus, Vocabulary.build({"the": 1, "lamp": 1, "glows": 1}), TAGS, **cut)
 
 
 def test_a_predicate_is_an_example_and_a_sentence_without_one_too(tmp_path: Path) -> None:
@@ -174,8 +212,15 @@ def test_a_predicate_is_an_example_and_a_sentence_without_one_too(tmp_path: Path
 
 
 def test_a_role_the_model_lacks_is_gold_all_the_same(tmp_path: Path) -> None:
-    dataset = encoded(tmp_path, PROPS.replace("(C-ARG1*)", "(ARG7*)"))
-    assert dataset.labels == (*TAGS, "B-ARG7")
+    dataset = encoded(tmp_path, PROPS.replace("(ARG1*)\nwarm - * (C-ARG1*)", "(ARG7*\nwarm - * *)"))
+    assert dataset.labels == (*TAGS, "B-ARG7", "I-ARG7")
+
+
+def test_a_cut_sentence_loses_the_predicates_that_were_cut_off(tmp_path: Path) -> None:
+    cut = encoded(tmp_path, max_tokens=3, truncate="head")
+    assert cut.predicates.tolist() == [2, -1]
+    assert cut.tags is not None
+    assert [TAGS[tag] for tag in cut.tags[0]] == ["B-ARG1", "I-ARG1", "B-V"]
 
 
 def test_frames_that_do_not_fit_are_refused() -> None:

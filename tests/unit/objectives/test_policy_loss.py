@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from heedful.objectives import policy_rewards, with_policy
+from heedful.objectives import policy_figures, policy_rewards, with_policy
 from heedful.structures import PolicyRecord
 
 
@@ -70,6 +70,17 @@ def test_each_side_is_rewarded_for_its_own_share() -> None:
     assert [p.grad.item() for p in log_probs if p.grad is not None] == pytest.approx([1.0, 1.2])
     assert baseline.grad is not None
     assert baseline.grad.item() == pytest.approx((1.0 + 1.2) / 2)  # the mean over the sides
+
+
+def test_figures_are_the_mean_over_the_sides() -> None:
+    baseline = torch.tensor([-1.0])
+    sides = [record(torch.zeros(2), share, baseline) for share in (0.0, 1.0)]
+    found = policy_figures(torch.tensor([1.0, 2.0]), sides)  # reward, share and baseline
+    assert found.tolist() == [pytest.approx([-1.1, 0.5, -1.0]), pytest.approx([-2.1, 0.5, -1.0])]
+
+
+def test_without_a_policy_there_are_no_figures() -> None:
+    assert not policy_figures(torch.tensor([1.0, 2.0]), ()).any()
 
 
 def test_on_average_the_gradient_is_that_of_the_expected_reward() -> None:

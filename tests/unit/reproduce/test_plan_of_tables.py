@@ -44,6 +44,11 @@ def test_names_resolve(name: str) -> None:
     assert not table.compare or table.compare in [row.name for row in table.rows if row.system]
 
 
+def test_systems_with_several_seeds_are_tested_pair_by_pair() -> None:
+    asked = {name for name, table in tables().items() if table.pairwise}
+    assert asked == {"systems-real", "systems-snli"}
+
+
 @pytest.mark.parametrize(("experiment", "system"), list(CELLS))
 def test_every_cell_is_a_run_that_can_be_set_up(experiment: str, system: str) -> None:
     words = CELLS[experiment, system].arguments()
