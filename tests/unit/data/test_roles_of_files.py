@@ -12,7 +12,6 @@ from heedful.data.encode import encode
 from heedful.data.examples import Corpus, Example
 from heedful.data.frame import Frame
 from heedful.data.frames import TaggedDataset, ask, collate_frames, encode_frames
-from heedful.data.readers.role_columns import brackets
 from heedful.data.readers.roles import is_role_file, read_roles, read_roles_like
 from heedful.data.tokens import tokenise_corpus
 from heedful.errors import DataError, UsageError
