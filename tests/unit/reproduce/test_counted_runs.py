@@ -52,16 +52,15 @@ def test_translations_are_compared_by_bleu_as_a_share() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "cells"),
+    ("table", "planned"),
     [
-        ("mtsa-table4", [("ewt-srl", "deep-att"), ("ewt-srl", "mtsa-deep-att")]),
-        ("mtsa-table6", [("multi30k", "transformer"), ("multi30k", "mtsa-transformer")]),
+        ("mtsa-table4", ["bi-lstm-tagger", "cnn-tagger", "deep-att", "mtsa-deep-att", "mssan-tagger"]),
+        ("mtsa-table6", ["transformer", "mtsa-transformer", "mssan-translator"]),
     ],
 )
-def test_the_tables_say_that_the_data_is_other_data(table: str, cells: list[tuple[str, str]]) -> None:
+def test_the_tables_say_that_the_data_is_other_data(table: str, planned: list[str]) -> None:
     declared = find_table(table)
-    planned = plan_cells(declared, Budget())
-    assert [(cell.experiment.name, cell.system.name) for cell in planned] == cells
+    assert [cell.system.name for cell in plan_cells(declared, Budget())] == planned
     assert any("other data" in note for note in declared.notes)
     ours = [column for column in declared.columns if column.experiment]
     assert all(column.head.startswith(("EWT ", "Multi30k ")) for column in ours)

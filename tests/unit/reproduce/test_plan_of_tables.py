@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from heedful.models import build
 from heedful.reproduce.listing import lacking, list_tables
 from heedful.reproduce.making import narrow
 from heedful.reproduce.plan import experiments, find_table, systems, tables
-from heedful.reproduce.runner import Budget, plan_cells
+from heedful.reproduce.runner import Budget, Cell, plan_cells
 
 BUDGETS = ("standard", "small")
 CELLS = {
@@ -146,3 +147,20 @@ def test_a_gap_is_taken_to_a_column_of_the_same_table() -> None:
     for table in tables().values():
         keys = {column.key for column in table.columns}
         assert {column.against for column in table.columns} <= {"", *keys}, table.name
+
+
+@pytest.mark.parametrize(
+    ("experiment", "system", "recipe"),
+    [
+        ("ewt-srl", "bi-lstm-tagger", "bi-lstm-ewt-srl"),
+        ("ewt-srl", "cnn-tagger", "cnn-ewt-srl"),
+        ("ewt-srl", "mssan-tagger", "mssan-ewt-srl"),
+        ("ewt-srl", "deep-att", "multi-head-ewt-srl"),
+        ("multi30k", "mssan-translator", "mssan-multi30k"),
+        ("multi30k", "transformer", "transformer-multi30k"),
+    ],
+)
+def test_a_system_of_a_sequence_task_is_its_recipe(experiment: str, system: str, recipe: str) -> None:
+    cell = Cell(experiments()[experiment], systems()[system], Budget())
+    ours = load_config(cell.experiment.recipe, cell.changes)
+    assert replace(ours, name="") == replace(load_config(recipe), name="")
