@@ -349,11 +349,18 @@ def test_a_wrong_gate_is_refused(trained, gate: str, message: str) -> None:
 
 
 def test_evaluate_counts_what_it_leaves_out_and_what_is_empty(trained, tmp_path: Path) -> None:
-    path = tiny.write_csv(tmp_path / "gold.csv", [("superb film", "pos"), ("", "neg")], ["text", "label"])
-    report = tiny.run("evaluate", trained.runs / "text", path, "--json").json()
-    assert report["count"] == 2
-    assert report["notes"]["texts without words"] == 1
+    rows = [("superb film", "pos"), ("", "neg"), ("zzz qqq film zzz", "neg")]
+    path = tiny.write_csv(tmp_path / "gold.csv", rows, ["text", "label"])
+    arguments = ("evaluate", trained.runs / "text", path, "--max-tokens", "3", "--truncate", "head")
+    report = tiny.run(*arguments, "--json").json()
+    assert report["count"] == 3
+    assert report["notes"] == {"texts without words": 1, "unknown words": 2, "texts cut": 1}
     assert report["left_out"] == {}
+    assert tiny.run(*arguments).out.splitlines()[-3:] == [
+        "1 texts without words",
+        "2 unknown words",
+        "1 texts cut",
+    ]
 
 
 def test_data_list_needs_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

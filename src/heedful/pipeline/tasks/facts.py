@@ -36,4 +36,9 @@ def group_of_each(dataset: EncodedDataset) -> list[str]:
 
 def notes_of(dataset: EncodedDataset) -> dict[str, int]:
     """Return the counts that matter for trust."""
-    return {"texts without words": dataset.report.empty, "texts cut": dataset.report.truncated}
+    report = dataset.report
+    return {
+        "texts without words": report.empty,
+        "unknown words": report.unknown,
+        "texts cut": report.truncated,
+    }
