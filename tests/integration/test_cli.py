@@ -333,6 +333,43 @@ def test_evaluate_breaks_down_and_gates(trained) -> None:
     assert tiny.run(*score, "mse=-1").code == 1
 
 
+def test_evaluate_prints_and_draws_what_is_asked_for(trained, tmp_path: Path) -> None:
+    arguments = ("evaluate", trained.runs / "text", trained.data / "text-test.csv")
+    report, plain = tiny.run(*arguments, "--json").json(), tiny.run(*arguments).out
+    tables = {}
+    for option in ("--by-length", "--calibration", "--confusion"):
+        shown = tiny.run(*arguments, option)
+        assert shown.code == 0, shown.err
+        head, tables[option] = shown.out.rsplit("\n\n", maxsplit=1)
+        assert head.splitlines()[1:] == plain.splitlines()[1:], "the rest stays, but for the seconds"
+    lengths = [line.split() for line in tables["--by-length"].splitlines()]
+    assert lengths[0][:3] == ["tokens", "accuracy", "count"]
+    assert {name: int(count) for name, _, count, *_ in lengths[1:]} == {
+        name: row["count"] for name, row in report["by_length"].items()
+    }
+    bins = [line.split() for line in tables["--calibration"].splitlines()[2:]]
+    assert sum(int(line[-1]) for line in bins) == 40
+    assert f"{report['calibration']['after']['ece']:.4f} with it" in tables["--calibration"]
+    rows = [line.split()[-2:] for line in tables["--confusion"].splitlines()[1:]]
+    assert [[int(cell) for cell in row] for row in rows] == [
+        list(row.values()) for row in report["confusion"].values()
+    ]
+    files = (tmp_path / "drawn.svg", tmp_path / "drawn.png")
+    drawn = tiny.run(*arguments, "--figure", files[0], "--figure", files[1])
+    assert drawn.err == "".join(f"wrote {file}\n" for file in files)
+    panels = [line for line in files[0].read_text(encoding="utf-8").splitlines() if '<g id="axes_' in line]
+    assert len(panels) == 3, "reliability, lengths, and the bars behind them"
+    assert files[1].read_bytes().startswith(b"\x89PNG")
+
+
+def test_evaluate_says_which_tables_a_score_lacks(trained) -> None:
+    arguments = ("evaluate", trained.runs / "score", trained.data / "score-test.jsonl")
+    shown = tiny.run(*arguments, "--by-length", "--calibration", "--confusion").out
+    assert "tokens    pearson" in shown
+    assert "calibration: the answers have no confidences" in shown
+    assert "confusion: the answers are no classes" in shown
+
+
 @pytest.mark.parametrize(
     ("gate", "message"),
     [

@@ -112,6 +112,9 @@ def test_translations_are_learnt_measured_and_given(made: Path) -> None:
     report = tiny.run(*words, "--json").json()
     assert report["metrics"]["bleu"] > 90
     assert "tok:13a" in report["signatures"]["bleu"]
+    table = tiny.run(*words, "--by-length").out.rsplit("\n\n", maxsplit=1)[1].splitlines()
+    assert table[0].split() == ["tokens", "bleu", "count"]
+    assert sum(int(line.split()[-1]) for line in table[1:]) == report["count"]
     result = tiny.run("predict", made / "runs/translation", "--text", TEXT.replace(" .", "."))
     assert result.out.split("\t")[0] == GERMAN
     many = load_model(made / "runs/translation").answer([TEXT, "", TEXT])

@@ -12,6 +12,7 @@ import sacrebleu
 from heedful.errors import UsageError
 from heedful.evaluation import paired_bootstrap
 from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
+from heedful.evaluation.render import render_lengths
 from heedful.evaluation.translation import evaluate_translations
 
 REFERENCES = [
@@ -53,6 +54,16 @@ def test_the_report_says_how_it_was_counted() -> None:
     interval = report.intervals["bleu"]
     assert interval.low < report.metrics["bleu"] < interval.high
     assert report.as_dict()["signatures"] == report.signatures
+
+
+def test_bleu_by_length_is_that_of_the_sentences_of_each_bin() -> None:
+    lengths = np.array([[3], [30]] * 10)
+    report = evaluate_translations(REFERENCES, POOR, perplexity=1.0, lengths=lengths)
+    for name, rows in (("0-5", slice(0, 20, 2)), ("26-30", slice(1, 20, 2))):
+        wanted = sacrebleu.corpus_bleu(POOR[rows], [REFERENCES[rows]]).score
+        assert report.by_length[name] == {"bleu": pytest.approx(wanted), "count": 10}
+    assert list(report.by_length) == ["0-5", "26-30"]
+    assert render_lengths(report).splitlines()[0].split() == ["tokens", "bleu", "count"]
 
 
 def test_weighted_copies_are_copies() -> None:

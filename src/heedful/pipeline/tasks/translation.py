@@ -61,6 +61,7 @@ class TranslationTask(AnyTask):
             dataset.references,
             translations,
             perplexity=predictor.perplexity(dataset),
+            lengths=dataset.source.lengths()[:, None] - 1,  # the end is no subword of the text
             seconds=time.perf_counter() - started,
             notes={"texts without words": dataset.report.empty, "texts cut": dataset.report.truncated},
         )
