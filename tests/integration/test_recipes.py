@@ -12,7 +12,8 @@ from heedful import PairClassifier, PairScorer, TextClassifier
 from heedful.config import load_config, recipe_names
 from heedful.data import catalogue
 from heedful.estimators import Estimator
-from heedful.models import build_network, build_translation
+from heedful.models import build_network, build_translation, encoder_config
+from heedful.packaged import recipe_text
 from heedful.pipeline.sources import GENERATED
 from heedful.structures import Batch, Sentences, TaggedBatch
 
@@ -46,6 +47,21 @@ def test_the_network_of_every_recipe_answers(name: str) -> None:
     network = build_network(model, torch.randn(9, model.width))
     logits = network(TaggedBatch((words,) * network.sides, flags=words.valid)).logits
     assert logits.shape == ((1, 2, model.outputs) if model.task == "roles" else (1, model.outputs))
+
+
+def test_recipes_whose_heads_read_trees_say_where_they_come_from() -> None:
+    found = []
+    for name in recipe_names():
+        config = load_config(name)
+        heads = getattr(encoder_config(config.model), "heads", ())
+        if (
+            isinstance(heads, tuple)
+            and any("dependency" in head for head in heads)
+            and not config.text.parser
+        ):
+            found.append(name)
+            assert "text.parser=builtin" in recipe_text(name)
+    assert found == ["mssan-bert-sick", "mssan-bert-snli", "mssan-snli", "mssan-trec"]
 
 
 @pytest.mark.parametrize(
