@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from heedful.estimators import Estimator
 from heedful.models import build_network, build_translation, encoder_config
 from heedful.packaged import recipe_text
 from heedful.pipeline.sources import GENERATED
+from heedful.predictor import load_model
 from heedful.structures import Batch, Sentences, TaggedBatch
 
 
@@ -115,6 +117,43 @@ def test_the_demo_trains_answers_and_draws(tmp_path: Path) -> None:
     (tmp_path / "mine" / "letter.txt").write_text("Dear")
     refused = tiny.run("demo", "--out", tmp_path / "mine", *SMALL, *sizes)
     assert (refused.code, (tmp_path / "mine" / "letter.txt").read_text()) == (6, "Dear")
+
+
+def test_multinli_is_reported_by_genre(tmp_path: Path) -> None:
+    (tmp_path / "multinli").mkdir()
+    golds = {"same": "entailment", "other": "contradiction"}
+    rows = [
+        {
+            "sentence1": one,
+            "sentence2": two,
+            "gold_label": golds[label],
+            "genre": ("fiction", "travel")[n % 3 == 0],
+        }
+        for n, (one, two, label) in enumerate(tiny.pairs()[:90])
+    ]
+    for name, part in (("train", rows[:60]), ("dev_matched", rows[60:])):
+        text = "".join(json.dumps(row) + "\n" for row in part)
+        (tmp_path / "multinli" / f"multinli_1.0_{name}.jsonl").write_text(text, encoding="utf-8")
+    settings = changes("text.vectors=''", "text.baseforms=''", "data.dev_fraction=0.1", "model.width=16")
+    steps = changes(
+        "model.hidden=16", "train.max_steps=9", "train.optimizer.name=adam", "train.optimizer.lr=0.02"
+    )
+    run = tmp_path / "run"
+    made = tiny.run("train", "disan-multinli", "--data", tmp_path, "--out", run, "--json", *settings, *steps)
+    assert made.code == 0, made.err
+    found = load_model(run).answer([(row["sentence1"], row["sentence2"]) for row in rows[60:]])
+    right = {"fiction": [], "travel": []}
+    for answer, row in zip(found, rows[60:], strict=True):
+        right[row["genre"]].append(answer.label == row["gold_label"])
+    wanted = {genre: (len(own), pytest.approx(sum(own) / len(own))) for genre, own in right.items()}
+    arguments = ("evaluate", run, "--on", "multinli:dev-matched", "--data", tmp_path)
+    report = tiny.run(*arguments, "--json").json()
+    assert {genre: (row["count"], row["accuracy"]) for genre, row in report["by_group"].items()} == wanted
+    assert report["by_group"] == made.json()["test"]["by_group"]
+    lines = {line.split()[0]: line.split()[1:3] for line in tiny.run(*arguments).out.splitlines()}
+    assert lines["group"] == ["accuracy", "count"]
+    for genre, row in report["by_group"].items():
+        assert lines[genre] == [f"{row['accuracy']:.4f}", str(row["count"])]
 
 
 @pytest.mark.data
