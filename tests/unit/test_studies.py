@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,24 @@ def test_a_study_that_was_asked_to_stop_says_how_to_go_on(
     done = tiny.run(*words)
     assert done.code == 0
     assert "train.seed=1: goes on from step 1\n" in done.err
+
+
+def test_preparing_and_earlier_runs_are_no_part_of_a_peak(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def noted(name: str) -> Callable[..., Any]:
+        call = getattr(studies, name)
+
+        def also(*arguments: Any, **options: Any) -> Any:
+            order.append(name)
+            return call(*arguments, **options)
+
+        return also
+
+    expected = ["prepare", "reset_peaks", "train", "peak_megabytes", "peak_gpu_megabytes"]
+    for name in expected:
+        monkeypatch.setattr(studies, name, noted(name))
+    watched.run()
+    assert order == expected * 2
