@@ -1,4 +1,4 @@
-"""Studies over folds, and by the papers' own protocol."""
+"""Studies over folds and by the papers' own protocol, and what is kept of their answers."""
 
 from __future__ import annotations
 
@@ -52,6 +52,15 @@ def test_without_a_number_all_folds_are_run(tmp_path: Path) -> None:
 def test_more_folds_than_there_are_cannot_be_asked_for(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--only 4: there are 3 folds to choose from"):
         study_of_folds(tmp_path, only=4)
+
+
+def test_scores_are_kept_to_four_digits(tmp_path: Path) -> None:
+    folder = tiny.write_tasks(tmp_path / "data")
+    settings = ["train.max_steps=1", "train.device=cpu"]
+    run_study(str(folder / "score.toml"), tmp_path / "study", folder, seeds=[1], overrides=settings)
+    scores = kept(tmp_path, "train.seed=1")["answers"]["predicted"]
+    assert scores == [round(score, 4) for score in scores]
+    assert scores != [round(score, 3) for score in scores]
 
 
 class Heard(Silent):

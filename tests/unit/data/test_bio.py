@@ -19,6 +19,10 @@ def test_tags_and_brackets_are_the_spans() -> None:
         tags_of([Span(0, 2, "A"), Span(1, 3, "B")], 3)
 
 
+def test_an_inside_tag_of_another_role_begins_a_span() -> None:
+    assert spans_of(("B-A", "I-B", "I-B")) == [Span(0, 1, "A"), Span(1, 3, "B")]
+
+
 @pytest.mark.parametrize(
     ("tags", "mistake"),
     [

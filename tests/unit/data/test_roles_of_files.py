@@ -131,6 +131,12 @@ def test_the_usual_columns_need_no_line_that_names_them(tmp_path: Path) -> None:
     assert example.target == (Frame(0, ("B-V", "B-ARGM", "I-ARGM"), "go.01"),)
 
 
+def test_a_span_of_one_word_is_its_place(tmp_path: Path) -> None:
+    text = conllu_line("1", "Go", "go.01", spans="ARGM:2") + conllu_line("2", "there") + conllu_line("3", "!")
+    (example,) = read(tmp_path, "a.conllup", text).examples
+    assert example.target == (Frame(0, ("B-V", "B-ARGM", "O"), "go.01"),)
+
+
 def test_a_multiword_line_is_no_word(tmp_path: Path) -> None:
     text = conllu_line("1-2", "don't") + conllu_line("1", "do") + conllu_line("2", "n't")
     (example,) = read(tmp_path, "a.conllup", text).examples

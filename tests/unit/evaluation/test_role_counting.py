@@ -200,6 +200,11 @@ def test_a_share_of_nothing_is_zero() -> None:
     assert Counts().precision == Counts().recall == Counts().f1 == 0.0
 
 
+def test_hundreds_of_arguments_of_a_frame_are_kept_apart() -> None:
+    many = Counts(correct=400, excess=500, missed=100)
+    assert STATISTICS["f1"](*pack_frames([many]), np.ones((1, 1))) == pytest.approx([many.f1])
+
+
 def test_two_taggers_are_compared_frame_by_frame() -> None:
     draw = random.Random(2)
     frames = [frame(draw, 10) for _ in range(200)]

@@ -90,9 +90,9 @@ def test_the_paired_bootstrap_tells_a_difference_from_chance() -> None:
 
 
 def test_packed_sentences_have_the_bleu_of_the_texts_however_short() -> None:
-    references = ["Ein Hund.", "Hund", "Ein Mann läuft im Park herum.", "Ja"]
-    translations = ["", "Hund", "Ein Mann läuft im Park.", "Nein doch"]
-    for count in (1, 2, 4):  # nothing right, one word, four in a row
+    references = ["Ein Hund.", "Hund", "Ein Kind malt ein Bild.", "Ein Mann läuft im Park herum.", "Ja"]
+    translations = ["", "Hund", "Ein Kater malt ein Haus.", "Ein Mann läuft im Park.", "Nein doch"]
+    for count in (1, 2, 3, 5):  # right in a row: nothing, one word, two words, four
         some = references[:count], translations[:count]
         found = bleu_of_copies(*pack_translations(*some), np.ones((1, count)))
         assert found == pytest.approx([sacrebleu.corpus_bleu(some[1], [some[0]]).score], abs=1e-9)
