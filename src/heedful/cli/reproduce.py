@@ -72,8 +72,8 @@ def command(
 ) -> None:
     """Rebuild a TABLE of the papers: run its rows, write Markdown, CSV and JSON.
 
-    Each row trains in its own process; an interrupted command goes on with the runs that are missing. Settings given
-    with --set apply to every row and belong to a folder of their own.
+    Each row trains in its own process; an interrupted command goes on with the runs that are missing, and inside the
+    one that was cut off. Settings given with --set apply to every row and belong to a folder of their own.
 
     Example: heedful reproduce mtsa-table5 --data DIR --columns trec,trec-honest --jobs 2
     """

@@ -18,6 +18,8 @@ from heedful.reproduce.plan import SKIP, Column, Row, Table, experiments
 from heedful.reproduce.runner import Budget, Cell, plan_cells
 from heedful.reproduce.runs import COUNTED, Runs, read_runs
 
+_PARTS = ("by_group", "by_length")
+"""Figures of a part of the examples: a run whose examples have no such part has no such figure."""
 _NUMBER = re.compile(r"-?\d*\.?\d+")
 
 
@@ -90,7 +92,8 @@ class Result:
         runs = self.runs.get((column.experiment, row.system))
         if runs is None or paper == SKIP:
             return Figure((), "" if paper == SKIP else paper)
-        values = tuple(value * column.scale for value in runs.figures(column.figure))
+        partial = any(f".{part}." in column.figure for part in _PARTS)
+        values = tuple(value * column.scale for value in runs.figures(column.figure, partial=partial))
         return Figure(values, paper, row.paper.get(column.against, ""))
 
     def tested(self) -> Iterator[tuple[Row, str, Comparison]]:

@@ -179,8 +179,9 @@ def _cost(runs: Runs) -> str:
     kept = [record["summary"].get("epoch_cpu_seconds") for record in runs.found]
     wall = f"{np.mean(runs.figures('epoch_seconds')):.1f} wall"  # older runs kept no other
     epoch = wall if None in kept else f"{np.mean(kept):.1f}"
-    peaks = [record["peak_megabytes"] for record in runs.found if record["peak_megabytes"]]
-    return f"{parameters:,.0f}, {epoch}, {test:.1f}, {max(peaks) if peaks else '?'}"
+    peak, on_gpu = runs.peak("peak_megabytes"), runs.peak("peak_gpu_megabytes")
+    memory = f"{peak or '?'}" + (f" + {on_gpu} GPU" if on_gpu else "")
+    return f"{parameters:,.0f}, {epoch}, {test:.1f}, {memory}"
 
 
 def _measured(result: Result) -> Iterable[Row]:

@@ -40,19 +40,26 @@ class Runs:
         """Return how many runs of the cell are still to be made."""
         return len(self.cell.runs) - len(self.found)
 
-    def figures(self, path: str) -> list[float]:
+    def figures(self, path: str, *, partial: bool = False) -> list[float]:
         """Return one figure of each run.
 
         Args:
             path: dotted path into the summary, for example "test.metrics.accuracy".
+            partial: leave out runs without this figure.
 
         Returns:
             One number a run.
 
         Raises:
-            ArtefactError: if a run has none.
+            ArtefactError: if a run has none and none may be left out.
         """
-        return [_follow(record["summary"], path) for record in self.found]
+        found = [(record, _follow(record["summary"], path)) for record in self.found]
+        lacking = [record["summary"]["varied"] for record, value in found if value is None]
+        if lacking and not partial:
+            raise ArtefactError(
+                f"{self.cell.name}: {', '.join(lacking)} has no figure {path!r}; delete it to run it again"
+            )
+        return [float(value) for _, value in found if value is not None]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,6 +70,10 @@ class Runs:
         """Return the runs of these names alone."""
         pairs = zip(self.names, self.found, strict=True)
         return replace(self, found=tuple(record for name, record in pairs if name in names))
+
+    def peak(self, of: str) -> int | None:
+        """Return the highest peak of memory over the runs, in MB: of "peak_megabytes" or "peak_gpu_megabytes"."""
+        return max((record[of] for record in self.found if record.get(of)), default=None)
 
     @property
     def answered(self) -> bool:
@@ -153,9 +164,10 @@ def _read(file: Path) -> Mapping[str, Any]:
     return record
 
 
-def _follow(value: Any, path: str) -> float:
+def _follow(value: Any, path: str) -> Any:
+    """Return what a dotted path leads to; None where it leads nowhere."""
     for part in path.split("."):
         if not isinstance(value, Mapping) or part not in value:
-            raise ArtefactError(f"a run has no figure {path!r} (no {part!r}); delete it to run it again")
+            return None
         value = value[part]
-    return float(value)
+    return value

@@ -312,3 +312,33 @@ def test_a_table_by_sentence_length_is_drawn_too(
     monkeypatch.setattr(making, "draw_by_length", absent)
     make(table, declared, tmp_path, Budget(), run=False, say=said.append)
     assert said[-1].startswith("not drawn: Drawing needs matplotlib")
+
+
+def test_a_part_that_a_run_has_not_leaves_its_figure_empty(declared: Path, tmp_path: Path) -> None:
+    kept = record("ours", 1, 9)
+    kept["summary"]["test"]["by_length"] = {"0-5": {"accuracy": 0.9, "count": 10}}
+    write_record(tmp_path, "ours", kept)
+    write_record(tmp_path, "ours", record("ours", 2, 9))
+    columns = [
+        replace(COLUMN, key=name, figure=f"test.by_length.{name}.accuracy") for name in ("0-5", "6-10")
+    ]
+    result = gather(replace(TABLE, columns=tuple(columns)), Budget(), tmp_path)
+    assert [result.figure(ROWS[0], column).values for column in columns] == [(90.0,), ()]
+    wrong = replace(COLUMN, figure="test.metrics.f1")
+    with pytest.raises(ArtefactError, match=r"ours on tiny: train\.seed=1, train\.seed=2 has no figure"):
+        result.figure(ROWS[0], wrong)
+
+
+def test_peaks_are_of_runs_in_one_go(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path, "ours", (9, 9))
+    write_record(tmp_path, "ours", {**record("ours", 2, 9), "peak_megabytes": None})
+    write_record(
+        tmp_path, "other", {**record("other", 1, 9), "peak_megabytes": None, "peak_gpu_megabytes": 7}
+    )
+    result = gather(TABLE, Budget(), tmp_path)
+    text = to_markdown(result, "")
+    assert "| Ours | 1,234, 1.5, 0.5, 101 |" in text
+    assert "| Other | 1,234, 1.5, 0.5, ? + 7 GPU |" in text
+    found = {one["row"]: one for one in to_records(result)}
+    assert (found["Ours"]["peak_megabytes"], found["Other"]["peak_megabytes"]) == (101, None)
+    assert found["Other"]["peak_gpu_megabytes"] == 7
