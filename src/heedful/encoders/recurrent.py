@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -31,6 +32,7 @@ class RecurrentConfig:
 class _RecurrentEncoder(ContextEncoder):
     """Base of the two encoders: layers of cells that read both ways."""
 
+    @abstractmethod
     def __init__(self, width: int, config: RecurrentConfig | None, cell: type[Lstm] | type[Gru]) -> None:
         super().__init__()
         self.config = config = config or RecurrentConfig()
@@ -41,9 +43,8 @@ class _RecurrentEncoder(ContextEncoder):
         def layer(width_in: int) -> BothWays:
             return BothWays(*(cell(width_in, config.hidden, dropout=config.dropout) for _ in range(2)))
 
-        self.layers = layer(
-            width
-        )  # the first one alone, under the name that it has in saved models of one layer
+        # the first one alone, under the name that it has in saved models of one layer
+        self.layers = layer(width)
         self.deeper = nn.ModuleList(layer(self.width_out) for _ in range(config.layers - 1))
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:

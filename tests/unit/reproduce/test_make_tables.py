@@ -272,7 +272,10 @@ def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: py
     assert (failed.code, "failed; see above" in failed.err) == (2, True)
 
 
-def test_the_command_line_lists_narrows_and_prints_records(tmp_path: Path) -> None:
+def test_the_command_line_lists_narrows_and_prints_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)
     shown = tiny.run("reproduce", "--list", "--out", tmp_path).out
     assert "needs trec:train, trec:test" in shown
     assert " runs made; on one core about " in shown
