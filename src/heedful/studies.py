@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.config import RunConfig, load_config, to_toml
-from heedful.config.kept import completed, of_all_runs, plain_settings
-from heedful.errors import ArtefactError, UsageError
+from heedful.config.kept import completed, of_all_runs, plain_settings, read_run
+from heedful.errors import UsageError
 from heedful.files import alone, remove_folder, write_text
 from heedful.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.pipeline import check_run_folder, prepare, train
@@ -111,7 +111,7 @@ def run_study(
         config = load_config(recipe, [*overrides, *extra, setting])
         file, work = folder / f"{setting}.json", folder / UNFINISHED / setting
         if file.exists():
-            saved = _read(file)
+            saved = read_run(file)
             if completed(saved["settings"]) != plain_settings(config):
                 raise UsageError(f"{file}: made with other settings; use another --out or delete it")
             say(f"{setting}: already done")
@@ -125,17 +125,6 @@ def run_study(
         runs.append(saved["summary"])
         protocol = of_all_runs(saved["protocol"])
     return Study(runs, protocol)
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        saved: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        saved["settings"], saved["summary"], saved["protocol"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArtefactError(
-            f"{file}: expected a run that heedful study kept; delete it to run it again"
-        ) from error
-    return saved
 
 
 def _begun(work: Path, config: RunConfig) -> int:

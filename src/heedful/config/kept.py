@@ -1,13 +1,37 @@
-"""What a run that was kept says of itself: its settings beside those of a command, its protocol beside other runs'."""
+"""Runs that were kept: read, their settings beside those of a command, their protocol beside other runs'."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from heedful.config.settings import RunConfig
+from heedful.errors import ArtefactError
+
+
+def read_run(file: Path) -> dict[str, Any]:
+    """Read one run that `heedful study` kept.
+
+    Args:
+        file: its JSON.
+
+    Returns:
+        The record.
+
+    Raises:
+        ArtefactError: if the file is not what a study writes.
+    """
+    try:
+        record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        record["summary"]["test"], record["answers"], record["settings"], record["protocol"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtefactError(
+            f"{file}: expected a run that heedful study kept ({error}); delete it to run it again"
+        ) from error
+    return record
 
 
 def plain_settings(config: RunConfig) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.config import load_config
-from heedful.config.kept import completed, plain_settings
+from heedful.config.kept import completed, plain_settings, read_run
 from heedful.errors import ArtefactError
 from heedful.reproduce.runner import Cell
 
@@ -131,7 +130,7 @@ def read_runs(cell: Cell, folder: Path) -> Runs:
         file = folder / cell.folder / f"{name}.json"
         if not file.exists():
             continue
-        record = _read(file)
+        record = read_run(file)
         if completed(record["settings"]) == _expected(cell, name):
             found.append(record)
         else:
@@ -151,17 +150,6 @@ def _expected(cell: Cell, name: str) -> Mapping[str, Any]:
 @cache
 def _settings(recipe: str, changes: tuple[str, ...]) -> Mapping[str, Any]:
     return plain_settings(load_config(recipe, changes))
-
-
-def _read(file: Path) -> Mapping[str, Any]:
-    try:
-        record: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        record["summary"]["test"], record["answers"], record["settings"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArtefactError(
-            f"{file}: not a run of 'heedful study' ({error}); delete it to run it again"
-        ) from None
-    return record
 
 
 def _follow(value: Any, path: str) -> Any:

@@ -90,7 +90,7 @@ def test_a_file_that_is_no_run_is_named(declared: Path, tmp_path: Path) -> None:
     write(tmp_path, "ours", (5,))
     file = tmp_path / "standard" / "tiny" / "ours" / "train.seed=1.json"
     file.write_text("{}", encoding="utf-8")
-    with pytest.raises(ArtefactError, match=r"train\.seed=1\.json: not a run of 'heedful study'"):
+    with pytest.raises(ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"):
         gather(TABLE, Budget(), tmp_path)
 
 
