@@ -78,6 +78,7 @@ def command(
     Example: heedful reproduce mtsa-table5 --data DIR --columns trec,trec-honest --jobs 2
     """
     from heedful.cli.study import parse_seeds
+    from heedful.data.catalogue import data_folder
     from heedful.errors import UsageError
     from heedful.reproduce import Budget, answer_examples, find_table, make, narrow
     from heedful.reproduce.records import to_records
@@ -85,6 +86,7 @@ def command(
     from heedful.training.progress import choose_reporter
 
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
+    data = None if data is None else data_folder(data)
     if listing or table is None:
         _list(data, out, plan, as_json=as_json)
         return

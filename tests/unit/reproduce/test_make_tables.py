@@ -290,6 +290,8 @@ def test_the_command_line_lists_narrows_and_prints_records(
     assert by_name["disan-table4"]["runs"] >= 1
     wrong = tiny.run("reproduce", "--list", "--budget", "smal")
     assert (wrong.code, "did you mean 'small'" in wrong.err) == (2, True)
+    nowhere = tiny.run("reproduce", "mtsa-table5", "--data", tmp_path / "nowhere")
+    assert (nowhere.code, "which is not a folder" in nowhere.err) == (2, True)
     words = ("reproduce", "mtsa-table5", "--no-run", "--rows", "MTSA", "--columns", "trec", "--out", tmp_path)
     found = tiny.run(*words, "--seeds", "1,2", "--folds", "2", "--json", "--quiet").json()
     assert [(one["row"], one["column"], one["paper"]) for one in found] == [("MTSA", "trec", "95.3 (0.3)")]
