@@ -22,14 +22,12 @@ from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
 from heedful.ops.bio import bio_decode
 from heedful.predictor.base import TextModel
+from heedful.predictor.predicates import Predicates, above, checked, places_of, predicates_of
 from heedful.predictor.role_answers import PredicateAnswer, RoleAnswer, role_spans
 from heedful.text.tokenize import tokenizer
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
-
-Predicates = Sequence[Sequence[int]]
-"""For each text the places of its predicates, from 0."""
 
 
 @dataclass(frozen=True)
@@ -153,12 +151,12 @@ class RolePredictor(TextModel):
         dataset, readings = self.encode_examples(corpus.examples, corpus.source)
         if not len(dataset):
             return []
-        given = predicates if predicates is not None else _given(corpus.examples)
+        given = predicates if predicates is not None else predicates_of(corpus.examples)
         lengths = dataset.lengths()[:, 0]
         scores = (
             np.ones(len(dataset.sides[0].values), np.float32) if given is not None else self.find(dataset)
         )
-        chosen = _checked(given, lengths) if given is not None else _above(scores, dataset, self.threshold)
+        chosen = checked(given, lengths) if given is not None else above(scores, dataset, self.threshold)
         asked = ask(dataset, chosen)
         words = self.tag(asked)
         starts, of_rows = dataset.sides[0].offsets, asked.sides[0].offsets
@@ -198,20 +196,11 @@ class RolePredictor(TextModel):
             raise UsageError(
                 f"predicates must be named once a text; got {len(named)} for {len(corpus.examples)} texts"
             )
+        read = [self.words_of(example, self.text.max_tokens)[0] for example in corpus.examples]
         return [
-            [place for name in names.split(",") for place in self._place(name.strip(), example)]
-            for names, example in zip(named, corpus.examples, strict=True)
+            [place for name in names.split(",") for place in places_of(name.strip(), words)]
+            for names, words in zip(named, read, strict=True)
         ]
-
-    def _place(self, name: str, example: Example) -> list[int]:
-        words, _, _ = self.words_of(example, self.text.max_tokens)
-        found = [place for place, word in enumerate(words) if word == name]
-        if not found and name.isdecimal() and 1 <= int(name) <= len(words):
-            found = [int(name) - 1]
-        if not found:
-            shown = " ".join(f"{number}:{word}" for number, word in enumerate(words, start=1))
-            raise UsageError(f"there is no word {name!r} to be a predicate; the words are {shown or 'none'}")
-        return found
 
     def words_of(
         self, example: Example, length: int
@@ -270,32 +259,3 @@ class RolePredictor(TextModel):
         if len(corpus.examples) != 1:
             raise UsageError(f"explain takes one request at a time; got {len(corpus.examples)}")
         return explain_roles(self, corpus, predicate)
-
-
-def _given(examples: Sequence[Example]) -> Predicates | None:
-    """Return the predicates that the examples of a file name; None where they name none."""
-    if any(not isinstance(example.target, tuple) for example in examples):
-        return None
-    return [
-        [frame.predicate for frame in example.target] if isinstance(example.target, tuple) else []
-        for example in examples
-    ]
-
-
-def _checked(predicates: Predicates, lengths: NDArray[np.int64]) -> list[list[int]]:
-    if len(predicates) != len(lengths):
-        raise UsageError(
-            f"predicates must have one entry a text; got {len(predicates)} for {len(lengths)} texts"
-        )
-    for number, (places, length) in enumerate(zip(predicates, lengths.tolist(), strict=True), start=1):
-        for place in places:
-            if not 0 <= place < length:
-                raise UsageError(
-                    f"text {number}: there is no word {place + 1} to be a predicate; {length} words of it are read"
-                )
-    return [sorted(set(places)) for places in predicates]
-
-
-def _above(scores: NDArray[np.float32], dataset: EncodedDataset, threshold: float) -> list[list[int]]:
-    offsets = dataset.sides[0].offsets[1:-1]
-    return [np.flatnonzero(part >= threshold).tolist() for part in np.split(scores, offsets)]
