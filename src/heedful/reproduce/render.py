@@ -113,7 +113,15 @@ def _below(result: Result) -> list[str]:
         lines += [f"- {name}: {signature}." for name, signature in _signatures(most)]
     machines = {_machine(record) for found in result.runs.values() for record in found.found}
     lines += [f"- Measured with {machine}." for machine in sorted(machines)]
-    lines += [f"- Experiments without runs: {', '.join(idle)}."] if idle else []
+    planned = {one.cell.experiment.name for one in result.cells}
+    for said, without in (
+        ("Experiments without runs", [name for name in idle if name in planned]),
+        (
+            f"Experiments without a budget {result.budget.name}",
+            [name for name in idle if name not in planned],
+        ),
+    ):
+        lines += [f"- {said}: {', '.join(without)}."] if without else []
     begun = {key[0] for key in result.runs}
     absent = [cell for cell in result.missing if cell.experiment.name in begun]
     if absent:

@@ -347,3 +347,11 @@ def test_peaks_are_of_runs_in_one_go(declared: Path, tmp_path: Path) -> None:
     found = {one["row"]: one for one in to_records(result)}
     assert (found["Ours"]["peak_megabytes"], found["Other"]["peak_megabytes"]) == (101, None)
     assert found["Other"]["peak_gpu_megabytes"] == 7
+
+
+def test_a_table_says_which_experiments_its_budget_has_and_which_not(tmp_path: Path) -> None:
+    text = to_markdown(gather(find_table("mtsa-table5"), Budget("published"), tmp_path), "")
+    assert "\n- Experiments without runs: cr-paper, mpqa-paper, subj-paper, sst5.\n" in text
+    assert "\n- Experiments without a budget published: cr, mpqa, subj, trec-paper, trec.\n" in text
+    standard = to_markdown(gather(find_table("mtsa-table5"), Budget(), tmp_path), "")
+    assert "Experiments without a budget" not in standard
