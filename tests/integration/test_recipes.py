@@ -35,6 +35,11 @@ def test_recipes_name_known_data() -> None:
         assert known == GENERATED or known in catalogue.DATASETS or name.startswith("my-")
 
 
+def test_multinli_cuts_its_longest_text_where_other_sets_refuse_one() -> None:
+    assert load_config("disan-multinli").data.truncate == "head"
+    assert load_config("disan-snli").data.truncate == "error"
+
+
 OF_WORDS = [name for name in recipe_names() if not load_config(name).model.pretrained.name]
 
 
