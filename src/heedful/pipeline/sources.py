@@ -177,8 +177,9 @@ def _splits_used(data: DataConfig, names: Sequence[str]) -> str:
 
 def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     kind = _kind_of(data)
-    paths = {part: find_named(name, root) for part, name in _named(data).items()}
-    fingerprint = {path.name: sha256(path) for path in paths.values()}
+    names = _named(data)
+    paths = {part: find_named(name, root) for part, name in names.items()}
+    fingerprint = {_published(part, names[part]): sha256(path) for part, path in paths.items()}
 
     def read() -> Corpora:
         return _read_roles(paths, data) if kind == "roles" else _read_tables(paths, data)
@@ -203,6 +204,16 @@ def _kind_of(data: DataConfig) -> str:
     return "score" if data.score else "pair" if data.premise else "text"
 
 
+def _published(part: str, name: str) -> str:
+    """Return what a card calls a file: its relative name; of an absolute one, which tells of a machine, only the end.
+
+    Two files must not share a name: the cache is keyed by these names and the files' hashes. A relative name stands for
+    one file, and a part reads no two files of one name.
+    """
+    path = Path(name)
+    return f"{part}: {path.name}" if path.is_absolute() else name
+
+
 def _read_roles(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
     return {part: read_roles(path, **data.options) for part, path in paths.items()}
 
@@ -223,7 +234,7 @@ def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     source, target = data.languages
     files = {part: parallel_files(stem, (source, target)) for part, stem in _named(data).items()}
     paths = {part: find_named(names[0], root) for part, names in files.items()}
-    beside = [find_named(str(path.parent / files[part][1]), None) for part, path in paths.items()]
+    beside = {part: find_named(str(path.parent / files[part][1]), None) for part, path in paths.items()}
 
     def read() -> Corpora:
         return {
@@ -231,7 +242,11 @@ def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
         }
 
     load, who = arranged(read, data, seed, dev="dev" if "dev" in paths else "", has_test="test" in paths)
-    fingerprint = {path.name: sha256(path) for path in (*paths.values(), *beside)}
+    fingerprint = {_published(part, files[part][0]): sha256(path) for part, path in paths.items()}
+    fingerprint |= {
+        _published(part, str(Path(files[part][0]).with_name(files[part][1]))): sha256(path)
+        for part, path in beside.items()
+    }
     return Source(load, "translation", f"named files; {who}", fingerprint=fingerprint)
 
 

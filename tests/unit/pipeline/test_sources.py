@@ -13,6 +13,7 @@ import tiny
 from heedful.config import DataConfig, RunConfig
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
+from heedful.pipeline import prepare
 from heedful.pipeline.sources import data_root, find_named, find_source, from_examples
 
 
@@ -45,6 +46,61 @@ def test_a_dev_part_is_cut_from_training_and_test_is_left_alone(folder: Path) ->
     assert list(source.fingerprint) == ["text.csv", "text-test.csv"]
     other = find_source(replace(config(**NAMED), train=replace(RunConfig().train, seed=1)), folder).load()
     assert texts(other["dev"].examples) != texts(parts["dev"].examples)
+
+
+SAME = {"train": "train/data.csv", "test": "test/data.csv", "text": "text", "label": "label"}
+
+
+def in_folders_of_their_own(folder: Path) -> Path:
+    """Give both files of the text task one base name; return that of the training part."""
+    for part, name in (("train", "text.csv"), ("test", "text-test.csv")):
+        (folder / part).mkdir()
+        (folder / name).rename(folder / part / "data.csv")
+    return folder / "train" / "data.csv"
+
+
+def test_files_of_one_base_name_are_told_apart(folder: Path) -> None:
+    in_folders_of_their_own(folder)
+    fingerprint = find_source(config(**SAME), folder).fingerprint
+    assert list(fingerprint) == ["train/data.csv", "test/data.csv"]
+    assert len(set(fingerprint.values())) == 2
+
+
+def test_an_absolute_name_is_published_without_its_folder(folder: Path) -> None:
+    in_folders_of_their_own(folder)
+    absolute = {part: str(folder / SAME[part]) for part in ("train", "test")}
+    fingerprint = find_source(config(**{**SAME, **absolute}), None).fingerprint
+    assert list(fingerprint) == ["train: data.csv", "test: data.csv"]
+    assert len(set(fingerprint.values())) == 2
+
+
+def test_a_changed_file_is_read_again_although_another_shares_its_base_name(
+    folder: Path, tmp_path: Path
+) -> None:
+    file = in_folders_of_their_own(folder)
+    settings = config(**SAME)
+
+    def rows() -> int:
+        datasets = prepare(settings, folder, tmp_path / "cache").datasets
+        return len(datasets["train"]) + len(datasets["dev"])
+
+    assert (rows(), rows()) == (120, 120)
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:61]))
+    assert rows() == 60
+
+
+def test_parallel_files_of_one_base_name_are_told_apart(folder: Path) -> None:
+    for part, rows in (("train", 5), ("test", 3)):
+        (folder / part).mkdir()
+        for language in ("en", "de"):
+            (folder / part / f"text.{language}").write_text("a word\n" * rows, encoding="utf-8")
+    named = {"train": "train/text", "test": "test/text", "languages": ("en", "de")}
+    fingerprint = find_source(config(**named), folder).fingerprint
+    names = [f"{part}/text.{language}" for part in ("train", "test") for language in ("en", "de")]
+    assert sorted(fingerprint) == sorted(names)
+    absolute = {part: str(folder / part / "text") for part in ("train", "test")}
+    fingerprint = find_source(config(**{**named, **absolute}), None).fingerprint
+    assert sorted(fingerprint) == sorted(name.replace("/", ": ") for name in names)
 
 
 def test_a_named_dev_part_selects(folder: Path) -> None:
