@@ -78,6 +78,19 @@ class MissingExtraError(UsageError, ImportError):
         super().__init__(f"{purpose} needs {package}, which is not installed: pip install 'heedful[{extra}]'")
 
 
+def of_exit_code(code: int) -> type[HeedfulError]:
+    """Return the kind of error that a process of the command line ended with.
+
+    Args:
+        code: its exit status.
+
+    Returns:
+        The kind whose exit status this is; `HeedfulError` itself for any other.
+    """
+    kinds = (UsageError, DataError, DivergedError, ArtefactError, OutputError, Interrupted)
+    return next((kind for kind in kinds if kind.exit_code == code), HeedfulError)
+
+
 def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
     """Return a hint naming the valid name closest to a misspelt one.
 

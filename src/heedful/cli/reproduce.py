@@ -82,7 +82,7 @@ def command(
     from heedful.errors import UsageError
     from heedful.reproduce import Budget, answer_examples, find_table, make, narrow
     from heedful.reproduce.records import to_records
-    from heedful.reproduce.runner import run_command
+    from heedful.reproduce.processes import failed, run_command
     from heedful.training.progress import choose_reporter
 
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
@@ -119,7 +119,7 @@ def command(
     else:
         click.echo(made.markdown.read_text(encoding="utf-8"), nl=False)
     if made.failures:
-        raise UsageError("some cells failed:\n  " + "\n  ".join(made.failures))
+        raise failed(made.failures, "some cells failed:")
 
 
 def _words(text: str | None) -> list[str]:

@@ -15,7 +15,8 @@ from heedful.reproduce.listing import lacking
 from heedful.reproduce.plan import Table, experiments
 from heedful.reproduce.records import to_csv, to_records
 from heedful.reproduce.render import to_markdown
-from heedful.reproduce.runner import RUNS, Budget, command_of, plan_cells, run_cells
+from heedful.reproduce.processes import Failure, failed, run_cells
+from heedful.reproduce.runner import RUNS, Budget, command_of, plan_cells
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class Made:
 
     Attributes:
         result: its figures.
-        failures: one line a cell that failed.
+        failures: the cells that failed.
         markdown: the file for people.
     """
 
     result: Result
-    failures: tuple[str, ...]
+    failures: tuple[Failure, ...]
     markdown: Path
 
 
@@ -59,6 +60,7 @@ def make(
 
     Raises:
         UsageError: if the table is made by another command, or not at all.
+        Interrupted: when asked to stop; the same call goes on.
     """
     _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
@@ -70,7 +72,7 @@ def make(
     failures = run_cells(wanted, data, out / RUNS, jobs=jobs, say=say) if run else []
     result = gather(table, budget, out / RUNS)
     if run and not result.runs:
-        raise UsageError(f"{table.name}: nothing was run" + "".join(f"\n  {line}" for line in failures))
+        raise failed(failures, f"{table.name}: nothing was run")
     for file in (file for one in result.cells for file in one.unlike):
         say(f"{file}: left out, it was made with other settings; use another --out or delete it")
     if not run:

@@ -1,13 +1,8 @@
-"""Runs the cells of a table, each as its own process, side by side; what is already there is not run again."""
+"""What making a table takes: its cells, each the command of a study, within a budget."""
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +82,7 @@ class Cell:
         """Return the words of the command that runs it, without folders."""
         varied = ["--folds", str(self.experiment.folds)]
         if self.experiment.folds and self.budget.folds:
-            varied += ["--only", str(self.budget.folds)]
+            varied += ["--only", str(len(self.runs))]
         if not self.experiment.folds:
             seeds = self.budget.seeds or self.experiment.seeds
             varied = ["--seeds", ",".join(map(str, seeds))]
@@ -141,71 +136,3 @@ def plan_cells(table: Table, budget: Budget) -> list[Cell]:
         for first, second in table.cells()
         if first in has
     ]
-
-
-def run_cells(
-    cells: Sequence[Cell], data: Path | None, runs: Path, *, jobs: int, say: Callable[[str], None]
-) -> list[str]:
-    """Run cells side by side; one that fails does not stop the others.
-
-    Args:
-        cells: what to run.
-        data: the folder of data sets; None for ``HEEDFUL_DATA``.
-        runs: the folder of all runs.
-        jobs: how many at a time; the cores are shared out among them.
-        say: told what happens.
-
-    Returns:
-        One line for each cell that failed.
-    """
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    children: list[subprocess.Popen[str]] = []
-
-    def run(cell: Cell) -> str:
-        words = [*cell.arguments(), "--out", str(runs / cell.folder), "--quiet"]
-        words += ["--data", str(data)] if data is not None else []
-        say(f"{cell.name} ...")
-        child = subprocess.Popen(
-            [sys.executable, "-m", "heedful", *words],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        children.append(child)
-        output, errors = child.communicate()
-        lines = output.strip().splitlines()
-        if child.returncode:
-            why = errors.strip().splitlines()[-1] if errors.strip() else f"exit status {child.returncode}"
-            say(f"{cell.name}: failed: {why}")
-            return f"{cell.name}: {why}"
-        say(f"{cell.name}: {lines[-2] if len(lines) > 1 else 'done'}")
-        return ""
-
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = [pool.submit(run, cell) for cell in cells]
-        try:
-            return [failure for future in futures if (failure := future.result())]
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            for child in children:
-                child.terminate()
-            raise
-
-
-def run_command(command: str, out: Path) -> None:
-    """Run the command that makes a table which has no runs of its own; it prints what it prints.
-
-    Args:
-        command: as the table names it; OUT stands for the folder of results.
-        out: the folder of results.
-
-    Raises:
-        UsageError: if it fails.
-    """
-    out.mkdir(parents=True, exist_ok=True)
-    words = [word.replace("OUT", str(out)) for word in shlex.split(command)[1:]]
-    if subprocess.run([sys.executable, "-m", "heedful", *words], check=False).returncode:
-        raise UsageError(f"{command!r} failed; see above")

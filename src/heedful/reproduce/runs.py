@@ -93,20 +93,21 @@ class Runs:
     def answers(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return gold and answers for a test over examples.
 
-        Seeds answer the same examples: the share of runs that are right stands for each example (classes), the mean
-        answer (scores), or the answers of every run (roles and translations, which are kept as counts). Folds answer
-        different examples, which are put one after the other.
+        Seeds answer the same examples: for classes the share of runs that are right stands for each example, whose mean
+        is the mean accuracy of the runs. Correlation, F1 and BLEU are no means over examples, so that scores, roles and
+        translations keep the answers of every run, and a test averages the runs' figures. Folds answer different
+        examples, which are put one after the other.
 
         Returns:
-            Gold [N] and answers [N], of roles and translations [runs, N]; for classes gold is 1 everywhere and an
-            answer the share that is right.
+            Gold [N] and answers: of classes [N], gold 1 everywhere and an answer the share that is right; else
+            [runs, N], of folds [1, N].
         """
         gold = [np.asarray(record["answers"]["gold"]) for record in self.found]
         predicted = [np.asarray(record["answers"]["predicted"]) for record in self.found]
-        if self.task in COUNTED:
+        if self.task in COUNTED or gold[0].dtype.kind == "f":
+            if self.cell.experiment.folds:
+                return np.concatenate(gold), np.concatenate(predicted, axis=-1)[None]
             return gold[0], np.stack(predicted)
-        if gold[0].dtype.kind == "f":
-            return gold[0], np.mean(predicted, axis=0)
         right = [(g == p).astype(float) for g, p in zip(gold, predicted, strict=True)]
         share = np.concatenate(right) if self.cell.experiment.folds else np.mean(right, axis=0)
         return np.ones_like(share), share

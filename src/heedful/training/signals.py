@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
 from types import FrameType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
+
+from heedful.errors import Interrupted
 
 
 class StopRequest:
@@ -38,3 +42,33 @@ class StopRequest:
     def _restore(self, number: int) -> None:
         handler = self._previous.pop(number)
         signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@contextlib.contextmanager
+def stop_raises(afterwards: str) -> Iterator[None]:
+    """While entered, the first SIGINT or SIGTERM raises `Interrupted`, for code that only waits for other processes.
+
+    A further signal is left to the processes that were asked to stop. Outside the main thread it does nothing.
+
+    Args:
+        afterwards: what the user can do next.
+
+    Yields:
+        Nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        for one in numbers:
+            signal.signal(one, signal.SIG_IGN)
+        raise Interrupted(f"asked to stop ({afterwards})")
+
+    former = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

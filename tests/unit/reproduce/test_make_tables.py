@@ -16,10 +16,11 @@ from heedful.config import load_config
 from heedful.config.kept import plain_settings
 from heedful.errors import ArtefactError, MissingExtraError, UsageError
 from heedful.reproduce import gather as gathering
-from heedful.reproduce import making, runner
+from heedful.reproduce import making, processes, runner
 from heedful.reproduce.gather import gather
 from heedful.reproduce.making import make, narrow
 from heedful.reproduce.plan import System, find_table
+from heedful.reproduce.processes import failed
 from heedful.reproduce.records import to_csv, to_records
 from heedful.reproduce.render import to_markdown
 from heedful.reproduce.runner import Budget
@@ -101,9 +102,10 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     monkeypatch.setattr(runner, "systems", lambda: wrong)
     said: list[str] = []
     made = make(TABLE, declared, tmp_path / "out", Budget(), jobs=2, say=said.append)
-    assert len(made.failures) == 1
-    assert "other on tiny: " in made.failures[0]
-    assert "model.hidden must be" in made.failures[0]
+    (failure,) = made.failures
+    assert failure.cell == "other on tiny"
+    assert "model.hidden must be" in failure.why
+    assert isinstance(failed(made.failures, ""), UsageError)
     files = sorted(made.markdown.parent.glob("tiny-table1.*"))
     assert [file.suffix for file in files] == [".csv", ".json", ".md"]
     kept = tmp_path / "out" / "runs" / "standard" / "tiny" / "ours" / "train.seed=2.json"
@@ -260,16 +262,16 @@ def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: py
 
     def stand_in(words: list[str], check: bool) -> subprocess.CompletedProcess[str]:
         ran.append(words)
-        return subprocess.CompletedProcess(words, returncode=len(ran) - 1)  # the second one fails
+        return subprocess.CompletedProcess(words, returncode=6 * (len(ran) - 1))  # the second one fails
 
-    monkeypatch.setattr(runner.subprocess, "run", stand_in)
+    monkeypatch.setattr(processes.subprocess, "run", stand_in)
     assert tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out").code == 0
     assert ran[0][3:] == [
         *("bench", "--full", "--out", str(tmp_path / "out")),
         *("--figure", str(tmp_path / "out" / "mtsa-figure1.png")),
     ]
-    failed = tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out")
-    assert (failed.code, "failed; see above" in failed.err) == (2, True)
+    told = tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out")
+    assert (told.code, "failed; see above" in told.err) == (6, True)
 
 
 def test_the_command_line_lists_narrows_and_prints_records(
