@@ -10,7 +10,7 @@ from typing import Protocol, Self, TypeVar
 import torch
 from torch import Tensor
 
-from heedful.errors import UsageError
+from heedful.errors import DivergedError, UsageError
 
 
 class Selectable(Protocol):
@@ -101,6 +101,7 @@ def beam_search(
 
     Raises:
         UsageError: if a limit is below 1.
+        DivergedError: if scores are not finite.
     """
     if min(limits, default=1) < 1:
         raise UsageError(f"limits must be 1 or more; got {min(limits)}")
@@ -117,6 +118,7 @@ def beam_search(
         best, origin, following = _continuations(totals, scores, beam)
         history = tokens.view(len(open_), beam, -1)
         _finish(open_, best, origin, following, history, end)
+        _refuse_undefined(open_, best, tokens.shape[1])
         totals, chosen = best.masked_fill(following == end, -math.inf).topk(beam, dim=1)
         origin, following = origin.gather(1, chosen), following.gather(1, chosen)
         going = [
@@ -186,3 +188,13 @@ def _finish(
     for place, rank in ends.nonzero().tolist():
         tokens = history[place, int(origin[place, rank]), 1:].tolist()
         searches[place].add(tokens, float(best[place, rank]))
+
+
+def _refuse_undefined(searches: Sequence[_Search], best: Tensor, length: int) -> None:
+    """Stop where no order of the hypotheses is left: the search would go on beyond its limit for ever."""
+    unended = any(search.limit == length and not search.finished for search in searches)
+    if unended or bool(best.isnan().any()):
+        raise DivergedError(
+            f"beam search: expected finite log-probabilities of token {length}, but the scores are not finite; the "
+            "weights of the network have diverged: train it with a lower train.optimizer.lr, or take an earlier model"
+        )

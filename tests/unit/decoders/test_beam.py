@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from heedful.decoders import Hypothesis, SearchConfig, beam_search, length_penalty
-from heedful.errors import UsageError
+from heedful.errors import DivergedError, UsageError
 
 PAD, BEGIN, END = 0, 1, 2
 WORDS = 5
@@ -180,6 +180,34 @@ def test_a_longer_translation_may_overtake_a_finished_one() -> None:
         certain_after_its_first_word, Count(0), [longest + 1], config, begin=BEGIN, end=END
     )
     assert found[0].tokens == (word,) * longest
+
+
+def search_that_goes_wrong(bad: float, sound: int, beam: int) -> list[list[Hypothesis]]:
+    """Search with scores that are all ``bad`` after a number of sound steps, in which a translation may end."""
+    limits = [5, 6]
+    row = torch.tensor([0.0, 0.0, 0.1, 0.5, 0.4]).log()
+
+    def step_of(tokens: Tensor, state: Count) -> tuple[Tensor, Count]:
+        assert state.read < max(limits), "the search goes on beyond its limit"
+        scores = row if state.read < sound else torch.full((WORDS,), bad)
+        return scores.repeat(len(tokens), 1), Count(state.read + 1)
+
+    config = SearchConfig(beam=beam)
+    return beam_search(step_of, Count(0), limits, config, begin=BEGIN, end=END, never=(PAD, BEGIN))
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize(("sound", "beam"), [(0, 1), (2, 1), (0, 3)])
+def test_scores_that_are_not_finite_end_the_search(bad: float, sound: int, beam: int) -> None:
+    with pytest.raises(DivergedError, match="scores are not finite"):
+        search_that_goes_wrong(bad, sound, beam)
+
+
+def test_a_translation_that_ended_before_hides_no_scores_that_are_no_numbers() -> None:
+    with pytest.raises(DivergedError, match="log-probabilities of token 3"):
+        search_that_goes_wrong(math.nan, 2, beam=3)
+    found = search_that_goes_wrong(-math.inf, 2, beam=3)  # these are numbers: nothing else can be said
+    assert [each[0].tokens for each in found] == [(), ()]
 
 
 def test_a_beam_of_four_and_the_penalty_of_gnmt_are_the_defaults() -> None:
