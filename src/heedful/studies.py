@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from heedful.config import RunConfig, load_config, to_toml
 from heedful.config.kept import completed, of_all_runs, plain_settings, read_run
-from heedful.errors import UsageError
+from heedful.data import catalogue
+from heedful.data.datasets import DATASETS
+from heedful.errors import DataError, UsageError
 from heedful.files import alone, remove_folder, write_text
 from heedful.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.pipeline import check_run_folder, prepare, train
+from heedful.pipeline.sources import GENERATED, data_root, find_source
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import saved_step
@@ -93,8 +96,9 @@ def run_study(
         All runs.
 
     Raises:
-        UsageError: unless exactly one of seeds and folds is given, or if the data has no test part, or the folder
-            holds a run with other settings or one that another study is at work on.
+        UsageError: unless exactly one of seeds and folds is given, or if the data has no test part, or one of its own
+            where folds are asked for, or if the folder holds a run with other settings or data, or one that another
+            study is at work on.
         Interrupted: when asked to stop; the same call goes on.
     """
     if bool(seeds) == bool(folds):
@@ -109,11 +113,12 @@ def run_study(
     runs, protocol = [], ""
     for setting in varied:
         config = load_config(recipe, [*overrides, *extra, setting])
+        if folds:
+            _check_folds(config)
         file, work = folder / f"{setting}.json", folder / UNFINISHED / setting
         if file.exists():
             saved = read_run(file)
-            if completed(saved["settings"]) != plain_settings(config):
-                raise UsageError(f"{file}: made with other settings; use another --out or delete it")
+            _refuse_another(saved, config, data, file)
             say(f"{setting}: already done")
         else:
             with alone(work, "study"):
@@ -125,6 +130,33 @@ def run_study(
         runs.append(saved["summary"])
         protocol = of_all_runs(saved["protocol"])
     return Study(runs, protocol)
+
+
+def _check_folds(config: RunConfig) -> None:
+    """Refuse folds of data that is not cut into any: every run would be the same."""
+    name = config.data.set
+    if name in ("", GENERATED) or "train" in catalogue.splits(name):
+        whole = [known for known in DATASETS if "train" not in catalogue.splits(known)]
+        raise UsageError(
+            f"--folds: {name or 'data in named files'} has a test part of its own, only {', '.join(whole)} are "
+            "cut into folds; use --seeds"
+        )
+
+
+def _refuse_another(saved: dict[str, Any], config: RunConfig, data: Path | None, file: Path) -> None:
+    """Refuse a finished run of other settings, or of other data than is there now; where none is, nothing is asked."""
+    if completed(saved["settings"]) != plain_settings(config):
+        raise UsageError(f"{file}: made with other settings; use another --out or delete it")
+    try:
+        here = find_source(config, data_root(config, data)).fingerprint
+    except (UsageError, DataError):
+        return
+    other = [name for name, digest in here.items() if saved.get("data", {}).get(name) not in (digest, None)]
+    if other:
+        raise UsageError(
+            f"{file}: made from other data than there is now ({', '.join(other)}); name the folder it was made from, "
+            "use another --out, or delete it"
+        )
 
 
 def _begun(work: Path, config: RunConfig) -> int:

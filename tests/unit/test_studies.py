@@ -81,6 +81,37 @@ def test_a_study_needs_seeds_or_folds_and_a_test_part(tmp_path: Path) -> None:
         run_study(recipe, tmp_path / "study", folder, seeds=[1], overrides=["data.test=''"])
 
 
+def test_folds_of_data_that_is_not_cut_into_any_are_refused(tmp_path: Path) -> None:
+    folder = tiny.write_tasks(tmp_path / "data")
+    for recipe, named in (
+        (str(folder / "text.toml"), "data in named files"),
+        ("disan-trec", "trec"),
+        ("disan-scenes", "scenes"),
+    ):
+        with pytest.raises(
+            UsageError, match=f"--folds: {named} has a test part of its own, only cr, mpqa, subj"
+        ):
+            run_study(recipe, tmp_path / "study", folder, folds=3)
+
+
+def test_a_finished_run_of_other_data_is_refused(tmp_path: Path) -> None:
+    folder = tiny.write_tasks(tmp_path / "data")
+    out, quick = tmp_path / "study", ["train.max_steps=1", "train.device=cpu"]
+
+    def study(data: Path) -> Study:
+        return run_study(str(folder / "text.toml"), out, data, seeds=[1], overrides=quick)
+
+    first = study(folder)
+    train = folder / "text.csv"
+    train.write_text("\n".join(train.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(
+        UsageError, match=r"made from other data than there is now \(text\.csv\); name the folder"
+    ):
+        study(folder)
+    train.unlink()  # nothing to compare with
+    assert study(folder).runs == json.loads(json.dumps(first.runs))
+
+
 def test_what_stands_in_the_way_is_told_before_training(tmp_path: Path) -> None:
     folder = tiny.write_tasks(tmp_path / "data")
     recipe, say = str(folder / "text.toml"), pytest.fail

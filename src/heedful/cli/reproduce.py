@@ -81,8 +81,8 @@ def command(
     from heedful.data.catalogue import data_folder
     from heedful.errors import UsageError
     from heedful.reproduce import Budget, answer_examples, find_table, make, narrow
-    from heedful.reproduce.records import to_records
     from heedful.reproduce.processes import failed, run_command
+    from heedful.reproduce.records import to_records
     from heedful.training.progress import choose_reporter
 
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)

@@ -112,9 +112,10 @@ class Result:
 
 
 def comparable(first: Runs, second: Runs) -> bool:
-    """Say whether both kept their answers, and of folds have one in common."""
+    """Say whether both kept their answers, read the same data, and of folds have one in common."""
     shared = not first.cell.experiment.folds or bool(set(first.names) & set(second.names))
-    return shared and first.answered and second.answered
+    same = len(first.sums | second.sums) == 1
+    return same and shared and first.answered and second.answered
 
 
 def compare(first: Runs, second: Runs) -> Comparison:

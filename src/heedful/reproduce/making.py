@@ -13,9 +13,9 @@ from heedful.reproduce.by_length import draw_by_length, length_columns
 from heedful.reproduce.gather import Result, gather
 from heedful.reproduce.listing import lacking
 from heedful.reproduce.plan import Table, experiments
+from heedful.reproduce.processes import Failure, failed, run_cells
 from heedful.reproduce.records import to_csv, to_records
 from heedful.reproduce.render import to_markdown
-from heedful.reproduce.processes import Failure, failed, run_cells
 from heedful.reproduce.runner import RUNS, Budget, command_of, plan_cells
 
 

@@ -98,7 +98,7 @@ def run_cells(
 
 
 def _reason(errors: str) -> str:
-    """Return the message of a process, all lines of it, without the warnings above it; its last line, if it has none."""
+    """Return all lines of the message of a process, not the warnings above it; without a message, its last line."""
     *before, message = re.split(r"^heedful: ", errors.strip(), flags=re.MULTILINE)
     return message if before else message.rpartition("\n")[2]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -109,7 +108,7 @@ def _below(result: Result) -> list[str]:
             idle.append(name)
             continue
         most = max(runs, key=lambda one: len(one.found))
-        lines.append(f"- {title}: {_varied(most)}; {protocol_of(most)}; {_budget(most)} {_data(most)}")
+        lines.append(f"- {title}: {_varied(most)}; {protocol_of(most)}; {_budget(most)} {_data(runs)}")
         lines += [f"- {name}: {signature}." for name, signature in _signatures(most)]
     machines = {_machine(record) for found in result.runs.values() for record in found.found}
     lines += [f"- Measured with {machine}." for machine in sorted(machines)]
@@ -145,11 +144,13 @@ def protocol_of(runs: Runs) -> str:
     return of_all_runs(runs.found[0]["protocol"])
 
 
-def _data(runs: Runs) -> str:
-    """Return the checksum of the data: SHA-256 over the sums of its files, which the records list."""
-    sums = runs.found[0]["data"]
-    text = "\n".join(f"{sums[name]}  {name}" for name in sorted(sums))
-    return f"Data: {len(sums)} file{'s' * (len(sums) != 1)}, sum {hashlib.sha256(text.encode()).hexdigest()[:12]}."
+def _data(of: Sequence[Runs]) -> str:
+    """Return the checksum of the data of an experiment's runs; that some read other data is said."""
+    sums = sorted({sum_[:12] for runs in of for sum_ in runs.sums})
+    if len(sums) > 1:
+        return f"Data: runs of other data stand side by side, sums {', '.join(sums)}: compare none of them."
+    files = len(of[0].found[0]["data"])
+    return f"Data: {files} file{'s' * (files != 1)}, sum {sums[0]}."
 
 
 def _signatures(runs: Runs) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -70,6 +71,11 @@ class Runs:
         pairs = zip(self.names, self.found, strict=True)
         return replace(self, found=tuple(record for name, record in pairs if name in names))
 
+    @property
+    def sums(self) -> frozenset[str]:
+        """Return the checksums of the data of its runs: one, unless some of them read other data."""
+        return frozenset(_checksum(record["data"]) for record in self.found)
+
     def peak(self, of: str) -> int | None:
         """Return the highest peak of memory over the runs, in MB: of "peak_megabytes" or "peak_gpu_megabytes"."""
         return max((record[of] for record in self.found if record.get(of)), default=None)
@@ -111,6 +117,12 @@ class Runs:
         right = [(g == p).astype(float) for g, p in zip(gold, predicted, strict=True)]
         share = np.concatenate(right) if self.cell.experiment.folds else np.mean(right, axis=0)
         return np.ones_like(share), share
+
+
+def _checksum(files: Mapping[str, str]) -> str:
+    """Return the SHA-256 over the sums of files, one a line before the file's name, sorted by file."""
+    text = "\n".join(f"{files[name]}  {name}" for name in sorted(files))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_runs(cell: Cell, folder: Path) -> Runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +21,9 @@ from heedful.reproduce.records import to_records
 from heedful.reproduce.render import to_markdown
 from heedful.reproduce.runner import Budget, Cell, command_of
 from made_runs import COLUMN, ROWS, SYSTEMS, TABLE, answered, record, write, write_record
+
+SUM = hashlib.sha256(f"{'0' * 64}  file".encode()).hexdigest()[:12]
+"""Of the data of made runs."""
 
 
 def test_all_pairs_share_holms_level(declared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,6 +85,19 @@ def test_runs_with_no_fold_in_common_are_not_compared() -> None:
     first, second = (answered("cr", "text", ([0, 1], [0, 1]), folds=(fold,)) for fold in (1, 2))
     assert comparable(first, first)
     assert not comparable(first, second)
+
+
+def test_runs_on_other_data_are_not_compared_and_the_table_says_so(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path, "ours", (9, 9))
+    assert f"Data: 1 file, sum {SUM}." in to_markdown(gather(TABLE, Budget(), tmp_path), "")
+    kept = record("other", 1, 2)
+    kept["data"] = {"file": "1" * 64}
+    write_record(tmp_path, "other", kept)
+    result = gather(TABLE, Budget(), tmp_path)
+    assert not list(result.tested())
+    text = to_markdown(result, "")
+    assert "runs of other data stand side by side, sums " in text
+    assert SUM in text
 
 
 def test_answers_to_other_examples_are_refused() -> None:
