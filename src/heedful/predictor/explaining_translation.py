@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -47,7 +47,8 @@ def explain_translation(translator: Translator, corpus: Corpus) -> Explanation:
     batch = Batch((source_batch([(*read.ids, END)]), source_batch([(BEGIN, *target.ids)])))
     with torch.inference_mode():
         output = translator.network(batch.to(translator.device), need_weights=True)
-    written, words = _view("translation", answer.text, target), _view("source", text, read, end=True)
+    written = _view("translation", answer.text, target)
+    words = _view("source", text, read, end=True, truncated=len(source.ids) > len(read.ids))
     layers = _by_layer({name: each[0].double().cpu().numpy() for name, each in output.alignments.items()})
     alignments = {
         name: by_words(weights[: len(target.ids)], target.words, (*read.words, _count(read.words)))
@@ -89,16 +90,17 @@ def _by_layer(maps: dict[str, Array]) -> dict[str, Array]:
     return {name: np.mean(heads, axis=0) for name, heads in layers.items()}
 
 
-def _view(name: str, text: str, pieces: Pieces, *, end: bool = False) -> SentenceView:
+def _view(
+    name: str, text: str, pieces: Pieces, *, end: bool = False, truncated: bool = False
+) -> SentenceView:
     spans: list[tuple[int, int]] = []
     for word in range(_count(pieces.words)):
         own = [span for span, number in zip(pieces.spans, pieces.words, strict=True) if number == word]
         spans.append((own[0][0], own[-1][1]))
     words = [text[start:stop] for start, stop in spans]
-    more: dict[str, Any] = {"truncated": bool(text[spans[-1][1] :].strip()) if spans else False}
     if end:
         words, spans = [*words, END_NAME], [*spans, (len(text), len(text))]
-    return SentenceView(name, text, tuple(words), tuple(spans), **more)
+    return SentenceView(name, text, tuple(words), tuple(spans), truncated=truncated)
 
 
 def _first(pieces: Pieces, limit: int) -> Pieces:

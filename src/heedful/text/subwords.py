@@ -152,10 +152,14 @@ def _package() -> Any:
 
 def _pieces(text: str, found: Any) -> Pieces:
     spans, reached = [], 0
+    held = {place for start, end in found.offsets for place in range(start, end)}
     for start, end in found.offsets:
         while start < end and text[start].isspace():  # the package counts the space before a word in
             start += 1
         start, end = max(start, reached), max(end, reached)
+        # The package counts a character that NFC has made of several as the first of them.
+        while end < len(text) and end not in held and not text[end].isspace():
+            end += 1
         spans.append((start, end))
         reached = end
     return Pieces(tuple(found.ids), tuple(spans), tuple(found.word_ids))
