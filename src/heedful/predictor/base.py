@@ -16,19 +16,15 @@ from heedful.checkpoint import ModelFolder, save_model_folder
 from heedful.data.encode import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.parses import parse_if_possible
-from heedful.data.sampler import BucketSampler
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import UsageError
 from heedful.hugging_face import describe_encoder, rebuild_encoder
 from heedful.models import ModelConfig, Network, build_network, build_on_encoder
-from heedful.models.precision import has_rounded_weights
 from heedful.modules import PretrainedEmbedding
+from heedful.predictor.batches import even_batches
 from heedful.predictor.records import About, TextSettings
-from heedful.predictor.saved import SavedModel
+from heedful.predictor.saved import SavedModel, refuse_rounded
 from heedful.text.pieces import AnyVocabulary, PieceVocabulary, vocabulary_from_json
-
-_USUAL_LENGTH = 64
-"""A batch takes about the memory of `TextSettings.eval_size` sentences of this many tokens, however long they are."""
 
 
 @dataclass(frozen=True)
@@ -146,16 +142,7 @@ class TextModel(SavedModel):
 
     def batches(self, dataset: EncodedDataset) -> list[NDArray[np.int64]]:
         """Cut a data set into batches of similar length, each as positions in it."""
-        if not len(dataset):
-            return []
-        size = self.text.eval_size
-        sampler = BucketSampler(
-            dataset.lengths(),
-            batch_size=size,
-            max_tokens=size * _USUAL_LENGTH * len(dataset.sides),
-            shuffle=False,
-        )
-        return sampler.batches(0)
+        return even_batches(dataset.lengths(), self.text.eval_size)
 
     def save(self, path: Path) -> None:
         """Write the model folder.
@@ -167,8 +154,7 @@ class TextModel(SavedModel):
             OutputError: if it cannot be written; the old one stays.
             UsageError: if the model is at int8.
         """
-        if has_rounded_weights(self.network):
-            raise UsageError("a model at int8 is for answering: save the one that it was made from")
+        refuse_rounded(self.network)
         config = {
             "model": asdict(self.model),
             "text": asdict(self.text),

@@ -6,9 +6,25 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar, Self
 
+from torch import nn
+
 from heedful.checkpoint import ModelFolder, load_model_folder
 from heedful.errors import ArtefactError, MissingExtraError, UsageError
+from heedful.models.precision import has_rounded_weights
 from heedful.predictor.folder import model_folder
+
+
+def refuse_rounded(network: nn.Module) -> None:
+    """Refuse to save a network at int8: a folder holds what training left, and is not read back from rounded numbers.
+
+    Args:
+        network: what is to be saved.
+
+    Raises:
+        UsageError: if its matrices are kept as whole numbers.
+    """
+    if has_rounded_weights(network):
+        raise UsageError("a model at int8 is for answering: save the one that it was made from")
 
 
 class SavedModel(ABC):

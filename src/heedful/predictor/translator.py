@@ -16,14 +16,14 @@ from heedful.checkpoint import ModelFolder, save_model_folder
 from heedful.data.examples import Corpus
 from heedful.data.parallel import ParallelDataset, collate_parallel, source_batch
 from heedful.data.readers.requests import read_requests
-from heedful.data.sampler import BucketSampler
 from heedful.data.tokens import place
 from heedful.decoders import Hypothesis, beam_search
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork, build_translation
 from heedful.objectives import sequence_cross_entropy
+from heedful.predictor.batches import even_batches
 from heedful.predictor.records import About, Requests, Text, TextSettings
-from heedful.predictor.saved import SavedModel
+from heedful.predictor.saved import SavedModel, refuse_rounded
 from heedful.predictor.translation import Translation
 from heedful.text.languages import Languages
 from heedful.text.subwords import BEGIN, END, PADDING
@@ -225,7 +225,9 @@ class Translator(SavedModel):
 
         Raises:
             OutputError: if it cannot be written; the old one stays.
+            UsageError: if the model is at int8.
         """
+        refuse_rounded(self.network)
         save_model_folder(
             path,
             config={
@@ -253,6 +255,4 @@ class Translator(SavedModel):
         return cls(network, model, translation, languages, text, about)
 
     def _batches(self, lengths: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        if not len(lengths):
-            return []
-        return BucketSampler(lengths, batch_size=self.text.eval_size, shuffle=False).batches(0)
+        return even_batches(lengths, self.text.eval_size)
