@@ -14,8 +14,11 @@ from heedful.config import RunConfig, override
 from heedful.errors import DivergedError, Interrupted, UsageError
 from heedful.files import remove_folder
 from heedful.pipeline import Prepared, prepare, train
+from heedful.training.log import MetricsLog
 from heedful.training.progress import Reporter
+from heedful.training.run_folder import RunFolder
 from heedful.training.signals import StopRequest
+from heedful.training.state import saved_step
 from heedful.tuning.space import Space
 from heedful.tuning.store import (
     completed,
@@ -91,6 +94,7 @@ def _run_trial(search: Search, study: Study, worker: int, reporter: Reporter) ->
     watch = _Watch(trial, search.config.train.metric, reporter)
     state, value, said = optuna.trial.TrialState.COMPLETE, None, ""
     try:
+        watch.take_up(folder)
         value = _score(search, values, folder, watch)
     except optuna.TrialPruned:
         state, said = optuna.trial.TrialState.PRUNED, "given up"
@@ -148,9 +152,21 @@ class _Watch:
         self.trial, self.metric, self.reporter = trial, metric, reporter
         self.start, self.step, self.close = reporter.start, reporter.step, reporter.close
 
+    def take_up(self, folder: Path) -> None:
+        """Tell Optuna what the run in a folder scored before it was cut off: it judges a trial by its best so far."""
+        run = RunFolder(folder)
+        log = MetricsLog(run.metrics)
+        log.restore(saved_step(run.checkpoint))
+        for record in log.records:
+            if record["kind"] == "evaluation" and record[self.metric] is not None:
+                self._tell(record)
+
+    def _tell(self, record: Mapping[str, Any]) -> None:
+        self.trial.report(record[self.metric], passes(record["epoch"]))
+
     def evaluation(self, record: Mapping[str, Any]) -> None:
         """Pass the score on."""
         self.reporter.evaluation(record)
-        self.trial.report(record[self.metric], passes(record["epoch"]))
+        self._tell(record)
         if self.trial.should_prune():
             raise import_optuna().TrialPruned

@@ -40,14 +40,14 @@ def values(search: Search) -> list[tuple[Any, ...]]:
 class StopsIn(Silent):
     """Asks to stop in a trial, as Ctrl-C does."""
 
-    def __init__(self, trial: int) -> None:
-        self.left = trial + 1
+    def __init__(self, trial: int, at: int = 1) -> None:
+        self.left, self.at = trial + 1, at
 
     def start(self, total: int, done: int) -> None:
         self.left -= 1
 
     def step(self, step: int, loss: float) -> None:
-        if not self.left and step == 1:
+        if not self.left and step == self.at:
             import signal
 
             signal.raise_signal(signal.SIGINT)
@@ -71,6 +71,20 @@ def test_a_search_goes_on_where_it_was_stopped_and_ends_as_if_it_was_not(data: P
     assert values(cut) == values(whole)
     run_search(cut, 4)
     assert len(values(cut)) == 4
+
+
+def test_a_trial_taken_up_is_judged_by_all_its_scores(data: Path, tmp_path: Path) -> None:
+    def scores(search: Search) -> list[dict[int, float]]:
+        return [trial.intermediate_values for trial in finished(search.open())]
+
+    whole = make(data, tmp_path / "whole", "train.max_steps=8")
+    run_search(whole, 2)
+    cut = make(data, tmp_path / "cut", "train.max_steps=8")
+    with pytest.raises(Interrupted):
+        run_search(cut, 2, reporter=StopsIn(1, at=5))
+    run_search(cut, 2)
+    assert scores(cut) == scores(whole)
+    assert len(scores(cut)[1]) == 4
 
 
 def test_the_best_settings_are_a_recipe_whose_run_gives_the_same_score(data: Path, tmp_path: Path) -> None:
