@@ -111,6 +111,7 @@ def test_training_prints_figures_on_stdout_and_progress_on_stderr(trained) -> No
         "checkpoints",
         "config.json",
         "config.toml",
+        "data.json",
         "env.json",
         "metrics.jsonl",
         "model",

@@ -24,6 +24,7 @@ from heedful.modules import PieceTables, WordEmbedding
 from heedful.ops.chosen import listening, told
 from heedful.pipeline.card import model_card
 from heedful.pipeline.prepared import Prepared
+from heedful.pipeline.resuming import check_same_run
 from heedful.pipeline.tasks import BY_KIND, BY_NAME
 from heedful.predictor import Predictor
 from heedful.structures import Batch
@@ -132,15 +133,17 @@ def train(
         The model and its figures.
 
     Raises:
-        UsageError: if settings contradict the data.
+        UsageError: if settings contradict the data, or are other ones than those of the run to be continued.
     """
     started = time.perf_counter()
+    if folder is not None and resume:
+        check_same_run(folder, config, prepared.fingerprint)
     model = _model_config(config, prepared)
     task = BY_KIND[prepared.kind]
     predictor = prepared.untrained(config, model)
     batches = TrainingBatches(prepared.datasets["train"], config, task.collate)
     with listening() as heard:
-        result = _fit(config, batches, predictor, prepared.datasets["dev"], folder, resume, reporter)
+        result = _fit(config, batches, predictor, prepared, folder, resume, reporter)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
         if (
             task.calibration is not None and config.data.protocol != "paper"
@@ -172,7 +175,7 @@ def _fit(
     config: RunConfig,
     batches: TrainingBatches,
     predictor: Any,
-    dev: Any,
+    prepared: Prepared,
     folder: Path | None,
     resume: bool,
     reporter: Reporter | None,
@@ -183,10 +186,11 @@ def _fit(
             batches,
             BY_NAME[predictor.model.task].objective(config),
             config.train,
-            evaluate=lambda _: report(predictor, dev).metrics,
+            evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
             folder=folder,
             resume=resume,
             config=as_table(config),
+            files=prepared.fingerprint,
             reporter=reporter,
         )
     except DivergedError as error:

@@ -65,6 +65,7 @@ def fit(
     folder: Path | None = None,
     resume: bool = False,
     config: Mapping[str, Any] | None = None,
+    files: Mapping[str, str] | None = None,
     reporter: Reporter | None = None,
 ) -> FitResult:
     """Train a network in place; it ends in evaluation mode with the best weights (the last ones if none were best).
@@ -81,6 +82,7 @@ def fit(
         folder: where the run is kept (see `RunFolder`); None keeps nothing on disk.
         resume: continue the folder's run, if it has one.
         config: everything the caller was told, kept with the run.
+        files: file to SHA-256 of what the data was read from, kept with the run.
         reporter: hears of the progress; None reports nothing.
 
     Returns:
@@ -98,7 +100,7 @@ def fit(
     share_weights(fabric, list(trainable_weights(network).values()))
     home = None if folder is None else RunFolder(folder)
     if home is not None and fabric.is_global_zero:
-        home.begin(config, resume=resume)
+        home.begin(config, files, resume=resume)
     fabric.barrier()
     optimizers = build_optimizer(network, settings.optimizer)
     keeper = Keeper(network, optimizers, settings, home, writes=fabric.is_global_zero)

@@ -30,6 +30,11 @@ class RunFolder:
         return self.root / "config.json"
 
     @property
+    def data(self) -> Path:
+        """What the data was read from."""
+        return self.root / "data.json"
+
+    @property
     def environment(self) -> Path:
         """Versions and threads."""
         return self.root / "env.json"
@@ -44,11 +49,14 @@ class RunFolder:
         """The last complete state."""
         return self.root / "checkpoints" / "latest"
 
-    def begin(self, config: Mapping[str, Any] | None, *, resume: bool) -> None:
+    def begin(
+        self, config: Mapping[str, Any] | None, files: Mapping[str, str] | None = None, *, resume: bool
+    ) -> None:
         """Make the folder and write what is known before the first step.
 
         Args:
             config: everything the run was told; None writes no config.
+            files: file to SHA-256 of what the data was read from; None writes none of it.
             resume: whether a run in the folder may go on.
 
         Raises:
@@ -63,4 +71,6 @@ class RunFolder:
                 raise UsageError(f"{self.root} already holds a run: resume it, or choose another folder")
             if config is not None:
                 write_json(self.config, config)
+            if files is not None:
+                write_json(self.data, files)
             write_json(self.environment, environment())

@@ -24,12 +24,13 @@ from heedful.modules import Stepped
 from heedful.training.cost import Cost
 from heedful.training.early_stopping import Best
 from heedful.training.optim import Optimizers
-from heedful.training.settings import TrainSettings
+from heedful.training.settings import Schedule, TrainSettings
 
 StopReason = Literal["epochs", "max_steps", "patience"]
 _TENSORS, _STATE = "state.safetensors", "state.json"
 _FILES = (_TENSORS, _STATE)
 _MAY_CHANGE = {"epochs", "max_steps", "patience", "device", "save_seconds", "save_steps", "log_every"}
+_LENGTH = {"epochs", "max_steps"}
 
 
 @dataclass
@@ -205,6 +206,18 @@ def saved_step(path: Path) -> int:
     return int(read_json(path / _STATE, dict)["state"]["step"])
 
 
+def may_change(schedule: Schedule) -> set[str]:
+    """Return the names of the training settings that a resumed run may have otherwise than it began with.
+
+    Args:
+        schedule: of the run that goes on. "linear" falls to 0 at the last step, so its length decides every step.
+
+    Returns:
+        Names of fields of `TrainSettings`.
+    """
+    return _MAY_CHANGE - _LENGTH if schedule == "linear" else set(_MAY_CHANGE)
+
+
 def _placed(value: Tensor, parameter: nn.Parameter) -> Tensor:
     """Put an average beside its parameter; counts of steps stay on the CPU, where torch keeps them."""
     return value.to(parameter.device) if value.shape == parameter.shape else value
@@ -215,9 +228,7 @@ def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _refuse_other_settings(saved: dict[str, Any], given: dict[str, Any]) -> None:
-    decisive: Sequence[str] = sorted(given.keys() - _MAY_CHANGE)
-    if given["schedule"] == "linear":
-        decisive = sorted([*decisive, "epochs", "max_steps"])
+    decisive: Sequence[str] = sorted(given.keys() - may_change(given["schedule"]))
     different = [
         f"{key}: {saved.get(key)!r} then, {given[key]!r} now"
         for key in decisive
