@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-import types
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from heedful.config.settings import RunConfig
 from heedful.errors import UsageError, nearest
-from heedful.models import encoder_config
+from heedful.models import encoder_problems
+from heedful.models.fitting import fit
 from heedful.packaged import recipe_text
 
 
@@ -108,10 +108,7 @@ def _plain(value: Any) -> Any:
 
 def _checked(table: dict[str, Any], problems: list[str], source: str) -> RunConfig:
     config: RunConfig = _build(RunConfig, table, "", problems)
-    try:
-        encoder_config(config.model)
-    except UsageError as error:
-        problems.append(str(error))
+    problems += encoder_problems(config.model)
     if problems:
         lines = "\n".join(f"  {problem}" for problem in problems)
         raise UsageError(f"{source}: {len(problems)} mistake(s) in the settings:\n{lines}")
@@ -183,7 +180,7 @@ def _build(kind: type[Any], table: Mapping[str, Any], path: str, problems: list[
             else:
                 problems.append(f"{where}: must be a table; got {value!r}")
         else:
-            fitted, problem = _fit(value, known[key])
+            fitted, problem = fit(value, known[key])
             if problem:
                 problems.append(f"{where}: {problem}; got {value!r}")
             else:
@@ -193,41 +190,3 @@ def _build(kind: type[Any], table: Mapping[str, Any], path: str, problems: list[
     except UsageError as error:
         problems.append(f"{path.rstrip('.') or 'settings'}: {error}")
         return kind()
-
-
-def _fit(value: Any, hint: Any) -> tuple[Any, str]:
-    """Return the value as the hint wants it, or what was expected."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
-        for option in inner:
-            fitted, problem = _fit(value, option)
-            if not problem:
-                return fitted, ""
-        return None, "must be one of: " + ", ".join(_spell(option) for option in inner)
-    if origin is Literal:
-        if value in inner:
-            return value, ""
-        hint_text = nearest(str(value), [str(x) for x in inner])
-        return None, f"must be one of {', '.join(map(repr, inner))} ({hint_text})"
-    if hint is float:
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        return (float(value), "") if good else (None, "must be a number")
-    if hint in (int, str, bool):
-        good = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
-        return value, "" if good else f"must be {_spell(hint)}"
-    if origin is tuple:
-        if not isinstance(value, list | tuple):
-            return None, "must be a list"
-        items = [_fit(item, inner[0]) for item in value]
-        wrong = next((problem for _, problem in items if problem), "")
-        return tuple(item for item, _ in items), f"each item {wrong}" if wrong else ""
-    if origin is dict:
-        return (dict(value), "") if isinstance(value, Mapping) else (None, "must be a table")
-    if hint is type(None):
-        return None, "" if value is None else "must be left out"
-    return value, ""
-
-
-def _spell(hint: Any) -> str:
-    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
-    return names.get(hint, "nothing" if hint is type(None) else str(hint))

@@ -9,6 +9,7 @@ from heedful.models.build import (
     build_network,
     build_on_encoder,
     encoder_config,
+    encoder_problems,
 )
 from heedful.models.build_translation import build_translation
 from heedful.models.config import ModelConfig, PretrainedConfig, TaggerConfig, Task
@@ -49,4 +50,5 @@ __all__ = [
     "build_on_encoder",
     "build_translation",
     "encoder_config",
+    "encoder_problems",
 ]

@@ -55,6 +55,7 @@ from heedful.heads import ClassifierHead, RelatednessHead
 from heedful.models.alignment import AlignmentNetwork, DecomposableConfig
 from heedful.models.config import ModelConfig, Task
 from heedful.models.networks import Network, PairNetwork, RelatednessNetwork, SentenceEncoder, TextNetwork
+from heedful.models.options import read_options
 from heedful.models.tagger import PredicateFinder, TaggedReader, TaggerNetwork
 from heedful.modules import Activation, Embedding, PretrainedEmbedding, WordEmbedding
 from heedful.pooling import (
@@ -131,24 +132,41 @@ def encoder_config(config: ModelConfig) -> Any:
         The encoder's own settings dataclass.
 
     Raises:
-        UsageError: if the encoder or one of its options is unknown.
+        UsageError: listing every mistake: an unknown encoder or option, a wrong type, a value out of range.
+    """
+    problems = encoder_problems(config)
+    if problems:
+        raise UsageError("; ".join(problems))
+    settings = {**ENCODERS, **NETWORKS}[config.encoder][0]
+    options, _ = read_options(settings, config.encoder_options)
+    shared = {"activation": config.activation, "dropout": config.dropout}
+    known = {f.name for f in fields(settings)}
+    return settings(**{**{k: v for k, v in shared.items() if k in known}, **options})
+
+
+def encoder_problems(config: ModelConfig) -> list[str]:
+    """Find every mistake in the name and the options of an encoder, before anything is built.
+
+    Args:
+        config: the model.
+
+    Returns:
+        One sentence a mistake. What depends on the width of the vectors, or on two options together, is found by the
+        encoder itself.
     """
     choices = {**ENCODERS, **NETWORKS}
     if config.encoder not in choices:
-        raise UsageError(
-            f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(choices))}"
-        )
+        return [f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(choices))}"]
     settings = choices[config.encoder][0]
-    known = {f.name for f in fields(settings)}
-    for name in config.encoder_options:
-        if name not in known:
-            raise UsageError(
-                f"model.encoder_options.{name} is unknown to {config.encoder}: {nearest(name, list(known))}; "
-                "model.encoder_options={} leaves an encoder its defaults"
-            )
-    shared = {"activation": config.activation, "dropout": config.dropout}
-    options = {**{k: v for k, v in shared.items() if k in known}, **config.encoder_options}
-    return settings(**{k: tuple(v) if isinstance(v, list) else v for k, v in options.items()})
+    known = [f.name for f in fields(settings)]
+    unknown = [
+        f"model.encoder_options.{name} is unknown to {config.encoder}: {nearest(name, known)}; "
+        "model.encoder_options={} leaves an encoder its defaults"
+        for name in config.encoder_options
+        if name not in known
+    ]
+    options = {name: value for name, value in config.encoder_options.items() if name in known}
+    return unknown + read_options(settings, options)[1]
 
 
 def build_network(config: ModelConfig, trained: Tensor, frozen: Tensor | None = None) -> Network:

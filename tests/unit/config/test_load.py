@@ -69,6 +69,16 @@ def test_all_mistakes_are_reported_at_once() -> None:
     assert "write table.key=value" in message
 
 
+def test_the_options_of_an_encoder_are_read_like_all_other_settings() -> None:
+    options = ("heads=two", "head_width=-3", "score_layers=3", "gate=no", "mask=1")
+    with pytest.raises(UsageError) as caught:
+        load_config("mtsa-trec", ["train.epochs=-1", *(f"model.encoder_options.{each}" for each in options)])
+    message = str(caught.value)
+    assert "6 mistake(s)" in message
+    for each in options:
+        assert f"\n  model.encoder_options.{each.partition('=')[0]}" in message
+
+
 @pytest.mark.parametrize(
     ("recipe", "part"),
     [("disan-trek", "did you mean 'disan-trec'"), ("missing.toml", "no such settings file")],
@@ -108,6 +118,11 @@ def test_value_where_a_table_belongs() -> None:
             "model.encoder_options.mask=1",
             "model.encoder_options.mask is unknown to disan: did you mean 'masks'?",
         ),
+        (
+            "model.encoder_options.masks=[]",
+            "model.encoder_options.masks: must hold at least one name; got []",
+        ),
+        ("model.encoder_options.scale=c", "model.encoder_options.scale: must be a number; got 'c'"),
     ],
 )
 def test_values_out_of_range_are_mistakes_of_the_settings(change: str, message: str) -> None:
