@@ -33,13 +33,17 @@ class TaggedDataset(EncodedDataset):
         predicates: place of the predicate that the example asks about, from 0, [N] int64; -1 for none.
         sentences: number of each example's sentence in the corpus, [N] int64.
         tags: number of each word's tag, in the rows of the sentences, -1 without a predicate; None without gold.
-        found: 1 at a predicate, 0 elsewhere, in the first example of a sentence; -1 in its others. None without gold.
+        found: 1 at a predicate, 0 elsewhere, in the first example of a sentence; -1 in its others and at a predicate
+            without tags. None without gold.
+        cut_off: predicates of the gold behind the limit on length, and arguments that are not read to their end, where
+            they were counted.
     """
 
     predicates: NDArray[np.int64]
     sentences: NDArray[np.int64]
     tags: Ragged | None = None
     found: Ragged | None = None
+    cut_off: tuple[int, int] = (0, 0)
 
     @classmethod
     def of(
@@ -50,7 +54,7 @@ class TaggedDataset(EncodedDataset):
         tags: Ragged | None = None,
         found: Ragged | None = None,
     ) -> TaggedDataset:
-        """Add frames to sentences; the arguments are the attributes."""
+        """Add frames to sentences; the arguments are the attributes, and nothing is counted as cut off."""
         columns: dict[str, Any] = {
             column.name: getattr(dataset, column.name) for column in fields(EncodedDataset)
         }
@@ -78,7 +82,8 @@ def encode_frames(
     """Turn sentences with frames into numbers.
 
     Args:
-        corpus: the words; its targets are frames, None for a sentence of which nothing is known.
+        corpus: the words; its targets are frames, None for a sentence of which nothing is known. A frame without tags,
+            such as one whose spans nest, gives no example, and its word is not counted.
         vocabulary: gives each word its row.
         tags: all tags that a model knows in the order of their numbers; others of the gold are added to the labels of
             the data set, as gold that no answer meets.
@@ -90,7 +95,7 @@ def encode_frames(
         The examples, those of a sentence in the order of its frames.
 
     Raises:
-        DataError: naming the row: a sentence is too long, or a frame does not fit its sentence.
+        DataError: naming the row: a sentence is too long, a frame does not fit its sentence, or no frame has tags.
         UsageError: if the vocabulary is one of word pieces.
     """
     if not len(corpus):
@@ -102,8 +107,10 @@ def encode_frames(
             zip(corpus.lengths()[:, 0].tolist(), sentences.lengths()[:, 0].tolist(), strict=True)
         )
     ]
-    dataset = ask(sentences, [[frame.predicate for frame in frames] for frames in kept])
-    asked = [frame for frames in kept for frame in (frames or (None,))]
+    _check_arguments(corpus)
+    tagged = [[frame for frame in frames if frame.tags] for frames in kept]
+    dataset = ask(sentences, [[frame.predicate for frame in frames] for frames in tagged])
+    asked = [frame for frames in tagged for frame in (frames or (None,))]
     labels = (*tags, *_unknown(asked, tags))
     return replace(dataset, labels=labels, tags=_tags(asked, dataset, labels), found=_found(kept, dataset))
 
@@ -167,6 +174,8 @@ def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame
             raise DataError(
                 f"{where}: a predicate at word {frame.predicate + 1}, but the sentence has {length} words"
             )
+        if not frame.tags:
+            continue
         if len(frame.tags) != length:
             raise DataError(
                 f"{where}: {len(frame.tags)} tags for {length} words; does the tokenizer split words of the file?"
@@ -175,6 +184,20 @@ def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame
         if mistake is not None:
             raise DataError(f"{where}, predicate {frame.predicate + 1}: {mistake}")
     return frames
+
+
+def _check_arguments(corpus: TokenisedCorpus) -> None:
+    """Refuse a file that names predicates alone: it has no gold."""
+    named = [
+        (row, any(frame.tags for frame in frames))
+        for row, frames in zip(corpus.rows.tolist(), corpus.targets, strict=True)
+        if isinstance(frames, tuple) and frames
+    ]
+    if named and not any(has_tags for _, has_tags in named):
+        raise DataError(
+            f"{place(corpus.source, named[0][0])}: the file names predicates but no arguments that could be learnt or "
+            "measured; give them as spans that do not nest, in brackets or in the column UP:ARGSPANS"
+        )
 
 
 def _unknown(asked: Sequence[Frame | None], tags: Sequence[str]) -> list[str]:
@@ -200,6 +223,7 @@ def _found(kept: Sequence[Sequence[Frame]], expanded: EncodedDataset) -> Ragged:
     for frames in kept:
         start, end = rows.offsets[example : example + 2]
         values[start:end] = 0
-        values[[int(start) + frame.predicate for frame in frames]] = 1
-        example += max(1, len(frames))
+        for frame in frames:
+            values[int(start) + frame.predicate] = 1 if frame.tags else NOT_COUNTED
+        example += max(1, sum(bool(frame.tags) for frame in frames))
     return Ragged(values, rows.offsets)

@@ -110,6 +110,40 @@ def test_a_word_may_begin_like_a_comment(tmp_path: Path) -> None:
     assert example.words == (("#1", "is"),)
 
 
+@pytest.mark.parametrize(
+    ("row", "tag"),
+    [
+        ("#begin - (A1*)", "B-A1"),
+        ("#end - (A1*)", "B-A1"),
+        ("#endviolence - (A1*)", "B-A1"),
+        ("#beginning - (A1*)", "B-A1"),
+        ("#begin document (V*)", "B-V"),
+        ("#end document (V*)", "B-V"),
+    ],
+)
+def test_a_word_may_begin_like_a_line_around_a_document(tmp_path: Path, row: str, tag: str) -> None:
+    verb = "stop stop *" if tag == "B-A1" else "stop - *"
+    (example,) = read(tmp_path, "a.props", f"{row}\n{verb}\nnow - *\n").examples
+    assert example.words == ((row.split()[0], "stop", "now"),)
+    assert example.target[0].tags == (tag, "O", "O")
+
+
+def test_lines_around_a_document_are_passed_over_in_any_layout(tmp_path: Path) -> None:
+    text = f"#begin document (a/b); part 000\n{PROPS}#end document\n"
+    assert (
+        read(tmp_path, "a.props", text).examples[0].target
+        == read(tmp_path, "b.props", PROPS).examples[0].target
+    )
+    trailing = PROPBANK.replace("#end document", "#end document  ")
+    assert len(read(tmp_path, "a.gold_conll", trailing).examples) == 1
+
+
+def test_only_blanks_and_tabs_set_columns_apart(tmp_path: Path) -> None:
+    (example,) = read(tmp_path, "a.props", " 5\u00a0000\t -  (A1*)\nare be\t(V*) \n").examples
+    assert example.words == (("5\u00a0000", "are"),)
+    assert example.target == (Frame(1, ("B-A1", "B-V"), "be"),)
+
+
 def test_spans_of_conllu_become_tags_and_the_predicate_is_v(tmp_path: Path) -> None:
     (example,) = read(tmp_path, "a.conllu", CONLLU).examples
     assert example.target == (Frame(2, ("B-ARG1", "I-ARG1", "B-V", "B-ARGM-TMP"), "glow.01"),)
@@ -174,13 +208,15 @@ def test_options_of_one_file_read_those_with_its_columns(tmp_path: Path) -> None
         assert read_roles_like(propbank, other, {"genre": 1}).examples[0].group == ""
 
 
+ONE_NESTED = PROPS.replace("(ARG1* *\n", "(ARG1(ARG0*) *\n", 1)
+
+
 def test_overlapping_spans_are_left_out_and_counted(tmp_path: Path) -> None:
-    nested = PROPS.replace("(ARG1* *\n", "(ARG1(ARG0*) *\n", 1)
-    corpus = read(tmp_path, "a.props", nested)
-    assert [frame.predicate for frame in corpus.examples[0].target] == [4]
+    corpus = read(tmp_path, "a.props", ONE_NESTED)
+    assert [(frame.predicate, len(frame.tags)) for frame in corpus.examples[0].target] == [(2, 0), (4, 7)]
     assert corpus.skipped == {NESTED: 1}
     corpus = read(tmp_path, "b.conllu", CONLLU.replace("ARG1:1-2", "ARG1:1-2|ARG0:2"))
-    assert (corpus.examples[0].target, corpus.skipped) == ((), {NESTED: 1})
+    assert (corpus.examples[0].target, corpus.skipped) == ((Frame(2, (), "glow.01"),), {NESTED: 1})
 
 
 def test_other_names_are_no_role_files(tmp_path: Path) -> None:
@@ -214,6 +250,28 @@ def test_a_predicate_is_an_example_and_a_sentence_without_one_too(tmp_path: Path
     assert [TAGS[tag] for tag in tags[1]] == ["B-ARG1", "I-ARG1", "B-V", "O", "O", "O", "O"]
     assert tags[0].tolist() == [-1] * 7  # no predicate, no tags; its one word is looked at for predicates
     assert found.tolist() == [[0] + [-1] * 6, [0, 0, 1, 0, 1, 0, 0], [-1] * 7]
+
+
+def test_a_predicate_whose_spans_nest_is_neither_asked_about_nor_no_predicate(tmp_path: Path) -> None:
+    dataset = encoded(tmp_path, ONE_NESTED)
+    assert dataset.predicates.tolist() == [4, -1]
+    assert dataset.found is not None
+    assert dataset.found[0].tolist() == [0, 0, -1, 0, 1, 0, 0]
+    dataset = encoded(tmp_path, "A - (ARG1(ARG0*)\nlamp - *)\nglows glow (V*)\n\n" + PROPS)
+    assert dataset.predicates.tolist() == [-1, 2, 4, -1]
+    assert dataset.found is not None
+    assert [row.tolist() for row in (dataset.found[0], dataset.found[1])] == [
+        [0, 0, -1],
+        [0, 0, 1, 0, 1, 0, 0],
+    ]
+
+
+def test_a_file_of_predicates_alone_is_no_gold(tmp_path: Path) -> None:
+    bare = CONLLU.replace(" UP:ARGSPANS", "").replace("\tARG1:1-2|ARGM-TMP:4", "").replace("\t_\t_", "\t_")
+    corpus = tokenise_corpus(read(tmp_path, "a.conllu", bare).examples, "whitespace", Path("file"))
+    message = "file: row 2: the file names predicates but no arguments .* UP:ARGSPANS"
+    with pytest.raises(DataError, match=message):
+        encode_frames(corpus, Vocabulary.build({"the": 1}), TAGS)
 
 
 def test_a_role_the_model_lacks_is_gold_all_the_same(tmp_path: Path) -> None:

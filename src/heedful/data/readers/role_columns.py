@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,8 @@ _LAYOUT_QUESTION = (
     "is trained, and it reads such files; or bring the columns of CoNLL-2005 as .props"
 )
 _CELL = re.compile(r"((?:\([^()*\s]+)*)\*(\)*)")
+_DOCUMENT = re.compile(r"#begin document\b.*|#end document[ \t]*")
+"""A line around a document; a word may begin like one, such as the hashtag "#endviolence"."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ def read_role_columns(
 ) -> Corpus:
     """Read sentences with their predicates and bracketed arguments.
 
-    One word a line, an empty line between sentences; columns are set apart by white space. Lines that begin with
-    "#begin" or "#end" are passed over.
+    One word a line, an empty line between sentences; columns are set apart by blanks or tabs, and any other space is
+    part of its word. The lines "#begin document ..." and "#end document" are passed over.
 
     Args:
         path: the file, plain or compressed.
@@ -77,7 +79,8 @@ def read_role_columns(
 
     Returns:
         One example a sentence, its target the frames in the order of their predicates, its row the line of its first
-        word. A predicate whose spans nest or overlap has no BIO form; it is left out and counted.
+        word. A predicate whose spans nest or overlap has no BIO form: its frame has no tags, and it is counted as left
+        out.
 
     Raises:
         DataError: naming the row, if a line does not fit the layout or a bracket does not open or close.
@@ -96,9 +99,14 @@ def read_role_columns(
     file = find_file(path)
     builder = CorpusBuilder(file)
     for block in numbered_blocks(file):
-        found = [(row, line.split()) for row, line in block if not line.startswith(("#begin", "#end"))]
-        if found:
-            _add(found[0][0], [fields for _, fields in found], own, genre, builder)
+        found = [(row, re.split(r"[ \t]+", line.strip(" \t")), line) for row, line in block]
+        lines = [
+            (row, fields)
+            for row, fields, line in found
+            if not _DOCUMENT.fullmatch(line) or _fits(fields, own)
+        ]
+        if lines:
+            _add(lines[0][0], [fields for _, fields in lines], own, genre, builder)
     return builder.build()
 
 
@@ -119,6 +127,24 @@ def brackets(spans: Sequence[Span], length: int) -> list[str]:
     return cells
 
 
+def tags_or_none(spans: Iterable[Span], length: int, builder: CorpusBuilder) -> tuple[str, ...]:
+    """Return the tags of a predicate's words, or none, and count the predicate, where spans nest or overlap.
+
+    Args:
+        spans: its spans.
+        length: words of the sentence.
+        builder: counts what is left out.
+
+    Returns:
+        One tag a word; empty where they have no BIO form.
+    """
+    try:
+        return tags_of(spans, length)
+    except ValueError:
+        builder.skip(NESTED)
+        return ()
+
+
 def _add(
     row: int, lines: list[list[str]], layout: RoleLayout, genre: int | None, builder: CorpusBuilder
 ) -> None:
@@ -128,6 +154,13 @@ def _add(
     known = genre is not None and layout.file is not None
     group = _folder(lines[0][layout.file], genre, builder, row) if known else ""  # type: ignore[index, arg-type]
     builder.add(row, (" ".join(words),), frames, (words,), group)
+
+
+def _fits(fields: Sequence[str], layout: RoleLayout) -> bool:
+    """Say whether a line could be that of a word; one around a document has no brackets of roles."""
+    cells = fields[layout.roles : len(fields) - layout.after]
+    enough = len(fields) > max(layout.word, layout.predicate)
+    return enough and bool(cells) and all(map(_CELL.fullmatch, cells))
 
 
 def _check(lines: list[list[str]], layout: RoleLayout, builder: CorpusBuilder, row: int) -> None:
@@ -159,12 +192,7 @@ def _frames(
     frames = []
     for column, place in enumerate(places, start=layout.roles):
         spans = _spans([fields[column] for fields in lines], builder, row)
-        try:
-            tags = tags_of(spans, len(lines))
-        except ValueError:
-            builder.skip(NESTED)
-            continue
-        frames.append(Frame(place, tags, lines[place][layout.predicate]))
+        frames.append(Frame(place, tags_or_none(spans, len(lines), builder), lines[place][layout.predicate]))
     return tuple(frames)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from heedful.data.bio import Span, tags_of
+from heedful.data.bio import Span
 from heedful.data.conllu import is_word
 from heedful.data.examples import Corpus
 from heedful.data.frame import Frame
 from heedful.data.readers.build import CorpusBuilder
 from heedful.data.readers.opening import find_file, numbered_blocks
-from heedful.data.readers.role_columns import NESTED
+from heedful.data.readers.role_columns import tags_or_none
 from heedful.errors import DataError
 
 _MARK = "# global.columns ="
@@ -46,7 +46,8 @@ def read_role_spans(path: str | Path) -> Corpus:
 
     Returns:
         One example a sentence, its target the frames, whose tags are empty where the file has no spans. The predicate
-        is V where no span covers it. A predicate whose spans overlap is left out and counted.
+        is V where no span covers it. The frame of a predicate whose spans overlap has no tags either, and it is counted
+        as left out.
 
     Raises:
         DataError: naming the row and the column, if a line is not of the format.
@@ -107,10 +108,7 @@ def _frames(
         found = _spans(fields[spans], len(lines), builder, row)
         if not any(span.start <= place < span.end for span in found):
             found.append(Span(place, place + 1, "V"))
-        try:
-            yield Frame(place, tags_of(found, len(lines)), fields[predicate])
-        except ValueError:
-            builder.skip(NESTED)
+        yield Frame(place, tags_or_none(found, len(lines), builder), fields[predicate])
 
 
 def _spans(cell: str, length: int, builder: CorpusBuilder, row: int) -> list[Span]:
