@@ -8,28 +8,77 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encode import EncodedDataset
-from heedful.data.examples import Example
-from heedful.errors import UsageError
+from heedful.data.examples import Corpus, Example
+from heedful.data.frame import Frame
+from heedful.data.tokens import place as name_row
+from heedful.errors import DataError, UsageError
+from heedful.text.tokenize import tokenizer
 
 Predicates = Sequence[Sequence[int]]
 """For each text the places of its predicates, from 0."""
 
 
-def predicates_of(examples: Sequence[Example]) -> Predicates | None:
-    """Return the predicates that the examples of a file name.
+def predicates_of(
+    corpus: Corpus, lengths: NDArray[np.int64], truncated: NDArray[np.bool_], tokenizer_name: str
+) -> Predicates | None:
+    """Return the predicates that the examples of a file name, without those of which the word is cut off.
 
     Args:
-        examples: with frames as targets, or without targets.
+        corpus: examples with frames as targets, or without targets.
+        lengths: how many words of each text are read, [N].
+        truncated: whether that is not all of them, [N] bool.
+        tokenizer_name: of the model that reads them.
 
     Returns:
         For each example the places of its predicates; None where one of them has no frames.
+
+    Raises:
+        DataError: naming the row, if the tokenizer splits words by whose number a predicate is named.
     """
-    if any(not isinstance(example.target, tuple) for example in examples):
+    if any(not isinstance(example.target, tuple) for example in corpus.examples):
         return None
-    return [
-        [frame.predicate for frame in example.target] if isinstance(example.target, tuple) else []
-        for example in examples
-    ]
+    found = []
+    for number, (example, length, is_cut) in enumerate(
+        zip(corpus.examples, lengths.tolist(), truncated.tolist(), strict=True), start=1
+    ):
+        named = [frame.predicate for frame in frames_of(example)]
+        if named:
+            _check_words(example, name_row(corpus.source, example.row or number), tokenizer_name)
+        found.append([place for place in named if place < length] if is_cut else named)
+    return found
+
+
+def frames_of(example: Example) -> tuple[Frame, ...]:
+    """Return the frames of an example; none where it has another target."""
+    return example.target if isinstance(example.target, tuple) else ()
+
+
+def senses_of(example: Example, words: Sequence[str]) -> dict[int, str]:
+    """Return what a file calls its predicates.
+
+    Args:
+        example: with frames as its target, or without.
+        words: that were read of it.
+
+    Returns:
+        Place to roleset or lemma; empty where the file has none, or where its words were read as others.
+    """
+    ready = (example.words[0] if example.words else None) or ()
+    if tuple(words) != ready[: len(words)]:
+        return {}
+    return {frame.predicate: frame.sense for frame in frames_of(example)}
+
+
+def _check_words(example: Example, where: str, tokenizer_name: str) -> None:
+    """Refuse words that are read as others than the file counts."""
+    split = tokenizer(tokenizer_name).split_word
+    for word in (example.words[0] if example.words else None) or ():
+        parts = split(word)
+        if len(parts) != 1:
+            raise DataError(
+                f"{where}: the model's tokenizer {tokenizer_name!r} reads {word!r} as {len(parts)} words, so that the "
+                "predicates are not where the file says; name them with --predicates, or split the words of the file"
+            )
 
 
 def checked(predicates: Predicates, lengths: NDArray[np.int64]) -> list[list[int]]:

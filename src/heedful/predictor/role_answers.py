@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -39,6 +40,7 @@ class PredicateAnswer:
         probability: that it is a predicate; 1 where it was given.
         tags: BIO, one a word of the text.
         spans: what the tags say, in order.
+        sense: its roleset or lemma where a file names it; the model finds none.
     """
 
     place: int
@@ -46,6 +48,7 @@ class PredicateAnswer:
     probability: float
     tags: tuple[str, ...]
     spans: tuple[RoleSpan, ...]
+    sense: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,14 @@ class RoleAnswer:
         )
 
     def columns(self) -> str:
-        """Write the frames in the columns of CoNLL-2005: the word, the predicate or "-", brackets a predicate."""
-        places = {predicate.place: predicate.word for predicate in self.predicates}
+        """Write the frames in the columns of CoNLL-2005: the word, the predicate or "-", brackets a predicate.
+
+        A predicate is its sense, else its word. White space in a word becomes "_", and so does a predicate "-": either
+        would be read as something else.
+        """
+        places = {each.place: _predicate_cell(each.sense or each.word) for each in self.predicates}
         cells = [
-            [*self.words],
+            [_cell(word) for word in self.words],
             [places.get(place, NONE) for place in range(len(self.words))],
             *(brackets(spans_of(predicate.tags), len(self.words)) for predicate in self.predicates),
         ]
@@ -106,6 +113,16 @@ class RoleAnswer:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return asdict(self)
+
+
+def _cell(text: str) -> str:
+    return re.sub(
+        r"\s+", "_", text, flags=re.ASCII
+    )  # the readers take any other space for a part of the word
+
+
+def _predicate_cell(text: str) -> str:
+    return "_" if text == NONE else _cell(text)
 
 
 def role_spans(

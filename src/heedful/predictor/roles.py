@@ -22,7 +22,7 @@ from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
 from heedful.ops.bio import bio_decode
 from heedful.predictor.base import TextModel
-from heedful.predictor.predicates import Predicates, above, checked, places_of, predicates_of
+from heedful.predictor.predicates import Predicates, above, checked, places_of, predicates_of, senses_of
 from heedful.predictor.role_answers import PredicateAnswer, RoleAnswer, role_spans
 from heedful.text.tokenize import tokenizer
 
@@ -146,22 +146,25 @@ class RolePredictor(TextModel):
 
         Raises:
             UsageError: if predicates and texts differ in number, or a place lies outside its text.
+            DataError: naming the row, if a text is too long, or its predicates are counted in words that the model
+                splits.
         """
         corpus = self.read(requests)
         dataset, readings = self.encode_examples(corpus.examples, corpus.source)
         if not len(dataset):
             return []
-        given = predicates if predicates is not None else predicates_of(corpus.examples)
         lengths = dataset.lengths()[:, 0]
-        scores = (
-            np.ones(len(dataset.sides[0].values), np.float32) if given is not None else self.find(dataset)
-        )
-        chosen = checked(given, lengths) if given is not None else above(scores, dataset, self.threshold)
+        if predicates is None:
+            predicates = predicates_of(corpus, lengths, readings.truncated, self.text.tokenizer)
+        scores, chosen = self._chosen(dataset, predicates)
         asked = ask(dataset, chosen)
         words = self.tag(asked)
         starts, of_rows = dataset.sides[0].offsets, asked.sides[0].offsets
         found: list[list[PredicateAnswer]] = [[] for _ in corpus.examples]
         seen = [self.words_of(example, int(n)) for example, n in zip(corpus.examples, lengths, strict=True)]
+        senses = [
+            senses_of(example, spoken) for example, (spoken, _, _) in zip(corpus.examples, seen, strict=True)
+        ]
         for row, (number, place) in enumerate(zip(asked.sentences, asked.predicates, strict=True)):
             if place < 0:
                 continue
@@ -170,13 +173,23 @@ class RolePredictor(TextModel):
             spoken, offsets, text = seen[number]
             spans = role_spans(tags, words.probabilities[part].tolist(), offsets, text)
             score = float(scores[starts[number] + place])
-            found[number].append(PredicateAnswer(int(place), spoken[place], score, tags, spans))
+            sense = senses[number].get(int(place), "")
+            found[number].append(PredicateAnswer(int(place), spoken[place], score, tags, spans, sense))
         return [
             RoleAnswer(
                 spoken, offsets, tuple(own), int(readings.unknown[number]), bool(readings.truncated[number])
             )
             for number, ((spoken, offsets, _), own) in enumerate(zip(seen, found, strict=True))
         ]
+
+    def _chosen(
+        self, dataset: EncodedDataset, given: Predicates | None
+    ) -> tuple[NDArray[np.float32], list[list[int]]]:
+        """Return the probability of each word to be a predicate, [T], and the places of the predicates of each text."""
+        if given is not None:
+            return np.ones(len(dataset.sides[0].values), np.float32), checked(given, dataset.lengths()[:, 0])
+        scores = self.find(dataset)
+        return scores, above(scores, dataset, self.threshold)
 
     def places(self, corpus: Corpus, named: Sequence[str]) -> list[list[int]]:
         """Find the predicates that a person named.
