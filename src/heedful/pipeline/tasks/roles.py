@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -15,16 +17,17 @@ from heedful.config import RunConfig
 from heedful.data.bio import bio_tags, role_of
 from heedful.data.encode import EncodedDataset
 from heedful.data.examples import Corpus
-from heedful.data.frames import TaggedDataset, collate_frames, encode_frames
+from heedful.data.frames import NOT_COUNTED, TaggedDataset, collate_frames, encode_frames
 from heedful.data.ragged import Ragged
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Counts, Report, compare_frames, evaluate_roles
+from heedful.evaluation.roles import PREDICATE, arguments_of
 from heedful.models import ModelConfig, Network, TaggerNetwork
 from heedful.objectives import role_loss, with_policy
 from heedful.pipeline.tasks.base import RunTask
 from heedful.pipeline.tasks.facts import group_of_each, notes_of
-from heedful.predictor import RolePredictor, TextSettings
+from heedful.predictor import RolePredictor, TextModel, TextSettings
 from heedful.structures import NetworkOutput, TaggedBatch, TaggerOutput
 from heedful.text.pieces import AnyVocabulary
 from heedful.training.step import Objective
@@ -54,6 +57,12 @@ class RolesTask(RunTask):
     ) -> EncodedDataset:
         """See `RunTask.encode`."""
         return encode_frames(corpus, vocabulary, labels, max_tokens=text.max_tokens, truncate=text.truncate)
+
+    def read(self, model: TextModel, corpus: Corpus, folder: Path | None = None) -> EncodedDataset:
+        """See `AnyTask.read`; counts what the limit on length takes from the gold."""
+        tokenised = model.tokenise(corpus.examples, corpus.source, folder)
+        dataset = self.encode(tokenised, model.vocabulary, model.labels, model.text)
+        return replace(cast(TaggedDataset, dataset), cut_off=_cut_off(tokenised, model.text.max_tokens))
 
     def collate(self, dataset: EncodedDataset, rows: NDArray[np.int64]) -> TaggedBatch:
         """See `AnyTask.collate`."""
@@ -102,6 +111,7 @@ class RolesTask(RunTask):
             )
             for row in range(len(asked))
         ]
+        predicates_cut, arguments_cut = tagged.cut_off
         unknown = sum(label.startswith("B-") for label in asked.labels[len(predictor.labels) :])
         return evaluate_roles(
             outcomes,
@@ -109,7 +119,12 @@ class RolesTask(RunTask):
             groups=group_of_each(asked),
             lengths=asked.lengths(),
             seconds=seconds,
-            notes={**notes_of(asked), "roles of the gold that the model does not know": unknown},
+            notes={
+                **notes_of(asked),
+                "predicates of the gold cut off": predicates_cut,
+                "arguments of the gold cut off or shortened": arguments_cut,
+                "roles of the gold that the model does not know": unknown,
+            },
         )
 
 
@@ -119,10 +134,25 @@ def _loss(output: NetworkOutput, targets: Tensor, smoothing: float) -> Tensor:
     return with_policy(role_loss(output.logits, found, targets, smoothing), output.policies)
 
 
+def _cut_off(corpus: TokenisedCorpus, longest: int) -> tuple[int, int]:
+    """Count the predicates that lie behind a limit on length, and the arguments that are not read to their end."""
+    targets = (target for target in corpus.targets if isinstance(target, tuple))
+    frames = [frame for target in targets for frame in target if frame.tags]
+    cut = [
+        argument
+        for frame in frames
+        if len(frame.tags) > longest
+        for argument in arguments_of(frame.tags)
+        if argument.role != PREDICATE and argument.pieces[-1][1] > longest
+    ]
+    return sum(frame.predicate >= longest for frame in frames), len(cut)
+
+
 def _predicates(model: RolePredictor, dataset: TaggedDataset) -> Counts:
     """Count the words that were found to be predicates, each sentence once."""
     _, first = np.unique(dataset.sentences, return_index=True)
     sentences = dataset.select(first)
-    wanted = cast(Ragged, sentences.found).values == 1
-    found = model.find(sentences) >= model.threshold
+    gold = cast(Ragged, sentences.found).values
+    wanted = gold == 1
+    found = (model.find(sentences) >= model.threshold) & (gold != NOT_COUNTED)
     return Counts(int((wanted & found).sum()), int((found & ~wanted).sum()), int((wanted & ~found).sum()))
