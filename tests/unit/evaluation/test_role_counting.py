@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from heedful.data.bio import spans_of
+from heedful.data.readers.role_columns import brackets
 from heedful.evaluation import paired_bootstrap
 from heedful.evaluation.role_report import evaluate_roles
 from heedful.evaluation.roles import Argument, Counts, RoleScores, arguments_of, compare_frames
@@ -91,17 +94,17 @@ def test_figures_by_hand() -> None:
 ROLES = ("A0", "A1", "AM-TMP", "C-A0", "C-A1", "R-A0", "V", "C-V", "C-AM-TMP")
 
 
-def frame(draw: random.Random, length: int) -> list[str]:
+def frame(draw: random.Random, length: int, roles: tuple[str, ...] = ROLES) -> list[str]:
     """Draw a valid sequence of tags."""
     found: list[str] = []
     while len(found) < length:
         size = min(draw.randint(1, 3), length - len(found))
-        role = draw.choice(ROLES)
+        role = draw.choice(roles)
         found += ["O"] if draw.random() < 0.5 else [f"B-{role}", *[f"I-{role}"] * (size - 1)]
     return found
 
 
-def changed(draw: random.Random, gold: list[str]) -> list[str]:
+def changed(draw: random.Random, gold: list[str], roles: tuple[str, ...] = ROLES) -> list[str]:
     """Give a span another role, or cut its last word off, here and there."""
     found = list(gold)
     for place, tag in enumerate(gold):
@@ -109,7 +112,7 @@ def changed(draw: random.Random, gold: list[str]) -> list[str]:
         if not tag.startswith("B-") or draw.random() < 0.7:
             continue
         if draw.random() < 0.5:
-            role = draw.choice(ROLES)
+            role = draw.choice(roles)
             found[place:end] = [f"B-{role}", *[f"I-{role}"] * (end - place - 1)]
         elif end - place > 1:
             found[end - 1] = "O"
@@ -162,6 +165,87 @@ def test_a_second_counter_agrees_on_random_frames() -> None:
         assert (found.correct, found.excess, found.missed) == tuple(part[role] for part in mine)
     assert scores.complete == whole
     assert 0 < whole < scores.frames == 2000
+
+
+Part = tuple[int, int]
+"""First and last word."""
+
+
+def phrases(cells: list[str]) -> list[tuple[str, Part]]:
+    """Read start-end tags as the official scorer does: what opens before the star, what closes after it."""
+    opened: list[tuple[str, int]] = []
+    found: list[tuple[str, Part]] = []
+    for place, cell in enumerate(cells):
+        before, _, after = cell.partition("*")
+        opened += [(label, place) for label in re.findall(r"\(([^(]+)", before)]
+        for _ in after:
+            label, start = opened.pop()
+            found.append((label, (start, place)))
+    assert not opened
+    return sorted(found, key=lambda phrase: phrase[1])
+
+
+def official_arguments(cells: list[str]) -> dict[Part, tuple[str, list[Part]]]:
+    """Join C-X to the last X before it; without one it becomes an X. First and last word of all to role and parts."""
+    arguments: list[tuple[str, list[Part]]] = []
+    last: dict[str, list[Part]] = {}
+    for label, part in phrases(cells):
+        goes_on = re.match(r"C-(.*)", label)
+        role = goes_on[1] if goes_on else label
+        if goes_on and role in last:
+            last[role].append(part)
+        else:
+            last[role] = [part]
+            arguments.append((role, last[role]))
+    return {(parts[0][0], parts[-1][1]): (role, parts) for role, parts in arguments}
+
+
+def official_counts(gold: list[str], answer: list[str]) -> dict[str, Counter[str]]:
+    """Look each answered argument up by its first and last word; it is right if role and all parts are the same."""
+    counted: dict[str, Counter[str]] = {"ok": Counter(), "op": Counter(), "ms": Counter()}
+    wanted = official_arguments(gold)
+    for ends, (role, parts) in official_arguments(answer).items():
+        right = ends in wanted and wanted[ends] == (role, parts)
+        counted["ok" if right else "op"][role] += 1
+        if right:
+            del wanted[ends]
+    counted["ms"].update(role for role, _ in wanted.values())
+    return counted
+
+
+HARD_ROLES = ("A0", "A1", "R-A0", "V", "C-A0", "C-A1", "C-V", "C-C-A1", "C-R-A0", "C-AM-TMP", "A0", "A1")
+
+
+def test_the_official_scorer_written_out_again_agrees_on_random_frames() -> None:
+    """The rules of srl-eval.pl of CoNLL-2005, on start-end tags as they stand in files."""
+    draw = random.Random(3)
+    seen = Counter[str]()
+    for _ in range(4000):
+        gold = frame(draw, draw.randint(1, 16), HARD_ROLES)
+        answer = changed(draw, gold, HARD_ROLES)
+        if draw.random() < 0.2:
+            answer = frame(draw, len(gold), HARD_ROLES)
+        cells = [brackets(spans_of(each), len(each)) for each in (gold, answer)]
+        mine = official_counts(*cells)
+        found = compare_frames(gold, answer)
+        assert (Counter(found.correct), Counter(found.excess), Counter(found.missed)) == tuple(mine.values())
+        overall = [sum(count for role, count in part.items() if role != "V") for part in mine.values()]
+        assert [found.counts.correct, found.counts.excess, found.counts.missed] == overall
+        assert found.complete == (not overall[1] and not overall[2])
+        seen += mine["ok"]
+    assert min(seen[role] for role in ("A0", "A1", "R-A0", "V", "C-A1", "AM-TMP")) > 100
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["(A1*", "*)", "(V*)", "(C-A1*)"], {(0, 3): ("A1", [(0, 1), (3, 3)]), (2, 2): ("V", [(2, 2)])}),
+        (["(C-A1*)", "(C-A1*)"], {(0, 1): ("A1", [(0, 0), (1, 1)])}),
+        (["(C-C-A1*)", "(C-A1*)"], {(0, 0): ("C-A1", [(0, 0)]), (1, 1): ("A1", [(1, 1)])}),
+    ],
+)
+def test_start_end_tags_by_hand(cells: list[str], expected: dict[Part, tuple[str, list[Part]]]) -> None:
+    assert official_arguments(cells) == expected
 
 
 def test_the_report_sums_what_is_kept_of_each_frame() -> None:
