@@ -134,7 +134,8 @@ def compare(
 
     Returns:
         For each metric the tests that apply: the paired t-test over runs where there are several, the paired bootstrap
-        over examples where the answers were kept, and McNemar's test for the accuracy of two models.
+        over examples where the answers were kept, and McNemar's test for the accuracy of two models; where none of
+        them applies, the two figures without a test.
 
     Raises:
         UsageError: if the two did not answer the same examples, share no seed or fold, or lack a metric.
@@ -192,10 +193,11 @@ def _check_same(names: tuple[str, str], pairs: Pairs) -> None:
 
 
 def _tests(metric: str, pairs: Pairs, resamples: int, seed: int) -> Iterator[Comparison]:
-    if len(pairs) > 1:
+    over_examples = metric in STATISTICS and all(len(a.gold) and len(b.gold) for a, b in pairs)
+    if len(pairs) > 1 or not over_examples:
         over_runs = paired_seeds([a.metrics[metric] for a, _ in pairs], [b.metrics[metric] for _, b in pairs])
-        yield replace(over_runs, note=_SHARED) if _are_folds(pairs) else over_runs
-    if metric not in STATISTICS or not all(len(a.gold) and len(b.gold) for a, b in pairs):
+        yield replace(over_runs, note=_SHARED) if _are_folds(pairs) and len(pairs) > 1 else over_runs
+    if not over_examples:
         return
     gold, first, second = _answers(pairs)
     yield paired_bootstrap(metric, gold, first, second, resamples=resamples, seed=seed)

@@ -122,6 +122,25 @@ def test_translations_are_learnt_measured_and_given(made: Path) -> None:
     assert (many[1].empty, many[1].remarks) == (True, "text without words")
 
 
+def test_two_translators_are_compared_on_a_file(made: Path) -> None:
+    model, same = made / "runs/translation", made / "runs/translation"
+    words = (
+        "compare",
+        model,
+        same,
+        "--on",
+        made / "dev.en",
+        "--references",
+        made / "dev.de",
+        "--resamples",
+        100,
+    )
+    result = tiny.run(*words, "--json")
+    assert result.code == 0, result.err
+    (test,) = result.json()["tests"]["bleu"]
+    assert (test["test"], test["difference"]) == ("paired bootstrap, 100 resamples", 0.0)
+
+
 def test_loading_gives_the_class_of_the_task(made: Path) -> None:
     assert isinstance(load_model(made / "runs/roles"), RolePredictor)
     assert isinstance(load_model(made / "runs/translation"), Translator)
@@ -178,6 +197,7 @@ def test_explaining_takes_one_predicate(made: Path) -> None:
         (("evaluate", "roles", "dev.en"), "the name must end in one of"),
         (("evaluate", "roles", "roles.props", "--references", "dev.de"), "--references goes with"),
         (("evaluate", "translation", "dev.en", "--references", "none.de"), "none.de: no such file"),
+        (("evaluate", "roles", "roles.props", "--group", "genre"), "--group names a column of a table"),
         (("predict", "translation", "--text", "a " * 200), "at most max_tokens = 60 allowed"),
     ],
 )

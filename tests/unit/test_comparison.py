@@ -102,6 +102,15 @@ def test_runs_without_answers_are_compared_by_run_only(tmp_path: Path) -> None:
     assert [test.test for test in compare(NAMES, a, b).tests["bleu"]] == ["paired t-test"]
 
 
+def test_figures_that_no_test_fits_are_shown_without_one() -> None:
+    a, b = ([Run("", {"accuracy": 0.5, "chrf": value}, GOLD, GOLD)] for value in (0.25, 0.5))
+    outcome = compare(NAMES, a, b, ["chrf"])
+    (only,) = outcome.tests["chrf"]
+    assert (only.difference, only.p, only.interval) == (0.25, None, None)
+    assert "A 0.2500  B 0.5000  B - A +0.2500" in outcome.render()
+    assert "one run each: nothing is known of the spread" in outcome.render()
+
+
 def test_other_examples_are_refused(tmp_path: Path) -> None:
     a = read_study(study(tmp_path / "a", {1: 5}))
     changed = GOLD.copy()

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 )
 @data_option
 @click.option(
+    "--references",
+    type=PATH,
+    help="Translations of the FILE of --on, line by line, for models that translate.",
+)
+@click.option(
     "--metric",
     "metrics",
     multiple=True,
@@ -40,6 +45,7 @@ def command(
     second: Path,
     on: str | None,
     data: Path | None,
+    references: Path | None,
     metrics: tuple[str, ...],
     resamples: int,
     seed: int,
@@ -54,7 +60,7 @@ def command(
     """
     from heedful.comparison import compare
 
-    runs = [_runs(folder, on, data) for folder in (first, second)]
+    runs = [_runs(folder, on, data, references) for folder in (first, second)]
     outcome = compare((str(first), str(second)), runs[0], runs[1], metrics, resamples=resamples, seed=seed)
     if as_json:
         print_json(outcome.as_dict())
@@ -62,15 +68,17 @@ def command(
         click.echo(outcome.render())
 
 
-def _runs(folder: Path, on: str | None, data: Path | None) -> list[Run]:
+def _runs(folder: Path, on: str | None, data: Path | None, references: Path | None) -> list[Run]:
     from heedful.cli.models import open_model
     from heedful.comparison import Run, is_study, read_study
     from heedful.errors import UsageError
     from heedful.pipeline.evaluate import evaluate_corpus, read_gold
 
     if is_study(folder):
-        if on is not None:
-            raise UsageError(f"{folder} holds the answers of a study; --on is for two models")
+        if on is not None or references is not None:
+            raise UsageError(
+                f"{folder} holds the answers of a study; --on is for two models, and --references too"
+            )
         return read_study(folder)
     if on is None and not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
@@ -83,5 +91,5 @@ def _runs(folder: Path, on: str | None, data: Path | None) -> list[Run]:
     file = Path(on) if Path(on).suffix else None
     split = on if file is None else None
     columns = {name: name for name in ("text", "premise", "hypothesis", "label", "score")}
-    corpus = read_gold(predictor, file, split, data, columns)
+    corpus = read_gold(predictor, file, split, data, columns, references)
     return [Run.of_report(evaluate_corpus(predictor, corpus, data))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +90,8 @@ def command(
     if listing or table is None:
         _list(data, out, plan, as_json=as_json)
         return
-    chosen = narrow(find_table(table), _words(rows), _words(columns))
+    chosen = find_table(table)
+    chosen = narrow(chosen, _words(rows, [row.name for row in chosen.rows]), _words(columns))
     say: Callable[[str], None] = lambda line: None if quiet else click.echo(line, err=True)  # noqa: E731
     if chosen.examples is not None:
         answered = answer_examples(
@@ -122,7 +123,10 @@ def command(
         raise failed(made.failures, "some cells failed:")
 
 
-def _words(text: str | None) -> list[str]:
+def _words(text: str | None, names: Collection[str] = ()) -> list[str]:
+    """Cut at commas; a single name may hold commas itself."""
+    if text in names:
+        return [text]
     return [word.strip() for word in text.split(",")] if text else []
 
 

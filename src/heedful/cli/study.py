@@ -75,11 +75,14 @@ def parse_seeds(text: str | None) -> tuple[int, ...]:
         The numbers.
 
     Raises:
-        UsageError: if it is anything else.
+        UsageError: if it is anything else, or names a seed twice.
     """
     from heedful.errors import UsageError
 
     try:
-        return tuple(int(part) for part in text.split(",")) if text else ()
+        seeds = tuple(int(part) for part in text.split(",")) if text else ()
     except ValueError:
         raise UsageError(f"--seeds {text!r}: write whole numbers separated by commas: 1,2,3") from None
+    if len(set(seeds)) < len(seeds):
+        raise UsageError(f"--seeds {text!r}: name each seed once; a run counted twice would hide the spread")
+    return seeds

@@ -45,6 +45,8 @@ def read_gold(
         raise UsageError("give either FILE or --on SET:SPLIT")
     if references is not None and (split is not None or not isinstance(predictor, Translator)):
         raise UsageError("--references goes with a model that translates and a FILE")
+    if columns.get("group") and (split is not None or isinstance(predictor, Translator | RolePredictor)):
+        raise UsageError("--group names a column of a table: it goes with a FILE of texts, pairs or scores")
     if split is not None:
         name, _, part = split.partition(":")
         _check_kind(predictor, name)

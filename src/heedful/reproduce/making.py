@@ -78,7 +78,7 @@ def make(
     if not run:
         _say_what_is_left(result, absent, out, say)
     stem = out / (f"{table.name}-part" if table.narrowed else table.name)
-    write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget)))
+    write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget), absent))
     write_text(stem.with_suffix(".csv"), to_csv(result))
     write_text(stem.with_suffix(".json"), json.dumps(to_records(result), indent=1) + "\n")
     if length_columns(table) and result.runs:

@@ -78,7 +78,9 @@ def run_cells(
         children.append(child)
         output, errors = child.communicate()
         if child.returncode:
-            failure = Failure(cell.name, _reason(errors) or f"exit status {child.returncode}", child.returncode)
+            failure = Failure(
+                cell.name, _reason(errors) or f"exit status {child.returncode}", child.returncode
+            )
             say(f"{cell.name}: failed: {failure.why}")
             return failure
         lines = output.strip().splitlines()

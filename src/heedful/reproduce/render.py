@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,13 @@ from heedful.reproduce.pairwise import matrices
 from heedful.reproduce.plan import Column, Row
 
 
-def to_markdown(result: Result, command: str) -> str:
+def to_markdown(result: Result, command: str, absent: Mapping[str, Sequence[str]] | None = None) -> str:
     """Write a table with its protocols, costs and tests.
 
     Args:
         result: the figures.
         command: that made them.
+        absent: experiment to the data that the folder lacks, as far as it was asked.
 
     Returns:
         Markdown, ending with a line break.
@@ -28,7 +29,7 @@ def to_markdown(result: Result, command: str) -> str:
         f"### {result.table.title}",
         f"```bash\n{command}\n```",
         _figures(result),
-        "\n".join(_below(result)),
+        "\n".join(_below(result, absent or {})),
     ]
     if result.runs:
         blocks += [
@@ -92,7 +93,7 @@ def _ours(figure: Figure, column: Column, *, emphasise: bool, usual: int) -> str
     return text if figure.gap is None else f"{text} ({figure.gap:+.{column.digits}f})"
 
 
-def _below(result: Result) -> list[str]:
+def _below(result: Result, absent: Mapping[str, Sequence[str]]) -> list[str]:
     lines = [f"- {note}" for note in result.table.notes]
     lines += [
         f"- {column.head}: in brackets the gap to the paper's {cited.head}, whose data or protocol is another."
@@ -120,13 +121,15 @@ def _below(result: Result) -> list[str]:
             [name for name in idle if name not in planned],
         ),
     ):
-        lines += [f"- {said}: {', '.join(without)}."] if without else []
+        lines += [f"- {said}: {', '.join(_reasoned(name, absent) for name in without)}."] if without else []
     begun = {key[0] for key in result.runs}
-    absent = [cell for cell in result.missing if cell.experiment.name in begun]
-    if absent:
-        names = ", ".join(cell.name for cell in absent)
-        lines.append(f"- Not run: {names}.")
-    return lines
+    missing = [cell.name for cell in result.missing if cell.experiment.name in begun]
+    return [*lines, f"- Not run: {', '.join(missing)}."] if missing else lines
+
+
+def _reasoned(name: str, absent: Mapping[str, Sequence[str]]) -> str:
+    """Name an experiment that was not run, and the data that it lacks."""
+    return f"{name} (the data folder lacks {', '.join(absent[name])})" if absent.get(name) else name
 
 
 def _varied(runs: Runs) -> str:

@@ -19,11 +19,11 @@ from heedful.reproduce import gather as gathering
 from heedful.reproduce import making, processes, runner
 from heedful.reproduce.gather import gather
 from heedful.reproduce.making import make, narrow
-from heedful.reproduce.plan import System, find_table
+from heedful.reproduce.plan import System, experiments, find_table, systems
 from heedful.reproduce.processes import failed
 from heedful.reproduce.records import to_csv, to_records
 from heedful.reproduce.render import to_markdown
-from heedful.reproduce.runner import Budget
+from heedful.reproduce.runner import Budget, Cell
 from made_runs import COLUMN, ROWS, SYSTEMS, TABLE, record, write, write_record
 
 
@@ -299,6 +299,28 @@ def test_the_command_line_lists_narrows_and_prints_records(
     assert [(one["row"], one["column"], one["paper"]) for one in found] == [("MTSA", "trec", "95.3 (0.3)")]
     written = (tmp_path / "mtsa-table5-part.md").read_text(encoding="utf-8")
     assert "--data DIR --seeds 1,2 --folds 2 --rows MTSA --columns trec" in written
+    twice = tiny.run(*words, "--seeds", "1,1")
+    assert (twice.code, "name each seed once" in twice.err) == (2, True)
+
+
+def test_a_row_whose_name_has_a_comma_is_chosen_by_its_name(tmp_path: Path) -> None:
+    name = "Decomposable attention, intra-sentence"
+    words = ("reproduce", "systems-snli", "--no-run", "--out", tmp_path, "--quiet")
+    assert name in tiny.run(*words, "--rows", name).out
+    assert tiny.run(*words, "--rows", f"{name}, other").code == 2
+
+
+@pytest.mark.parametrize(("asked", "only"), [(3, 3), (12, 10)])
+def test_no_more_folds_are_run_than_there_are(asked: int, only: int) -> None:
+    cell = Cell(experiments()["cr"], systems()["disan"], Budget(folds=asked))
+    assert len(cell.runs) == only
+    assert cell.arguments()[2:6] == ["--folds", "10", "--only", str(only)]
+
+
+def test_a_table_says_which_data_its_experiments_lack(tmp_path: Path) -> None:
+    made = make(find_table("disan-table2"), tmp_path, tmp_path / "out", Budget(), run=False)
+    lacks = "the data folder lacks sst-5:train, sst-5:dev, sst-5:test"
+    assert f"- Experiments without runs: sst5 ({lacks})." in made.markdown.read_text(encoding="utf-8")
 
 
 def test_a_table_by_sentence_length_is_drawn_too(

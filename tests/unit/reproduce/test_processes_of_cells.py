@@ -56,7 +56,9 @@ def test_a_signal_stops_the_processes_too(program: Path, tmp_path: Path, number:
         ("", "exit status 3"),
     ],
 )
-def test_a_failure_is_told_as_its_process_told_it(program: Path, tmp_path: Path, printed: str, why: str) -> None:
+def test_a_failure_is_told_as_its_process_told_it(
+    program: Path, tmp_path: Path, printed: str, why: str
+) -> None:
     message = tmp_path / "message"
     message.write_text(printed)
     program.write_text(f"#!/bin/sh\ncat {message} >&2\nexit 3\n")
@@ -67,7 +69,9 @@ def test_a_failure_is_told_as_its_process_told_it(program: Path, tmp_path: Path,
     ("codes", "kind"),
     [((3, 3), DataError), ((4,), DivergedError), ((3, 4), UsageError), ((70,), HeedfulError)],
 )
-def test_failures_of_one_kind_end_with_its_exit_status(codes: tuple[int, ...], kind: type[HeedfulError]) -> None:
+def test_failures_of_one_kind_end_with_its_exit_status(
+    codes: tuple[int, ...], kind: type[HeedfulError]
+) -> None:
     error = failed([Failure(f"cell {code}", "why", code) for code in codes], "some cells failed:")
     assert type(error) is kind
     assert str(error).splitlines() == ["some cells failed:", *(f"  cell {code}: why" for code in codes)]
