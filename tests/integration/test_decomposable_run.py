@@ -66,6 +66,13 @@ def test_an_explanation_shows_both_alignments_and_null(classifier: PairClassifie
     assert "first to second" in shown.to_text()
 
 
+def test_the_card_says_what_becomes_of_unknown_words_and_of_no_words(classifier: PairClassifier) -> None:
+    card = classifier.predictor.about.card
+    assert "An unknown word has one of 100 fixed random vectors, chosen by its spelling" in card
+    assert "a text without words is read as NULL alone" in card
+    assert "zero vector" not in card
+
+
 def test_a_text_alone_has_no_vector(classifier: PairClassifier) -> None:
     with pytest.raises(UsageError, match="no vector of one text alone"):
         classifier.encode(["A dog sleeps ."])

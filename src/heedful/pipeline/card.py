@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from torch import nn
+
 from heedful.config import RunConfig, to_toml
 from heedful.pipeline.prepared import Prepared
 from heedful.pipeline.tasks import BY_KIND
 
 
-def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]) -> str:
+def model_card(config: RunConfig, prepared: Prepared, network: nn.Module, summary: Mapping[str, Any]) -> str:
     """Write the card.
 
     Args:
         config: the settings of the run.
         prepared: the data it was trained on.
+        network: what was trained.
         summary: the figures of the run.
 
     Returns:
@@ -63,7 +66,7 @@ def model_card(config: RunConfig, prepared: Prepared, summary: Mapping[str, Any]
         "",
         "## Limits",
         "",
-        prepared.limits,
+        prepared.limits(network),
         "",
         "## Settings",
         "",

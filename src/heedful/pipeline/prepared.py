@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from torch import nn
+
 from heedful.config import RunConfig
 from heedful.models import ModelConfig
 
@@ -48,7 +50,13 @@ class Prepared(ABC):
     def vocabulary_note(self) -> str:
         """What the vocabulary holds, for a card, without a final stop."""
 
-    @property
     @abstractmethod
-    def limits(self) -> str:
-        """What a user of a model of this data should know, for its card."""
+    def limits(self, network: nn.Module) -> str:
+        """Say what a user of a model of this data should know, for its card.
+
+        Args:
+            network: the model's.
+
+        Returns:
+            Whole sentences.
+        """

@@ -163,7 +163,7 @@ def train(
         epoch_cpu_seconds=result.stepping.cpu_seconds / passes,
         kernels=told(heard),
     )
-    card = model_card(config, prepared, run.summary())
+    card = model_card(config, prepared, predictor.network, run.summary())
     predictor.about = replace(predictor.about, run=as_table(config), metrics=run.summary(), card=card)
     if folder is not None and is_first_process():
         write_text(folder / "config.toml", to_toml(config))

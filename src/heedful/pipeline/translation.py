@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
+from torch import nn
 
 from heedful.config import RunConfig
 from heedful.data.examples import Corpus
@@ -46,8 +47,7 @@ class PreparedTranslation(Prepared):
             return f"{len(self.languages.source):,} subwords, shared by both languages"
         return f"{len(self.languages.source):,} subwords of the source, {len(self.languages.target):,} of the target"
 
-    @property
-    def limits(self) -> str:
+    def limits(self, network: nn.Module) -> str:
         """See `Prepared.limits`."""
         return (
             "The model knows the kind of sentence of its training data and translates in one direction. Any text is "

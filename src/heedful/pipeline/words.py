@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from heedful.config import RunConfig
 from heedful.data.encode import EncodedDataset
@@ -63,20 +64,21 @@ class PreparedWords(Prepared):
         seen, further = vocabulary.trainable_rows - 2, vocabulary.frozen_rows
         return f"{seen:,} words seen in training, {further:,} further words with a frozen vector"
 
-    @property
-    def limits(self) -> str:
+    def limits(self, network: nn.Module) -> str:
         """See `Prepared.limits`."""
-        flagged = "both are flagged in every answer."
-        if isinstance(self.vocabulary, PieceVocabulary):
-            return (
-                "The model knows the kind of sentence of its training data, and what its pretrained encoder read "
-                "before. A word that it cannot spell is its unknown piece, and a text without words is the zero "
-                f"vector; {flagged}"
-            )
-        return (
-            "The model knows the words and the kind of sentence of its training data. An unknown word is the zero "
-            f"vector, and so is a text without words; {flagged}"
-        )
+        vocabulary, prefix = self.vocabulary, network.prefix if isinstance(network, Network) else ()
+        knows, empty = "the words and the kind of sentence of its training data", "is the zero vector"
+        if prefix:
+            empty = f"is read as {' '.join(prefix)} alone, which stands in front of every text"
+        if isinstance(vocabulary, PieceVocabulary):
+            knows = "the kind of sentence of its training data, and what its pretrained encoder read before"
+            unknown = "A word that it cannot spell is its unknown piece"
+        elif vocabulary.oov == "hash":
+            unknown = f"An unknown word has one of {vocabulary.buckets} fixed random vectors, chosen by its spelling"
+        else:
+            unknown = "An unknown word is the zero vector"
+        without = f"a text without words {empty}"
+        return f"The model knows {knows}. {unknown}, and {without}; both are flagged in every answer."
 
     def _network(self, model: ModelConfig, seed: int) -> Network:
         with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched

@@ -46,6 +46,7 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(folder: Path, tmp_path: Pat
         "It answers the class of a text: neg, pos.",
         "Protocol: named files",
         "108 training examples",
+        "An unknown word is the zero vector, and a text without words is the zero vector; both are flagged",
     ):
         assert part in card
     assert "`text.csv` SHA-256 `" in card
