@@ -148,6 +148,15 @@ def test_two_empty_texts_have_finite_logits(intra: bool) -> None:
     assert network(intra)(pair([[]], [[]])).logits.isfinite().all()
 
 
+@BOTH
+def test_a_text_without_words_is_null_alone(intra: bool) -> None:
+    made = network(intra)
+    first, _ = made(pair([[]], [[4, 5]])).vectors
+    assert first.abs().max() > 1e-6
+    _, valid = made.sentence_encoder.read(pair([[]], [[]]).sides[0])
+    assert valid.sum() == 1
+
+
 def test_a_word_that_is_aligned_with_null_alone_is_compared_with_it() -> None:
     made = network()
     told = made(pair([[2]], [[]]), need_weights=True)
@@ -230,6 +239,14 @@ def test_a_setting_that_cannot_be_served_is_refused(changes: dict[str, Any], mes
 def test_relatedness_is_answered_in_grades() -> None:
     made = build_network(config(task="relatedness", outputs=5), torch.randn(9, 6))
     assert made(pair(FIRST, SECOND)).logits.shape == (3, 5)
+
+
+def test_the_order_of_a_pair_counts_in_relatedness_too() -> None:
+    made = build_network(config(task="relatedness", outputs=5), torch.randn(9, 6)).double().eval()
+    for parameter in made.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    one, two = (made(pair(*sides)).logits for sides in (([[2, 3]], [[4]]), ([[4]], [[2, 3]])))
+    assert (one - two).abs().max() > 1e-6
 
 
 def test_one_side_is_refused() -> None:

@@ -55,6 +55,16 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(folder: Path, tmp_path: Pat
     assert loaded.about == result.predictor.about
 
 
+def test_the_vocabulary_is_that_of_the_training_part_under_both_protocols(folder: Path) -> None:
+    for file, word in (("text.csv", "trainingword"), ("text-test.csv", "testword")):
+        with (folder / file).open("a", encoding="utf-8") as rows:
+            rows.writelines(f"A {word} was fine .,pos\n" for _ in range(30))
+    for protocol in ("honest", "paper"):
+        prepared = prepare(settings(folder, f"data.protocol={protocol}"), folder)
+        assert prepared.vocabulary.knows("trainingword")
+        assert not prepared.vocabulary.knows("testword")
+
+
 def test_a_run_in_memory_writes_nothing(folder: Path, tmp_path: Path) -> None:
     config = settings(folder)
     before = sorted(tmp_path.rglob("*"))
