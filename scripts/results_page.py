@@ -29,7 +29,7 @@ from heedful.reproduce.runner import command_of
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "results.md"
 RESULTS = ROOT / "results"
-FIRST = ("systems-scenes", "systems-real", "systems-snli")
+FIRST = ("systems-scenes", "systems-real", "systems-paper", "systems-snli")
 BUDGETS = ("standard", "small", "published")
 COUNTED = ("roles", "translation")
 

@@ -125,7 +125,7 @@ def command(
 
 def _words(text: str | None, names: Collection[str] = ()) -> list[str]:
     """Cut at commas; a single name may hold commas itself."""
-    if text in names:
+    if text and text in names:
         return [text]
     return [word.strip() for word in text.split(",")] if text else []
 

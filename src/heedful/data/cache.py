@@ -24,7 +24,7 @@ from heedful.files import sha256
 from heedful.text.pieces import AnyVocabulary, vocabulary_from_json
 from heedful.text.vectors import WordVectors, read_vectors
 
-FORMAT = 4
+FORMAT = 5
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _COLUMNS = ("sides", "heads", "places")
