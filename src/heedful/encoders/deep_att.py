@@ -34,6 +34,7 @@ class DeepAttConfig:
         dropout: of the position-wise network's hidden layer.
         attention_dropout: of the attention weights.
         residual_dropout: of what every sublayer adds.
+        signal: what the sinusoids are multiplied by; 1 as published, 0 for none.
         impl: implementation of the attention operation.
     """
 
@@ -43,6 +44,7 @@ class DeepAttConfig:
     dropout: float = 0.1
     attention_dropout: float = 0.1
     residual_dropout: float = 0.2
+    signal: float = 1.0
     impl: DotProductImpl = "auto"
 
 
@@ -248,8 +250,8 @@ class DeepAttEncoder(_Stack):
         self.config = settings
 
     def place(self, x: Tensor) -> Tensor:
-        """Add the sinusoids of Vaswani et al. (2017)."""
-        return x + positional_signal(x.shape[1], x.shape[2], x, exponent=1.0)
+        """Add the sinusoids of Vaswani et al. (2017), ``signal`` times."""
+        return x + self.config.signal * positional_signal(x.shape[1], x.shape[2], x, exponent=1.0)
 
 
 class MtsaDeepAttEncoder(_Stack):
