@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heedful.checkpoint import read_json
 from heedful.config import load_config
+from heedful.errors import OutputError
 from heedful.explain import Explanation
-from heedful.files import remove_folder
-from heedful.pipeline import RunResult, prepare, train
+from heedful.pipeline import RunResult, check_run_folder, prepare, train
+from heedful.pipeline.sources import GENERATED
 from heedful.training.progress import Reporter
+from heedful.training.run_folder import RunFolder
 
 PAIRS = (
     ("the red dog chases the cat", "the cat is chased by the red dog"),
@@ -69,14 +72,19 @@ def run_demo(
 
     Returns:
         The model, its answers and the page.
+
+    Raises:
+        UsageError: if the settings are wrong.
+        OutputError: if the folder holds anything but an earlier demo.
     """
     config = load_config("disan-scenes", overrides)
-    remove_folder(folder)
+    check_run_folder(folder, resume=True)
+    _refuse_all_but_demo(folder)
     say("Generating sentence pairs about small scenes ...")
     prepared = prepare(config, None)
     sizes = ", ".join(f"{len(data):,} {name}" for name, data in prepared.datasets.items())
     say(f"{sizes} pairs; {prepared.vocabulary_note}. Training DiSAN ...")
-    run = train(config, prepared, folder=folder, reporter=reporter)
+    run = train(config, prepared, folder=folder, overwrite=True, reporter=reporter)
     answers = run.predictor.answer(PAIRS)
     rows = [
         (pair, answer.label or "", max(answer.probabilities.values()))
@@ -85,3 +93,11 @@ def run_demo(
     explanation = run.predictor.explain(PAIRS[0])
     page = explanation.to_html(folder / "explanation.html")
     return DemoResult(run, rows, explanation, page)
+
+
+def _refuse_all_but_demo(folder: Path) -> None:
+    """Refuse a folder with something of the user's, of which a run that was trained on other data costs most."""
+    home = RunFolder(folder)
+    home.refuse_foreign(replaces=True)
+    if home.config.exists() and read_json(home.config, dict).get("data", {}).get("set") != GENERATED:
+        raise OutputError(f"{folder}: holds a run that is not the demo's; choose another --out")

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from heedful.errors import OutputError, UsageError
 
-_TEMPORARY = ".tmp-"
+TEMPORARY = ".tmp-"
+"""Beginning of the names of files and folders that are being written."""
 
 
 def sha256(path: Path) -> str:
@@ -64,7 +65,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     """
     with told_plainly(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=_TEMPORARY, dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content)
@@ -102,8 +103,8 @@ def replace_folder(path: Path) -> Iterator[Path]:
             )
         path.parent.mkdir(parents=True, exist_ok=True)
         recover_folder(path)
-        new = Path(tempfile.mkdtemp(prefix=f"{_TEMPORARY}new-{path.name}-", dir=path.parent))
-        old = path.parent / f"{_TEMPORARY}old-{path.name}"
+        new = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}new-{path.name}-", dir=path.parent))
+        old = path.parent / f"{TEMPORARY}old-{path.name}"
         try:
             yield new
             new.chmod(0o755)
@@ -124,15 +125,15 @@ def replace_folder(path: Path) -> Iterator[Path]:
 
 def recover_folder(path: Path) -> None:
     """Undo what a killed `replace_folder` left behind: put the old folder back, drop half-written ones."""
-    old = path.parent / f"{_TEMPORARY}old-{path.name}"
+    old = path.parent / f"{TEMPORARY}old-{path.name}"
     if old.exists():
         if path.exists():
             shutil.rmtree(old, ignore_errors=True)
         else:
             os.replace(old, path)
     # mkdtemp's suffix holds no hyphen, so the half-written folder of a neighbour named "<name>-2" is not ours.
-    half_written = re.compile(re.escape(f"{_TEMPORARY}new-{path.name}-") + r"[^-]+")
-    for stale in path.parent.glob(f"{_TEMPORARY}new-*"):
+    half_written = re.compile(re.escape(f"{TEMPORARY}new-{path.name}-") + r"[^-]+")
+    for stale in path.parent.glob(f"{TEMPORARY}new-*"):
         if half_written.fullmatch(stale.name):
             shutil.rmtree(stale, ignore_errors=True)
 
@@ -181,11 +182,24 @@ def alone(folder: Path, what: str) -> Iterator[None]:
     """
     with told_plainly(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(sqlite3.connect(folder / "lock.db", timeout=0.0)) as lock:
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
+    with contextlib.closing(_locked(folder, what)):
+        yield
+
+
+def _locked(folder: Path, what: str) -> sqlite3.Connection:
+    file = folder / "lock.db"
+    lock = None
+    try:
+        lock = sqlite3.connect(file, timeout=0.0)
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error as error:
+        if lock is not None:
+            lock.close()
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
             raise UsageError(
                 f"{folder}: another {what} is at work there; wait for it, or choose another --out"
             ) from error
-        yield
+        raise OutputError(
+            f"{file}: cannot write: {error}. Choose another folder or free some space."
+        ) from error
+    return lock

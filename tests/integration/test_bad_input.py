@@ -292,6 +292,95 @@ def test_a_file_in_place_of_the_output_folder(trained, tmp_path: Path, inside: s
     assert (tmp_path / "file").read_text() == "precious"
 
 
+def content(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder with what is in it."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("name", ["model/a.py", "config.json", "config.toml", "env.json"])
+@pytest.mark.parametrize("more", [(), ("--resume",), ("--overwrite",)])
+def test_a_run_replaces_nothing_that_is_no_run(
+    trained, tmp_path: Path, name: str, more: tuple[str, ...]
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("{}")
+    result = tiny.run("train", trained.data / "text.toml", "--data", trained.data, "--out", tmp_path, *more)
+    named = name.partition("/")[0]
+    one_line(result, ExitCode.CANNOT_WRITE, tmp_path, f"no run of Heedful's wrote {named} in it")
+    assert content(tmp_path) == {name: b"{}"}
+
+
+def test_a_recipe_in_the_run_folder_is_not_replaced(trained, tmp_path: Path) -> None:
+    shutil.copytree(trained.data, tmp_path, dirs_exist_ok=True)
+    recipe = tmp_path / "config.toml"
+    (tmp_path / "text.toml").rename(recipe)
+    before = content(tmp_path)
+    for more in ((), ("--overwrite",)):
+        result = tiny.run("train", recipe, "--data", tmp_path, "--out", tmp_path, *more)
+        one_line(result, ExitCode.CANNOT_WRITE, "no run of Heedful's wrote config.toml")
+    assert content(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [("train.metric=acuracy", 2), ("model.task=pair", 2), ("data.train=nosuch.csv", 3), ("train.epoch=3", 2)],
+)
+def test_overwrite_keeps_the_old_run_until_the_new_one_is_accepted(
+    trained, tmp_path: Path, change: str, code: int
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(trained.runs / "text", out)
+    (out / "letter.txt").write_text("Dear")
+    before = content(out)
+    arguments = (
+        "train",
+        trained.data / "text.toml",
+        "--data",
+        trained.data,
+        "--out",
+        out,
+        "--overwrite",
+        "-q",
+    )
+    assert tiny.run(*arguments, "--set", change).code == code
+    own = tiny.run("train", out / "config.toml", *arguments[2:])
+    one_line(own, ExitCode.USAGE, "is the recipe, and --overwrite would delete it", "copy it elsewhere first")
+    assert content(out) == before
+
+
+def test_overwrite_removes_only_the_files_of_the_run(trained, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(trained.runs / "text", out)
+    (out / "letter.txt").write_text("Dear")
+    arguments = (
+        "train",
+        trained.data / "text.toml",
+        "--data",
+        trained.data,
+        "--out",
+        out,
+        "--overwrite",
+        "-q",
+    )
+    assert tiny.run(*arguments, "--set", "train.max_steps=1").code == 0
+    assert (out / "letter.txt").read_text() == "Dear"
+    assert (out / "metrics.jsonl").read_bytes() != (trained.runs / "text" / "metrics.jsonl").read_bytes()
+
+
+def test_the_demo_replaces_only_a_demo(trained, tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    for name in ("manifest.json", "app.py"):
+        (tmp_path / "web" / name).write_text("{}")
+    shutil.copytree(trained.runs / "text", tmp_path / "run")
+    before = content(tmp_path)
+    web = tiny.run("demo", "--out", tmp_path / "web")
+    one_line(web, ExitCode.CANNOT_WRITE, tmp_path / "web", "is not a run of Heedful's; choose another --out")
+    run = tiny.run("demo", "--out", tmp_path / "run")
+    one_line(run, ExitCode.CANNOT_WRITE, tmp_path / "run", "holds a run that is not the demo's")
+    assert content(tmp_path) == before
+
+
 @contextlib.contextmanager
 def mounted(folder: Path, *options: str) -> Iterator[Path]:
     """Mount a file system in memory; the test is skipped, and counted, where that is not allowed."""

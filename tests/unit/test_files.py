@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from heedful import files
-from heedful.errors import OutputError
-from heedful.files import recover_folder, replace_folder, sha256, told_plainly, write_text
+from heedful.errors import OutputError, UsageError
+from heedful.files import alone, recover_folder, replace_folder, sha256, told_plainly, write_text
 
 
 def names(folder: Path) -> list[str]:
@@ -187,3 +187,20 @@ def test_the_first_plain_message_wins(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{tmp_path / 'a'}: cannot write: Permission denied")
     with pytest.raises(KeyError), told_plainly(tmp_path):
         raise KeyError("not about files")
+
+
+def test_a_second_process_is_kept_out_and_a_place_that_takes_no_lock_is_told(tmp_path: Path) -> None:
+    with (
+        alone(tmp_path / "study", "study"),
+        pytest.raises(UsageError, match="another study is at work there"),
+        alone(tmp_path / "study", "study"),
+    ):
+        pass
+    with alone(tmp_path / "study", "study"):
+        pass
+    (tmp_path / "closed" / "lock.db").mkdir(parents=True)  # no permission looks the same, but not to root
+    with (
+        pytest.raises(OutputError, match=r"lock\.db: cannot write: unable to open database file"),
+        alone(tmp_path / "closed", "study"),
+    ):
+        pass

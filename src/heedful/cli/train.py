@@ -43,7 +43,6 @@ def command(
     """
     from heedful.config import load_config
     from heedful.errors import Interrupted, UsageError
-    from heedful.files import remove_folder
     from heedful.pipeline import check_run_folder, prepare, train
     from heedful.training.parallel import is_first_process
     from heedful.training.progress import choose_reporter
@@ -55,21 +54,36 @@ def command(
     config = load_config(recipe, overrides)
     first = is_first_process()
     if first:
+        _check_place(recipe, out, overwrite=overwrite)
         check_run_folder(out, resume=resume or overwrite)
     prepared = prepare(config, data)
     if first and not quiet:
         for note in prepared.notes:
             click.echo(note, err=True)
-    if first and overwrite:
-        remove_folder(out)
+    reporter = choose_reporter(quiet=quiet)
     try:
-        result = train(config, prepared, folder=out, resume=resume, reporter=choose_reporter(quiet=quiet))
+        result = train(config, prepared, folder=out, resume=resume, overwrite=overwrite, reporter=reporter)
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command with --resume)") from None
     if first and as_json:
         print_json(_record(prepared, result, out))
     elif first:
         click.echo(_summary(prepared, result, out))
+
+
+def _check_place(recipe: str, out: Path, *, overwrite: bool) -> None:
+    """Refuse a folder in which the run would replace something of the user's."""
+    from heedful.errors import UsageError
+    from heedful.training.run_folder import RunFolder
+
+    home = RunFolder(out)
+    home.refuse_foreign(replaces=overwrite)
+    own = Path(recipe)
+    if overwrite and own.is_file() and any(path.is_file() and own.samefile(path) for path in home.written()):
+        raise UsageError(
+            f"{recipe}: is the recipe, and --overwrite would delete it with the run in {out}; copy it elsewhere first, "
+            "or choose another --out"
+        )
 
 
 def _record(prepared: Prepared, result: RunResult, out: Path) -> dict[str, object]:

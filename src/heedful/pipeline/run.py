@@ -31,6 +31,7 @@ from heedful.structures import Batch
 from heedful.training.loop import FitResult, fit
 from heedful.training.parallel import is_first_process
 from heedful.training.progress import Reporter
+from heedful.training.run_folder import RunFolder
 from heedful.training.settings import TrainSettings
 
 
@@ -118,6 +119,7 @@ def train(
     *,
     folder: Path | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     reporter: Reporter | None = None,
 ) -> RunResult:
     """Train a model, evaluate it on its dev and test parts and save it.
@@ -127,6 +129,7 @@ def train(
         prepared: the data, from `prepare`.
         folder: run folder to write; None keeps everything in memory.
         resume: continue an interrupted run in ``folder``.
+        overwrite: replace a run in ``folder``; it stays until the settings and the data are accepted.
         reporter: shows progress; None for none.
 
     Returns:
@@ -143,7 +146,9 @@ def train(
     predictor = prepared.untrained(config, model)
     batches = TrainingBatches(prepared.datasets["train"], config, task.collate)
     with listening() as heard:
-        result = _fit(config, batches, predictor, prepared, folder, resume, reporter)
+        result = _fit(
+            config, batches, predictor, prepared, folder, reporter, resume=resume, overwrite=overwrite
+        )
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
         if (
             task.calibration is not None and config.data.protocol != "paper"
@@ -177,8 +182,10 @@ def _fit(
     predictor: Any,
     prepared: Prepared,
     folder: Path | None,
-    resume: bool,
     reporter: Reporter | None,
+    *,
+    resume: bool,
+    overwrite: bool,
 ) -> FitResult:
     try:
         return fit(
@@ -189,6 +196,7 @@ def _fit(
             evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
             folder=folder,
             resume=resume,
+            overwrite=overwrite,
             config=as_table(config),
             files=prepared.fingerprint,
             reporter=reporter,
@@ -209,7 +217,7 @@ def check_run_folder(folder: Path, *, resume: bool) -> None:
         UsageError: if it holds a run and ``resume`` is False.
         OutputError: if it cannot be written.
     """
-    if not resume and ((folder / "metrics.jsonl").exists() or (folder / "checkpoints").exists()):
+    if not resume and RunFolder(folder).holds_run():
         raise UsageError(
             f"{folder} already holds a run: --resume continues it, --overwrite replaces it; or choose another --out"
         )

@@ -64,6 +64,7 @@ def fit(
     evaluate: Evaluate | None = None,
     folder: Path | None = None,
     resume: bool = False,
+    overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
     reporter: Reporter | None = None,
@@ -81,6 +82,7 @@ def fit(
         evaluate: measures the network, which is in evaluation mode and records no gradients.
         folder: where the run is kept (see `RunFolder`); None keeps nothing on disk.
         resume: continue the folder's run, if it has one.
+        overwrite: replace the folder's run, if it has one; it is deleted when the first step can be taken.
         config: everything the caller was told, kept with the run.
         files: file to SHA-256 of what the data was read from, kept with the run.
         reporter: hears of the progress; None reports nothing.
@@ -92,7 +94,8 @@ def fit(
         Interrupted: on SIGINT or SIGTERM, after the step in hand was finished and saved.
         DivergedError: if a loss or gradient is not finite; the state before that step is saved.
         OutputError: if the folder cannot be written; the last complete checkpoint stays.
-        UsageError: if the folder holds a run and ``resume`` is False, or the resumed run had other settings or data.
+        UsageError: if the folder holds a run and neither ``resume`` nor ``overwrite`` is True, or the resumed
+            run had other settings or data.
         ArtefactError: if the checkpoint was altered.
     """
     fabric = start_fabric(settings)
@@ -100,7 +103,7 @@ def fit(
     share_weights(fabric, list(trainable_weights(network).values()))
     home = None if folder is None else RunFolder(folder)
     if home is not None and fabric.is_global_zero:
-        home.begin(config, files, resume=resume)
+        home.begin(config, files, resume=resume, overwrite=overwrite)
     fabric.barrier()
     optimizers = build_optimizer(network, settings.optimizer)
     keeper = Keeper(network, optimizers, settings, home, writes=fabric.is_global_zero)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import shutil
+import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heedful.checkpoint import write_json
-from heedful.errors import UsageError
-from heedful.files import told_plainly
+from heedful.checkpoint import MANIFEST, MODEL_FILES, write_json
+from heedful.errors import OutputError, UsageError
+from heedful.files import TEMPORARY, told_plainly, write_text
 from heedful.training.log import environment
 from heedful.training.state import checkpoint_exists
 
@@ -28,6 +31,11 @@ class RunFolder:
     def config(self) -> Path:
         """Everything the run was told."""
         return self.root / "config.json"
+
+    @property
+    def recipe(self) -> Path:
+        """The same as a recipe, written when the run has ended."""
+        return self.root / "config.toml"
 
     @property
     def data(self) -> Path:
@@ -49,8 +57,22 @@ class RunFolder:
         """The last complete state."""
         return self.root / "checkpoints" / "latest"
 
+    @property
+    def model(self) -> Path:
+        """The trained model."""
+        return self.root / "model"
+
+    def holds_run(self) -> bool:
+        """Say whether a run was begun here; nothing is repaired or changed."""
+        return any(path.exists() for path in (self.metrics, self.checkpoint.parent, self.model))
+
     def begin(
-        self, config: Mapping[str, Any] | None, files: Mapping[str, str] | None = None, *, resume: bool
+        self,
+        config: Mapping[str, Any] | None,
+        files: Mapping[str, str] | None = None,
+        *,
+        resume: bool,
+        overwrite: bool = False,
     ) -> None:
         """Make the folder and write what is known before the first step.
 
@@ -58,19 +80,104 @@ class RunFolder:
             config: everything the run was told; None writes no config.
             files: file to SHA-256 of what the data was read from; None writes none of it.
             resume: whether a run in the folder may go on.
+            overwrite: whether a run in the folder is to be removed first; see `remove`.
 
         Raises:
-            UsageError: if the folder holds a run and ``resume`` is False.
+            UsageError: if the folder holds a run and neither ``resume`` nor ``overwrite`` is True.
             OutputError: if it cannot be written.
         """
+        if overwrite:
+            self.remove()
         with told_plainly(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             # Asked in any case: it repairs what a killed writer left, before other processes look at it.
             begun = checkpoint_exists(self.checkpoint) or self.metrics.exists()
             if begun and not resume:
                 raise UsageError(f"{self.root} already holds a run: resume it, or choose another folder")
+            # First and as a whole: by this file a folder is known to be a run's.
+            write_text(self.environment, json.dumps(environment(), indent=1) + "\n")
             if config is not None:
                 write_json(self.config, config)
             if files is not None:
                 write_json(self.data, files)
-            write_json(self.environment, environment())
+
+    def written(self) -> tuple[Path, ...]:
+        """Name all that a run writes, whether it is there or not."""
+        files = (self.environment, self.config, self.data, self.recipe, self.metrics)
+        return (*files, self.checkpoint.parent, self.model)
+
+    def refuse_foreign(self, *, replaces: bool = False) -> None:
+        """Refuse a folder in which a run would replace what no run of Heedful's wrote; nothing is changed.
+
+        Args:
+            replaces: whether a run that is there is to be replaced: a folder that holds other things alone is then
+                taken for a mistake.
+
+        Raises:
+            OutputError: naming what is in the way, or if the folder cannot be read.
+        """
+        with told_plainly(self.root):
+            foreign = [path.name for path in self._foreign()]
+            if foreign:
+                raise OutputError(
+                    f"{self.root}: no run of Heedful's wrote {', '.join(foreign)} in it, and a new one would replace "
+                    "it; choose another --out, or move it away"
+                )
+            if replaces and self.root.is_dir() and not self._is_run() and any(self.root.iterdir()):
+                raise OutputError(f"{self.root}: exists and is not a run of Heedful's; choose another --out")
+
+    def remove(self) -> None:
+        """Delete the files of a run; whatever else the folder holds stays.
+
+        Raises:
+            OutputError: if one of them was not written by a run, or cannot be deleted.
+        """
+        self.refuse_foreign()
+        with told_plainly(self.root):
+            # The environment last: what is left by a removal that is cut off can then be removed again.
+            for path in reversed(self.written()):
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+
+    def _foreign(self) -> list[Path]:
+        here = [path for path in self.written() if path.exists() or path.is_symlink()]
+        if not self._is_run():
+            return here
+        judges = {
+            self.recipe: lambda: _same_settings(self.recipe, self.config),
+            self.checkpoint.parent: lambda: _holds_only(self.checkpoint.parent, (self.checkpoint.name,)),
+            self.model: lambda: _holds_only(self.model, (*MODEL_FILES, MANIFEST)),
+        }
+        return [path for path in here if path in judges and not judges[path]()]
+
+    def _is_run(self) -> bool:
+        """Tell by the environment, which every run writes before all else."""
+        try:
+            told = json.loads(self.environment.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return False
+        return isinstance(told, dict) and "heedful" in told.get("packages", ())
+
+
+def _holds_only(folder: Path, names: Collection[str]) -> bool:
+    if not folder.is_dir():
+        return False
+    return all(path.name in names or path.name.startswith(TEMPORARY) for path in folder.iterdir())
+
+
+def _same_settings(recipe: Path, config: Path) -> bool:
+    """Tell whether a recipe is the one that a run wrote beside its settings; a user's own says something else."""
+    try:
+        told = json.loads(config.read_text(encoding="utf-8"))
+        return bool(tomllib.loads(recipe.read_text(encoding="utf-8")) == _without_none(told))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _without_none(value: Any) -> Any:
+    """Leave out what TOML cannot say, as the recipe does."""
+    if isinstance(value, dict):
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return value

@@ -1,0 +1,92 @@
+"""The folder of a run: what a run wrote is told from what is the user's, and only the first is ever removed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from heedful.checkpoint import MODEL_FILES
+from heedful.errors import OutputError, UsageError
+from heedful.training.run_folder import RunFolder
+
+CONFIG = {"train": {"seed": 1, "lr": 0.1, "limit": None}}
+RECIPE = "[train]\nseed = 1\nlr = 0.1\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> RunFolder:
+    """Return the folder of a run that was trained to its end, with a letter of the user's beside it."""
+    home = RunFolder(tmp_path / "run")
+    home.begin(CONFIG, {"a.csv": "0" * 64}, resume=False)
+    home.metrics.write_text('{"step": 1}\n')
+    home.recipe.write_text(RECIPE)
+    home.checkpoint.mkdir(parents=True)
+    home.model.mkdir()
+    for name in MODEL_FILES:
+        (home.model / name).write_text(name)
+    (home.root / "letter.txt").write_text("Dear")
+    return home
+
+
+def test_only_what_the_run_wrote_is_removed(home: RunFolder) -> None:
+    assert tomllib.loads(RECIPE) == {"train": {"seed": 1, "lr": 0.1}}
+    home.refuse_foreign(replaces=True)
+    assert all(path.exists() for path in home.written())
+    assert home.holds_run()
+    home.remove()
+    assert [path.name for path in home.root.iterdir()] == ["letter.txt"]
+    assert not home.holds_run()
+
+
+@pytest.mark.parametrize(
+    ("file", "named"),
+    [
+        ("model/notes.txt", "model"),
+        ("checkpoints/mine.txt", "checkpoints"),
+        ("config.toml", "config.toml"),
+    ],
+)
+def test_a_file_of_the_users_in_a_run_keeps_the_whole_run(home: RunFolder, file: str, named: str) -> None:
+    (home.root / file).write_text("[train]\nseed = 2\n")
+    for act in (home.refuse_foreign, home.remove):
+        with pytest.raises(
+            OutputError, match=rf"no run of Heedful's wrote {named} in it.*choose another --out"
+        ):
+            act()
+    assert all(path.exists() for path in home.written())
+
+
+@pytest.mark.parametrize(
+    "name", ["config.json", "config.toml", "data.json", "env.json", "metrics.jsonl", "model"]
+)
+def test_a_file_without_a_run_is_the_users(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text('{"packages": {}}')
+    with pytest.raises(OutputError, match=f"no run of Heedful's wrote {name}"):
+        RunFolder(tmp_path).refuse_foreign()
+
+
+def test_a_model_folder_is_no_run(home: RunFolder) -> None:
+    with pytest.raises(OutputError, match=r"wrote config\.json"):
+        RunFolder(home.model).remove()
+    assert len(list(home.model.iterdir())) == len(MODEL_FILES)
+
+
+def test_other_files_are_in_nobodys_way_unless_a_run_is_to_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("text,label\n")
+    RunFolder(tmp_path).refuse_foreign()
+    RunFolder(tmp_path / "new").refuse_foreign(replaces=True)
+    with pytest.raises(OutputError, match="is not a run of Heedful's"):
+        RunFolder(tmp_path).refuse_foreign(replaces=True)
+
+
+def test_a_run_is_replaced_only_where_that_was_asked_for(home: RunFolder) -> None:
+    with pytest.raises(UsageError, match="already holds a run"):
+        home.begin({"new": 1}, resume=False)
+    assert json.loads(home.config.read_text()) == CONFIG
+    home.begin({"new": 1}, resume=False, overwrite=True)
+    assert json.loads(home.config.read_text()) == {"new": 1}
+    assert not home.holds_run()
+    assert (home.root / "letter.txt").exists()
