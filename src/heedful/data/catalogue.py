@@ -59,7 +59,8 @@ def data_folder(option: str | Path | None = None) -> Path:
         raise UsageError(f"where are the data sets? Give --data FOLDER or set {FOLDER_VARIABLE}")
     folder = Path(named).expanduser()
     if not folder.is_dir():
-        origin = "--data" if option else FOLDER_VARIABLE
+        # Where both name the same folder, the command line took it from the variable.
+        origin = FOLDER_VARIABLE if str(named) == os.environ.get(FOLDER_VARIABLE) else "--data"
         raise UsageError(f"{origin} names {folder}, which is not a folder")
     return folder
 
@@ -103,7 +104,7 @@ def load(name: str, split: str, folder: str | Path, **options: Any) -> Corpus:
         DataError: if the file is not there (says how to get it) or cannot be read.
     """
     entry, part = data_set(name), _part(name, split)
-    valid = tuple(inspect.signature(part.read).parameters)
+    valid = tuple(option for option in inspect.signature(part.read).parameters if option != "path")
     for option in options:
         if option not in valid:
             raise UsageError(f"option {option!r} of data set {name} is unknown; {nearest(option, valid)}")

@@ -15,14 +15,18 @@ from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.opening import find_file
 from heedful.data.readers.parallel import parallel_files, read_parallel
+from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.roles import is_role_file, read_roles
 from heedful.data.readers.table import read_table
 from heedful.data.targets import collect_labels
 from heedful.errors import DataError, UsageError, nearest
 from heedful.files import sha256
+from heedful.pipeline.options import check_options
 from heedful.pipeline.parts import FOLD_SEED, Corpora, arranged, first, one_fold, with_dev
 
 GENERATED = "scenes"
+_COLUMNS = ("text", "premise", "hypothesis", "label", "score")
+"""Columns of a table, each a setting of its own."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     """
     data, seed = config.data, config.train.seed
     if data.set == GENERATED:
+        _check_sizes(data.options)
         generate = partial(scenes.generate, **data.options)  # the corpus is the same for every training seed
         load, how = arranged(generate, data, seed, dev="its dev part")
         generator = {"generator": _source_sha256(scenes.__name__)}
@@ -91,6 +96,14 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     if data.train:
         return (_parallel_files if data.languages else _named_files)(data, seed, root)
     raise UsageError("data.set or data.train must say what to train on; see 'heedful data list'")
+
+
+def _check_sizes(options: Mapping[str, Any]) -> None:
+    """Refuse a generated corpus that lacks a part: nothing trains on no pairs, or is measured on them."""
+    check_options(options, scenes.generate, "the generated corpus")
+    for part in ("train", "dev", "test"):
+        if options.get(part, 1) < 1:
+            raise UsageError(f"data.options.{part} must be 1 or more pairs; got {options[part]}")
 
 
 def from_examples(
@@ -125,6 +138,8 @@ def _source_sha256(package: str) -> str:
 def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
     known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
     _check_splits(data, names)
+    for part in known.parts.values():
+        check_options(data.options, part.read, f"data set {data.set}", ("target",))
     test = data.test or "test"
     dev = data.dev or ("dev" if "dev" in names and test != "dev" else "")
     if data.protocol == "paper":
@@ -177,9 +192,13 @@ def _splits_used(data: DataConfig, names: Sequence[str]) -> str:
 
 def _named_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     kind = _kind_of(data)
+    if kind == "roles":
+        check_options(data.options, read_role_columns, "files of semantic roles")
+    else:
+        check_options(data.options, read_table, "tables", (*_COLUMNS, "labels"))
     names = _named(data)
     paths = {part: find_named(name, root) for part, name in names.items()}
-    fingerprint = {_published(part, names[part]): sha256(path) for part, path in paths.items()}
+    fingerprint = {_published(part, names[part]): _sum_of(path) for part, path in paths.items()}
 
     def read() -> Corpora:
         return _read_roles(paths, data) if kind == "roles" else _read_tables(paths, data)
@@ -219,8 +238,7 @@ def _read_roles(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
 
 
 def _read_tables(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
-    roles = ("text", "premise", "hypothesis", "label", "score")
-    columns: dict[str, Any] = {role: getattr(data, role) or None for role in roles}
+    columns: dict[str, Any] = {role: getattr(data, role) or None for role in _COLUMNS}
     parts = {"train": read_table(paths["train"], **columns, **data.options)}
     # The other files are read knowing the classes, so that a misspelt one is named with its row and field.
     labels = () if data.score else collect_labels(parts["train"].examples, parts["train"].source)
@@ -232,6 +250,7 @@ def _read_tables(paths: Mapping[str, Path], data: DataConfig) -> Corpora:
 
 def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
     source, target = data.languages
+    check_options(data.options, read_parallel, "files of translations", ("target",))
     files = {part: parallel_files(stem, (source, target)) for part, stem in _named(data).items()}
     paths = {part: find_named(names[0], root) for part, names in files.items()}
     beside = {part: find_named(str(path.parent / files[part][1]), None) for part, path in paths.items()}
@@ -242,12 +261,19 @@ def _parallel_files(data: DataConfig, seed: int, root: Path | None) -> Source:
         }
 
     load, who = arranged(read, data, seed, dev="dev" if "dev" in paths else "", has_test="test" in paths)
-    fingerprint = {_published(part, files[part][0]): sha256(path) for part, path in paths.items()}
+    fingerprint = {_published(part, files[part][0]): _sum_of(path) for part, path in paths.items()}
     fingerprint |= {
         _published(part, str(Path(files[part][0]).with_name(files[part][1]))): sha256(path)
         for part, path in beside.items()
     }
     return Source(load, "translation", f"named files; {who}", fingerprint=fingerprint)
+
+
+def _sum_of(path: Path) -> str:
+    try:
+        return sha256(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
 def find_named(name: str, root: Path | None) -> Path:

@@ -25,6 +25,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_the_path_is_no_option() -> None:
+    with pytest.raises(
+        UsageError, match=r"option 'foo' of data set trec is unknown; valid: keep_empty, label$"
+    ):
+        load("trec", "test", "nowhere", foo=3)
+
+
+def test_the_variable_is_named_where_the_folder_comes_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEEDFUL_DATA", "/nowhere")
+    for option, origin in (("/nowhere", "HEEDFUL_DATA"), (None, "HEEDFUL_DATA"), ("/other", "--data")):
+        with pytest.raises(UsageError, match=f"^{origin} names /.*, which is not a folder"):
+            data_folder(option)
+
+
 def test_names_and_splits() -> None:
     assert {"snli", "multinli", "sick-r", "sick-e", "sst-5", "sst-2", "trec", "trec-fine"} < set(DATASETS)
     assert {"cr", "mpqa", "subj", "med", "monli", "rte", "scitail"} < set(DATASETS)

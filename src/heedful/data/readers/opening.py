@@ -41,21 +41,19 @@ def numbered_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[
         DataError: naming the row, if the file is missing, empty, damaged or in another encoding.
         UsageError: if there is no such encoding.
     """
-    try:
-        decode = codecs.lookup(encoding).decode
-    except LookupError as error:
-        raise UsageError(f"encoding {encoding!r} is not known; try utf-8, latin-1 or cp1252") from error
+    _check_encoding(encoding)
     file = find_file(path)
     row = 0
     for row, raw in enumerate(_raw_lines(file), start=1):
         if row == 1:
             raw = _without_mark(raw, file)
         try:
-            line, _ = decode(raw, "strict")
+            line = raw.decode(encoding)
         except UnicodeDecodeError as error:
             raise DataError(
                 f"{file}: row {row}: byte 0x{raw[error.start]:02x} (column {error.start + 1}) is not {encoding}; "
-                "name the encoding of the file (often latin-1 or cp1252) or save it as UTF-8"
+                "save the file as UTF-8, or to train on it name the encoding, often latin-1 or cp1252, as "
+                "data.options.encoding"
             ) from error
         yield row, line.rstrip("\r\n")
     if row == 0:
@@ -85,6 +83,18 @@ def numbered_blocks(path: str | Path) -> Iterator[list[tuple[int, str]]]:
         yield block
 
 
+def _check_encoding(encoding: str) -> None:
+    """Refuse what is no encoding of text, and one that writes the ends of lines in its own way."""
+    try:
+        if b"a,1\n".decode(encoding) == "a,1\n":
+            return
+    except UnicodeError:
+        pass
+    except (LookupError, ValueError) as error:
+        raise UsageError(f"encoding {encoding!r} is not known; try utf-8, latin-1 or cp1252") from error
+    raise UsageError(f"encoding {encoding!r} does not extend ASCII; save the file as UTF-8")
+
+
 def _raw_lines(file: Path) -> Iterator[bytes]:
     row = 0
     with open_bytes(file) as stream:
@@ -99,6 +109,6 @@ def _raw_lines(file: Path) -> Iterator[bytes]:
 
 
 def _without_mark(raw: bytes, file: Path) -> bytes:
-    if raw.startswith(_UTF16_MARKS):
+    if raw.startswith(_UTF16_MARKS) or b"\0" in raw[:2]:  # of two bytes of a letter in ASCII one is zero
         raise DataError(f"{file}: row 1: the file is UTF-16; save it as UTF-8")
     return raw.removeprefix(codecs.BOM_UTF8)
