@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,7 @@ def load_model_folder(path: Path) -> ModelFolder:
     """
     if not path.exists():
         recover_folder(path)
+    _refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
     state = load_tensors(path / WEIGHTS)
     bad = _first_not_finite(state)
@@ -215,6 +217,34 @@ def verify_manifest(folder: Path, names: Sequence[str]) -> None:
     Raises:
         ArtefactError: at the first difference.
     """
+    try:
+        _verify(folder, names)
+    except OSError as error:
+        raise ArtefactError(
+            f"{folder}: cannot be read: {error.strerror or error}. Check its permissions."
+        ) from error
+
+
+def _refuse_without_model(folder: Path) -> None:
+    """Say what a folder of Heedful's holds in the place of a model."""
+    if not os.path.isdir(folder) or os.path.exists(folder / MANIFEST):
+        return
+    if (
+        any(folder.glob("train.seed=*"))
+        or any(folder.glob("data.fold=*"))
+        or (folder / "unfinished").is_dir()
+    ):
+        raise ArtefactError(
+            f"{folder}: holds the runs of a study, which keeps figures and no model. heedful train makes a model."
+        )
+    if (folder / "metrics.jsonl").exists() or (folder / "checkpoints").exists():
+        raise ArtefactError(
+            f"{folder}: holds a run that has no model yet. End it: heedful train with its recipe and data, "
+            f"--out {folder} --resume."
+        )
+
+
+def _verify(folder: Path, names: Sequence[str]) -> None:
     path = folder / MANIFEST
     if not folder.is_dir():
         raise ArtefactError(f"{folder}: expected a folder written by heedful; there is none. Check the path.")

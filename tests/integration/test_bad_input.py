@@ -10,8 +10,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +47,15 @@ TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         ("at least two different labels", "Check the label column"),
     ),
     "too few": ("t.csv", b"text,label\na,pos\nb,neg\n", ("2 usable rows are too few", "dev part of its own")),
-    "wrong encoding": ("t.csv", b"text,label\ncaf\xe9 bar,pos\n", ("row 2", "0xe9", "name the encoding")),
+    "wrong encoding": (
+        "t.csv",
+        b"text,label\ncaf\xe9 bar,pos\n",
+        ("row 2", "0xe9", "save the file as UTF-8"),
+    ),
+    "blank label": ("t.csv", b"text,label\na,pos\nb, \n", ("row 3", "field 'label'", "drop the row")),
+    "open quotes": ("t.csv", b'text,label\n"a,pos\n', ("close the quotation marks", "data.options.quotes")),
+    "old Mac": ("t.csv", b"text,label\ra,pos\rb,neg\r", ("a carriage return alone, as on old Macs",)),
+    "UTF-16": ("t.csv", "text,label\na,pos\n".encode("utf-16-le"), ("the file is UTF-16; save it as UTF-8",)),
     "null": (
         "t.jsonl",
         b'{"text": null, "label": "pos"}\n',
@@ -171,12 +180,100 @@ def test_bad_word_vectors(trained, tmp_path: Path, lines: str, parts: tuple[str,
         (["data.train=''"], "data.set or data.train must say what to train on"),
         (["data.set=tree"], "data set 'tree' is not known; did you mean 'trec'?"),
         (["data.score=label"], "name one of them"),
+        (["data.options.encodng=latin-1"], "option 'encodng' of tables is unknown; did you mean 'encoding'?"),
+        (
+            ["data.options.labels=3"],
+            "option 'labels' of tables is unknown; valid: encoding, group, keep_empty",
+        ),
+        (["data.options.text=label"], "option 'text' of tables is unknown"),
+        (["data.options.encoding=3"], "data.options.encoding: must be a string; got 3"),
+        (["data.options.encoding=base64"], "encoding 'base64' is not known; try utf-8, latin-1 or cp1252"),
+        (["data.options.encoding=utf-16"], "encoding 'utf-16' does not extend ASCII; save the file as UTF-8"),
+        (
+            ["data.set=scenes", "data.options.foo=3"],
+            "option 'foo' of the generated corpus is unknown; valid: acti",
+        ),
+        (["data.set=scenes", "data.options.train=0"], "data.options.train must be 1 or more pairs; got 0"),
+        (
+            ["data.set=scenes", "data.options.only=negation"],
+            "data.options.only: must be a list; got 'negation'",
+        ),
     ],
 )
 def test_settings_that_contradict_the_data(trained, tmp_path: Path, changes: list[str], message: str) -> None:
     overrides = [part for change in changes for part in ("--set", change)]
     out = ("--data", trained.data, "--out", tmp_path / "run")
     one_line(tiny.run("train", trained.data / "text.toml", *out, *overrides), ExitCode.USAGE, message)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("train.seed=99999999999999999999999", "seed must be below 9223372036854775808"),
+        ("train.seed=" + "9" * 401, "seed must be below 9223372036854775808"),
+        ("train.optimizer.lr=" + "9" * 401, "train.optimizer.lr: must be a number of fewer digits"),
+        ("train.optimizer.lr=" + "9" * 5000, "train.optimizer.lr: must be a number"),
+    ],
+)
+def test_numbers_that_are_too_long(trained, tmp_path: Path, change: str, message: str) -> None:
+    result = tiny.run("train", trained.data / "text.toml", "--out", tmp_path / "run", "--set", change)
+    assert result.code == ExitCode.USAGE
+    assert message in result.err
+    assert "internal error" not in result.err
+
+
+def refusing(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that opens files as ``real`` does, except one whose path ends so: root may read all."""
+
+    def opening(file: Any, *arguments: Any, **options: Any) -> Any:
+        if str(file).endswith(name):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+        return real(file, *arguments, **options)
+
+    return opening
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("weights.safetensors", ("predict", "{runs}/text", "--text", "a"), ExitCode.BAD_ARTEFACT),
+        ("manifest.json", ("predict", "{runs}/text", "--text", "a"), ExitCode.BAD_ARTEFACT),
+        ("/text.csv", ("train", "{data}/text.toml", "--data", "{data}", "--out", "{out}"), ExitCode.BAD_DATA),
+        ("text.toml", ("train", "{data}/text.toml", "--data", "{data}", "--out", "{out}"), ExitCode.USAGE),
+    ],
+)
+def test_a_file_that_may_not_be_read(
+    trained,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    arguments: tuple[str, ...],
+    code: ExitCode,
+) -> None:
+    monkeypatch.setattr(io, "open", refusing(name, io.open))
+    places = {"data": trained.data, "runs": trained.runs, "out": tmp_path / "run"}
+    result = tiny.run(*(argument.format(**places) for argument in arguments))
+    one_line(result, code, "Permission denied")
+
+
+def test_a_folder_that_holds_no_model_yet(trained, tmp_path: Path) -> None:
+    shutil.copytree(trained.runs / "text", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "model")
+    result = tiny.run("predict", tmp_path / "run", "--text", "a")
+    one_line(result, ExitCode.BAD_ARTEFACT, tmp_path / "run", "holds a run that has no model yet", "--resume")
+    (tmp_path / "study" / "unfinished").mkdir(parents=True)
+    result = tiny.run("predict", tmp_path / "study", "--text", "a")
+    one_line(
+        result, ExitCode.BAD_ARTEFACT, tmp_path / "study", "runs of a study, which keeps figures and no model"
+    )
+
+
+def test_scores_that_training_refuses_are_an_error_of_the_data_check(trained) -> None:
+    scores = ("data", "check", trained.data / "score.toml", "--data", trained.data)
+    assert "outside" not in tiny.run(*scores).out
+    result = tiny.run(*scores, "--set", "model.outputs=3")
+    assert result.code == ExitCode.GATE_FAILED
+    assert "the score 4.5 is outside 1 to 3" in result.out
 
 
 REQUESTS: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
@@ -209,6 +306,9 @@ def test_bad_standard_input(trained, monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         one_line(tiny.run("predict", trained.runs / "text", "--input", "-"), ExitCode.BAD_DATA, message)
+    monkeypatch.setattr(sys, "stdin", None)
+    closed = tiny.run("predict", trained.runs / "text", "--input", "-")
+    one_line(closed, ExitCode.BAD_DATA, "standard input: is closed; pipe lines into the command")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\tb\na\n")))
     result = tiny.run("predict", trained.runs / "pair", "--input", "-")
     one_line(result, ExitCode.BAD_DATA, "standard input: row 2: expected premise TAB hypothesis, got 1")

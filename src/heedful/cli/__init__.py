@@ -1,5 +1,11 @@
 """The command line: one short file a verb, each loaded only when it is called."""
 
-from heedful.cli.main import main
+import sys
+
+try:
+    from heedful.cli.main import main
+except KeyboardInterrupt:  # while click is being loaded; `main` tells of all later ones
+    sys.stderr.write("heedful: interrupted\n")
+    sys.exit(130)
 
 __all__ = ["main"]

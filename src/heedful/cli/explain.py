@@ -95,6 +95,8 @@ def _predicate(predictor: RolePredictor, corpus: Corpus, named: tuple[str, ...])
 
     if not named:
         return None
+    if len(corpus.examples) != 1:
+        raise UsageError(f"explain takes one request at a time; got {len(corpus.examples)}")
     (places,) = predictor.places(corpus, named)
     if len(places) != 1:
         raise UsageError(

@@ -119,6 +119,8 @@ def run(arguments: list[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    if sys.stdout is None:  # the shell closed it
+        return _say("cannot write: standard output is closed. Send it to /dev/null.", ExitCode.CANNOT_WRITE)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(

@@ -124,6 +124,8 @@ def _from_lines(source: Path, lines: Iterator[tuple[int, str]], sides: int) -> C
 
 def _stdin_lines() -> Iterator[tuple[int, str]]:
     row = 0
+    if sys.stdin is None:  # the shell closed it
+        raise DataError(f"{_STDIN_NAME}: is closed; pipe lines into the command, or give --input FILE")
     for row, raw in enumerate(sys.stdin.buffer, start=1):
         try:
             line = raw.decode("utf-8-sig" if row == 1 else "utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass
@@ -117,15 +118,15 @@ def _checked(table: dict[str, Any], problems: list[str], source: str) -> RunConf
 
 def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
     path = Path(recipe)
-    if path.suffix == ".toml" or len(path.parts) > 1 or path.is_file():
-        if not path.is_file():
+    if path.suffix == ".toml" or len(path.parts) > 1 or os.path.isfile(path):
+        if not os.path.isfile(path):
             raise UsageError(f"{path}: there is no such settings file")
         text, source = _read_text(path), str(path)
     else:
         text, source = recipe_text(str(recipe)), f"recipe {recipe}"
     try:
         return tomllib.loads(text), source
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also a number of too many digits
         raise UsageError(f"{source}: not TOML: {error}") from error
 
 
@@ -148,7 +149,7 @@ def _apply(table: dict[str, Any], text: str, problems: list[str]) -> None:
         return
     try:
         value = tomllib.loads(f"x = {raw}")["x"]
-    except tomllib.TOMLDecodeError:
+    except ValueError:
         value = raw.strip()
     _set(table, name.strip(), value, problems)
 

@@ -31,7 +31,10 @@ def fit(value: Any, hint: Any) -> tuple[Any, str]:
         return None, f"must be one of {', '.join(map(repr, inner))} ({hint_text})"
     if hint is float:
         good = isinstance(value, int | float) and not isinstance(value, bool)
-        return (float(value), "") if good else (None, "must be a number")
+        try:
+            return (float(value), "") if good else (None, "must be a number")
+        except OverflowError:
+            return None, "must be a number of fewer digits"
     if hint in (int, str, bool):
         good = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
         return value, "" if good else f"must be {_spell(hint)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -9,4 +10,5 @@ def model_folder(folder: Path | str) -> Path:
     """Return the model folder inside a run folder, or the folder itself."""
     path = Path(folder)
     inner = path / "model"
-    return inner if inner.is_dir() and not (path / "weights.safetensors").exists() else path
+    # Not Path.is_dir, which fails in a folder that may not be looked into; whoever reads it says so.
+    return inner if os.path.isdir(inner) and not os.path.exists(path / "weights.safetensors") else path

@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -42,12 +43,14 @@ def find_file(path: str | Path) -> Path:
     """
     path = Path(path)
     for candidate in (path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)):
-        if candidate.is_file():
+        if os.path.isfile(candidate):
             return candidate
-    if path.is_dir():
+    if os.path.isdir(path):
         raise DataError(f"{path}: is a folder, a file was expected")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise DataError(f"{path}: no such file, and no such folder {path.parent}")
+    if not os.access(path.parent, os.R_OK | os.X_OK):
+        raise DataError(f"{path}: cannot be read: no permission in {path.parent}")
     raise DataError(
         f"{path}: no such file{_nearest_beside(path)} (nor one with {', '.join(COMPRESSED)} added)"
     )

@@ -114,6 +114,7 @@ class TrainSettings:
             "save_steps",
         ):
             problems += _outside(name, getattr(self, name), least=0)
+        problems += _outside("seed", self.seed, below=2**63)
         if not self.epochs and not self.max_steps:
             problems.append("epochs and max_steps are both 0, so the run would never end: set one of them")
         _refuse(problems)
@@ -136,7 +137,8 @@ def _outside(
     above: float = -math.inf,
     below: float = math.inf,
 ) -> list[str]:
-    if math.isfinite(value) and value >= least and above < value < below:
+    finite = isinstance(value, int) or math.isfinite(value)  # a whole number may be too long for isfinite
+    if finite and value >= least and above < value < below:
         return []
     bounds = [(f"at least {least}", least), (f"above {above}", above), (f"below {below}", below)]
     wanted = " and ".join(text for text, bound in bounds if math.isfinite(bound))

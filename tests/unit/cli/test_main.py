@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
 from collections.abc import Callable
 
 import click
@@ -10,7 +12,9 @@ import pytest
 
 import tiny
 from heedful import errors
-from heedful.cli import info
+from heedful.cli import explain, info
+from heedful.cli.main import run
+from heedful.data.readers.requests import read_requests
 from heedful.errors import ExitCode
 
 
@@ -51,6 +55,37 @@ def test_every_error_has_its_code_and_one_line(
     result = tiny.run("info")
     # click ends the line that ^C stands in before it passes the interruption on
     assert (result.code, result.out, result.err.lstrip("\n")) == (code, "", line)
+
+
+INTERRUPTED_IMPORT = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "click":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from heedful.cli import main
+"""
+
+
+def test_an_interruption_while_the_program_is_loaded_is_told() -> None:
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "heedful: interrupted\n")
+
+
+def test_a_closed_standard_output_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(["info"]) == ExitCode.CANNOT_WRITE
+    assert capsys.readouterr().err.startswith("heedful: cannot write: standard output is closed")
+
+
+def test_explain_of_roles_takes_one_request() -> None:
+    corpus = read_requests(["A dog runs .", "A cat sleeps ."])
+    with pytest.raises(errors.UsageError, match="explain takes one request at a time; got 2"):
+        explain._predicate(None, corpus, ("runs", "sleeps"))
 
 
 def test_debugging_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,9 +116,12 @@ def _csv_rows(file: Path, encoding: str, separator: str) -> Iterator[tuple[int, 
             yield start, cells
             start = reader.line_num + 1
     except csv.Error as error:
-        raise DataError(
-            f"{file}: row {start}: {error}; close the quotation marks, or say that the file does not quote its fields"
-        ) from error
+        remedy = "close the quotation marks, or to train on it take them as characters: data.options.quotes = false"
+        if str(error).startswith("new-line character"):
+            remedy = (
+                "its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"
+            )
+        raise DataError(f"{file}: row {start}: {error}; {remedy}") from error
     finally:
         csv.field_size_limit(old_limit)
 

@@ -132,7 +132,8 @@ def read_table(
         if target is None and gold.column is not None:
             if on_missing != "skip":
                 raise DataError(
-                    f"{builder.where(row, gold.column)}: value is missing; drop the row or skip such rows"
+                    f"{builder.where(row, gold.column)}: value is missing; drop the row, or to train without it set "
+                    "data.options.on_missing = 'skip'"
                 )
             builder.skip(NO_LABEL)
             continue
@@ -167,7 +168,7 @@ def text_fields(
             if on_missing == "error":
                 raise DataError(
                     f"{builder.where(row, name)}: value is missing; write an empty string where there is no text, or "
-                    "on_missing='empty' reads it as one, on_missing='skip' leaves the row out"
+                    "drop the row; on_missing='empty' reads it as one (requests: --on-missing, training: data.options)"
                 )
             if on_missing == "skip":
                 builder.skip(NO_TEXT)
@@ -220,7 +221,7 @@ class _Gold:
         if self.column is None:
             return None
         value = record[self.column]
-        if is_missing(value) or value == "":
+        if is_missing(value) or (isinstance(value, str) and not value.strip()):
             return None
         if self.columns.score is not None:
             return self.builder.score(row, self.column, value)
