@@ -88,6 +88,7 @@ def command(
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
     data = None if data is None else data_folder(data)
     if listing or table is None:
+        _refuse("rows", "columns", "jobs", "no_run", "models", why="name the TABLE it is for")
         _list(data, out, plan, as_json=as_json)
         return
     chosen = find_table(table)
@@ -112,6 +113,21 @@ def command(
     if models:
         raise UsageError(f"--model: {chosen.name} is no table of example pairs")
     if chosen.command and not no_run:
+        ignored = (
+            "data",
+            "budget",
+            "seeds",
+            "folds",
+            "rows",
+            "columns",
+            "jobs",
+            "overrides",
+            "as_json",
+        )
+        _refuse(
+            *ignored,
+            why=f"{chosen.name} is made by another command, which takes none of it: {chosen.command}",
+        )
         run_command(chosen.command, out)
         return
     made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
@@ -121,6 +137,18 @@ def command(
         click.echo(made.markdown.read_text(encoding="utf-8"), nl=False)
     if made.failures:
         raise failed(made.failures, "some cells failed:")
+
+
+def _refuse(*names: str, why: str) -> None:
+    """Refuse options that would be ignored, where they were typed rather than taken from a default or a variable."""
+    from click.core import ParameterSource
+
+    from heedful.errors import UsageError
+
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name in names and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            raise UsageError(f"{option.opts[-1]}: {why}")
 
 
 def _words(text: str | None, names: Collection[str] = ()) -> list[str]:

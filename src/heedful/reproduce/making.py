@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from heedful.config import load_config
 from heedful.errors import MissingExtraError, UsageError, nearest
 from heedful.files import write_text
 from heedful.reproduce.by_length import draw_by_length, length_columns
@@ -16,7 +17,7 @@ from heedful.reproduce.plan import Table, experiments
 from heedful.reproduce.processes import Failure, failed, run_cells
 from heedful.reproduce.records import to_csv, to_records
 from heedful.reproduce.render import to_markdown
-from heedful.reproduce.runner import RUNS, Budget, command_of, plan_cells
+from heedful.reproduce.runner import RUNS, Budget, Cell, command_of, plan_cells
 
 
 @dataclass(frozen=True)
@@ -64,19 +65,21 @@ def make(
     """
     _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
+    _check_settings(cells)
     absent = {name: lacking(experiments()[name], data) for name in table.experiments()}
     for name, needs in absent.items():
         if needs and run:
-            say(f"{name}: left out, the data folder lacks {', '.join(needs)}")
+            say(f"{name}: left out, {_lacks(needs, data)}")
     wanted = [cell for cell in cells if not absent[cell.experiment.name]]
     failures = run_cells(wanted, data, out / RUNS, jobs=jobs, say=say) if run else []
     result = gather(table, budget, out / RUNS)
     if run and not result.runs:
-        raise failed(failures, f"{table.name}: nothing was run")
+        why = " (no data folder is named: --data DIR, or HEEDFUL_DATA)" if data is None and not wanted else ""
+        raise failed(failures, f"{table.name}: nothing was run{why}")
     for file in (file for one in result.cells for file in one.unlike):
         say(f"{file}: left out, it was made with other settings; use another --out or delete it")
     if not run:
-        _say_what_is_left(result, absent, out, say)
+        _say_what_is_left(result, absent, data, out, say)
     stem = out / (f"{table.name}-part" if table.narrowed else table.name)
     write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget), absent))
     write_text(stem.with_suffix(".csv"), to_csv(result))
@@ -136,7 +139,11 @@ def _check(option: str, given: Iterable[str], known: Sequence[str]) -> None:
 
 
 def _say_what_is_left(
-    result: Result, absent: Mapping[str, Sequence[str]], out: Path, say: Callable[[str], None]
+    result: Result,
+    absent: Mapping[str, Sequence[str]],
+    data: Path | None,
+    out: Path,
+    say: Callable[[str], None],
 ) -> None:
     """Say what a table without some of its runs needs."""
     left = [one for one in result.cells if one.lacking and not absent[one.cell.experiment.name]]
@@ -148,7 +155,28 @@ def _say_what_is_left(
         )
     for name in dict.fromkeys(cell.experiment.name for cell in result.missing):
         if absent[name]:
-            say(f"{name}: the data folder lacks {', '.join(absent[name])}")
+            say(f"{name}: {_lacks(absent[name], data)}")
+
+
+def _lacks(needs: Sequence[str], data: Path | None) -> str:
+    if data is None:
+        return f"no data folder is named (--data DIR, or HEEDFUL_DATA); it needs {', '.join(needs)}"
+    return f"the data folder lacks {', '.join(needs)}"
+
+
+def _check_settings(cells: Iterable[Cell]) -> None:
+    """Refuse settings of the user's that no row takes, before they stand in the command of a table."""
+    problem = None
+    for cell in cells:
+        if not cell.budget.overrides:
+            return
+        try:
+            load_config(cell.experiment.recipe, cell.changes)
+            return
+        except UsageError as error:
+            problem = error
+    if problem is not None:
+        raise problem
 
 
 def _refuse_foreign(table: Table, *, run: bool) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.errors import HeedfulError, UsageError, of_exit_code
+from heedful.files import told_plainly
 from heedful.reproduce.runner import Cell
 from heedful.training.signals import stop_raises
 
@@ -114,9 +115,11 @@ def run_command(command: str, out: Path) -> None:
 
     Raises:
         HeedfulError: of the kind of its exit status, if it fails.
+        OutputError: if the folder cannot be made.
         Interrupted: when asked to stop.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    with told_plainly(out):
+        out.mkdir(parents=True, exist_ok=True)
     words = [word.replace("OUT", str(out)) for word in shlex.split(command)[1:]]
     with stop_raises("the same command begins again"):
         code = subprocess.run([sys.executable, "-m", "heedful", *words], check=False).returncode

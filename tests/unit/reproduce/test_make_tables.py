@@ -152,6 +152,41 @@ def test_data_that_is_not_there_is_said_and_left_out(tmp_path: Path) -> None:
     assert said == ["sst5: left out, the data folder lacks sst-5:train, sst-5:dev, sst-5:test"]
 
 
+def test_a_folder_that_was_not_named_is_not_said_to_lack_data(tmp_path: Path) -> None:
+    said: list[str] = []
+    with pytest.raises(
+        UsageError, match=r"disan-table2: nothing was run \(no data folder is named: --data DIR"
+    ):
+        make(find_table("disan-table2"), None, tmp_path / "out", Budget(), say=said.append)
+    needs = "it needs sst-5:train, sst-5:dev, sst-5:test"
+    assert said == [f"sst5: left out, no data folder is named (--data DIR, or HEEDFUL_DATA); {needs}"]
+
+
+def test_settings_with_a_mistake_do_not_get_into_the_command_of_a_table(tmp_path: Path) -> None:
+    wrong = tiny.run("reproduce", "mtsa-table5", "--no-run", "--out", tmp_path, "--set", "train.epoch=3")
+    assert (wrong.code, "train.epoch: unknown setting; did you mean 'epochs'?" in wrong.err) == (2, True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--list", "--rows", "nosuch"), "--rows: name the TABLE it is for"),
+        (("--no-run",), "--no-run: name the TABLE it is for"),
+        (
+            ("mtsa-figure1", "--seeds", "1"),
+            "--seeds: mtsa-figure1 is made by another command, which takes none of it",
+        ),
+        (("mtsa-figure1", "--set", "a=1"), "--set: mtsa-figure1 is made by another command"),
+        (("mtsa-figure1", "--data", "."), "--data: mtsa-figure1 is made by another command"),
+        (("mtsa-figure1", "--json"), "--json: mtsa-figure1 is made by another command"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(words: tuple[str, ...], message: str) -> None:
+    told = tiny.run("reproduce", *words)
+    assert (told.code, told.out, message in told.err) == (2, "", True), told.err
+
+
 def test_runs_of_other_settings_are_left_out_and_named(declared: Path, tmp_path: Path) -> None:
     write(tmp_path / "runs", "ours", (9, 10))
     changed = Budget(overrides=("model.dropout=0.15",))
@@ -272,6 +307,10 @@ def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: py
     ]
     told = tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out")
     assert (told.code, "failed; see above" in told.err) == (6, True)
+    (tmp_path / "t.csv").write_text("mine")
+    told = tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "t.csv")
+    assert (told.code, "t.csv: cannot write: File exists" in told.err) == (6, True)
+    assert len(ran) == 2
 
 
 def test_the_command_line_lists_narrows_and_prints_records(
