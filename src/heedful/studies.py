@@ -58,7 +58,10 @@ class Study:
             lines.append(
                 f"{run['varied']:<14} {values}  dev best at step {run['best_step']:,}, {run['seconds']:.0f} s"
             )
-        mean = "  ".join(f"{name} {m:.4f} ± {s:.4f}" for name, (m, s) in self.spread().items())
+        known = len(self.runs) > 1  # one run has no deviation
+        mean = "  ".join(
+            f"{name} {m:.4f}" + (f" ± {s:.4f}" if known else "") for name, (m, s) in self.spread().items()
+        )
         seconds = sum(run["seconds"] for run in self.runs)
         lines.append(f"mean of {len(self.runs):<6} {mean}  ({seconds / 60:.1f} minutes in all)")
         lines.append(f"protocol: {self.protocol}")

@@ -36,7 +36,10 @@ def test_mean_and_standard_deviation() -> None:
 
 
 def test_one_run_has_no_spread() -> None:
-    assert Study([summary(0.8)], "").spread()["accuracy"] == (0.8, 0.0)
+    study = Study([summary(0.8)], "")
+    assert study.spread()["accuracy"] == (0.8, 0.0)
+    assert "mean of 1      accuracy 0.8000  (0.5 minutes in all)" in study.render()
+    assert "±" not in study.render()
 
 
 def test_seeds_are_kept_and_not_repeated(tmp_path: Path) -> None:
