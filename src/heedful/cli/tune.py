@@ -62,11 +62,15 @@ def command(
     Example: heedful tune disan-trec --trials 30 --set train.epochs=5 --data DIR --out runs/trec-search
     """
     from heedful.config import load_config
-    from heedful.errors import Interrupted
+    from heedful.errors import Interrupted, UsageError
     from heedful.training.progress import choose_reporter
     from heedful.tuning import Search, outcome, read_space, report_on_test, run_search, write_outcome
 
     config = load_config(recipe, overrides)
+    if test and not config.data.set and not config.data.test:
+        raise UsageError(
+            "--test: there is no test part to read; name its file as data.test, or leave --test out"
+        )
     search = Search(config, read_space(space, vary, config), out, data, prune=not no_prune)
     if not quiet:
         for name, domain in search.space.items():

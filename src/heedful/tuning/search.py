@@ -47,11 +47,12 @@ def run_search(
     check_run_folder(search.folder, resume=True)
     with alone(search.folder, "search"):
         study = search.open()
-        begin(study, search.config, search.space, search.folder)
         left = trials - len(finished(study))
         jobs = max(1, min(jobs, left))
         if left > 0:
-            prepare(search.config, search.data)  # a mistake in the data shows before the first trial
+            # A mistake in the data shows before the first trial, and before the folder is bound to these settings.
+            prepare(search.config, search.data)
+        begin(study, search.config, search.space, search.folder)
         if jobs == 1:
             work(search, left, 0, reporter or Silent(), say)
         else:

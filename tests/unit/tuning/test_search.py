@@ -13,7 +13,7 @@ import pytest
 
 import tiny
 from heedful.config import load_config
-from heedful.errors import ArtefactError, Interrupted, MissingExtraError, UsageError
+from heedful.errors import ArtefactError, DataError, Interrupted, MissingExtraError, UsageError
 from heedful.files import alone
 from heedful.training.progress import Silent
 from heedful.tuning import Search, outcome, read_space, report_on_test, run_search, write_outcome
@@ -135,6 +135,22 @@ def test_another_search_in_the_folder_is_refused(data: Path, tmp_path: Path) -> 
         run_search(make(data, out, vary=VARY[:1]), 2)
     with alone(out, "search"), pytest.raises(UsageError, match="another search is at work"):
         run_search(make(data, out), 2)
+
+
+def test_a_search_whose_data_was_missing_is_begun_anew(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nosuch\.csv"):
+        run_search(make(data, tmp_path / "search", "data.train=nosuch.csv"), 1)
+    assert len(finished(run_search(make(data, tmp_path / "search"), 1))) == 1
+
+
+def test_a_test_part_that_is_not_there_is_told_before_the_search(data: Path, tmp_path: Path) -> None:
+    words = ("tune", data / "text.toml", "--data", data, "--out", tmp_path / "search", "--test")
+    told = tiny.run(*words, "--set", "data.test=''")
+    assert (told.code, "--test: there is no test part to read; name its file as data.test" in told.err) == (
+        2,
+        True,
+    )
+    assert not (tmp_path / "search").exists()
 
 
 def test_a_trial_that_cannot_be_trained_is_the_worst_and_a_search_without_another_says_why(
