@@ -376,7 +376,8 @@ def test_evaluate_says_which_tables_a_score_lacks(trained) -> None:
     [
         ("accuracy", "write METRIC=VALUE"),
         ("acuracy=1", "did you mean 'accuracy'?"),
-        ("mse=1", "this task has no metric 'mse'"),
+        ("accuracy=nan", "write METRIC=VALUE"),
+        ("accuracy=inf", "write METRIC=VALUE"),
     ],
 )
 def test_a_wrong_gate_is_refused(trained, gate: str, message: str) -> None:
@@ -384,6 +385,19 @@ def test_a_wrong_gate_is_refused(trained, gate: str, message: str) -> None:
     result = tiny.run("evaluate", trained.runs / "text", file, "--fail-under", gate)
     assert result.code == 2
     assert message in result.err
+
+
+def test_a_gate_of_another_task_is_refused_before_the_file_is_read(trained) -> None:
+    result = tiny.run("evaluate", trained.runs / "text", "nosuch.csv", "--fail-under", "mse=1")
+    assert (result.code, result.out) == (2, "")
+    assert "this task has no metric 'mse'; valid: accuracy, ece, macro_f1" in result.err
+
+
+def test_help_says_what_input_a_command_takes() -> None:
+    for verb, pairs in (("predict", True), ("explain", True), ("encode", False), ("parse", False)):
+        told = " ".join(tiny.run(verb, "--help").out.split())
+        assert "- reads lines from standard input" in told
+        assert ("premise TAB hypothesis" in told, ".conllu files" in told) == (pairs, pairs), verb
 
 
 def test_evaluate_counts_what_it_leaves_out_and_what_is_empty(trained, tmp_path: Path) -> None:

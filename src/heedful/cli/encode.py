@@ -7,13 +7,13 @@ from typing import Literal
 
 import click
 
-from heedful.cli.options import PATH, input_options, limit_options, text_option
+from heedful.cli.options import PATH, limit_options, text_input_options, text_option
 
 
 @click.command()
 @click.argument("model", type=PATH)
 @text_option
-@input_options
+@text_input_options
 @click.option("--output", type=PATH, help="Write a NumPy file (.npy) instead of printing.")
 @limit_options
 def command(

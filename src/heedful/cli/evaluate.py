@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -78,11 +79,14 @@ def command(
     from heedful.evaluation.figures import WHAT, draw_report
     from heedful.evaluation.render import render_confusion, render_lengths, render_reliability
     from heedful.pipeline.evaluate import evaluate_corpus, read_gold
+    from heedful.pipeline.tasks import BY_NAME
 
     for path in figures:
         check_figure(path, WHAT)
     gate = _parse_gate(fail_under, list(METRICS)) if fail_under else None
     predictor = open_model(model, max_tokens, truncate, precision)
+    if gate:
+        _refuse_other_metric(gate[0], (*BY_NAME[predictor.model.task].metrics, "ece"))
     corpus = read_gold(predictor, file, split, data, columns, references)
     report = evaluate_corpus(predictor, corpus, data)
     if as_json:
@@ -104,18 +108,23 @@ def _parse_gate(condition: str, names: Sequence[str]) -> tuple[str, float]:
     if name not in names:
         raise UsageError(f"--fail-under: there is no metric {name!r}; {nearest(name, list(names))}")
     try:
-        return name, float(value)
+        limit = float(value)
     except ValueError:
-        raise UsageError(
-            f"--fail-under {condition!r}: write METRIC=VALUE, for example accuracy=0.9"
-        ) from None
+        limit = math.nan
+    if not math.isfinite(limit):
+        raise UsageError(f"--fail-under {condition!r}: write METRIC=VALUE, for example accuracy=0.9")
+    return name, limit
+
+
+def _refuse_other_metric(name: str, measured: Collection[str]) -> None:
+    if name not in measured:
+        raise UsageError(f"--fail-under: this task has no metric {name!r}; {nearest(name, list(measured))}")
 
 
 def _judge(metrics: Mapping[str, float], name: str, limit: float) -> ExitCode:
     from heedful.evaluation import METRICS
 
-    if name not in metrics:
-        raise UsageError(f"--fail-under: this task has no metric {name!r}; {nearest(name, list(metrics))}")
+    _refuse_other_metric(name, metrics)
     good = metrics[name] >= limit if METRICS[name].better == "higher" else metrics[name] <= limit
     if not good:
         click.echo(f"heedful: {name} is {metrics[name]:.4f}, worse than {limit:g}", err=True)

@@ -94,8 +94,31 @@ def pair_options(function: F) -> F:
     return click.option("--premise", help="First text of a pair.")(second(function))
 
 
+_INPUT = (
+    "a .csv, .tsv, .jsonl or .parquet table, or any other file of one text a line. - reads lines from standard input"
+)
+
+
 def input_options(function: F) -> F:
-    """Add ``--input`` and how to read it."""
+    """Add ``--input`` and how to read it, for commands that answer requests."""
+    return _input_options(
+        function,
+        f"File of requests: {_INPUT}, for a pair premise TAB hypothesis. Models of semantic roles also read .conll and "
+        ".conllu files, with their predicates.",
+        "Column of the text, or of the two texts of a pair. Default: text, or premise,hypothesis.",
+    )
+
+
+def text_input_options(function: F) -> F:
+    """Add ``--input`` and how to read it, for commands that take single texts whatever the model answers."""
+    return _input_options(
+        function,
+        f"File of texts: {_INPUT}.",
+        "Column of the text; parse also takes the two of a pair: premise,hypothesis. Default: text.",
+    )
+
+
+def _input_options(function: F, file: str, columns: str) -> F:
     for option in (
         click.option(
             "--on-missing",
@@ -107,15 +130,13 @@ def input_options(function: F) -> F:
         click.option(
             "--columns",
             metavar="NAME[,NAME]",
-            help="Column of the text, or of the two texts of a pair. Default: text, or premise,hypothesis.",
+            help=columns,
         ),
         click.option(
             "--input",
             "input_file",
             type=PATH,
-            help="File of requests: a .csv, .tsv, .jsonl or .parquet table, or any other file of one text a line. "
-            "- reads lines from standard input, for a pair premise TAB hypothesis. Models of semantic roles also read "
-            ".conll and .conllu files, with their predicates.",
+            help=file,
         ),
     ):
         function = option(function)

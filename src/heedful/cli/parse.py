@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.options import PATH, input_options, text_option
+from heedful.cli.options import PATH, text_input_options, text_option
 
 
 @click.command()
@@ -18,7 +18,7 @@ from heedful.cli.options import PATH, input_options, text_option
     "heedful[stanza].",
 )
 @text_option
-@input_options
+@text_input_options
 @click.option("--tokenizer", default="treebank", show_default=True, help="As in the settings of the model.")
 @click.option("--output", type=PATH, help="Write here instead of printing.")
 def command(
