@@ -148,7 +148,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Delete a run folder if it is there.
+    """Delete a run folder of a study or a search if it is there.
 
     Args:
         path: the folder.
@@ -158,7 +158,7 @@ def remove_folder(path: Path) -> None:
     """
     if not path.exists():
         return
-    marks = ("config.json", "config.toml", "metrics.jsonl", "manifest.json")
+    marks = ("env.json", "metrics.jsonl", "lock.db")
     if not path.is_dir() or (any(path.iterdir()) and not any((path / mark).exists() for mark in marks)):
         raise OutputError(f"{path}: exists and is not a run of Heedful's; choose another --out")
     with told_plainly(path):

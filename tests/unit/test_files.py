@@ -12,7 +12,15 @@ import pytest
 
 from heedful import files
 from heedful.errors import OutputError, UsageError
-from heedful.files import alone, recover_folder, replace_folder, sha256, told_plainly, write_text
+from heedful.files import (
+    alone,
+    recover_folder,
+    remove_folder,
+    replace_folder,
+    sha256,
+    told_plainly,
+    write_text,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -179,6 +187,18 @@ def test_a_file_is_never_replaced_by_a_folder(tmp_path: Path) -> None:
         pass
     assert path.read_text() == "mine"
     assert names(tmp_path) == ["notes.txt"]
+
+
+def test_only_the_folder_of_a_run_is_removed(tmp_path: Path) -> None:
+    write_text(tmp_path / "web" / "manifest.json", "{}")
+    write_text(tmp_path / "web" / "config.json", "{}")
+    with pytest.raises(OutputError, match="is not a run of Heedful's"):
+        remove_folder(tmp_path / "web")
+    assert names(tmp_path / "web") == ["config.json", "manifest.json"]
+    write_text(tmp_path / "run" / "metrics.jsonl", "")
+    for _ in range(2):
+        remove_folder(tmp_path / "run")
+        assert names(tmp_path) == ["web"]
 
 
 def test_the_first_plain_message_wins(tmp_path: Path) -> None:

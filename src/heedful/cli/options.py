@@ -95,7 +95,8 @@ def pair_options(function: F) -> F:
 
 
 _INPUT = (
-    "a .csv, .tsv, .jsonl or .parquet table, or any other file of one text a line. - reads lines from standard input"
+    "a .csv, .tsv, .jsonl or .parquet table, or any other file of one text a line. "
+    "- reads lines from standard input"
 )
 
 

@@ -14,7 +14,7 @@ from heedful.checkpoint import MANIFEST, MODEL_FILES, write_json
 from heedful.errors import OutputError, UsageError
 from heedful.files import TEMPORARY, told_plainly, write_text
 from heedful.training.log import environment
-from heedful.training.state import checkpoint_exists
+from heedful.training.state import checkpoint_exists, may_change
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,18 @@ def _holds_only(folder: Path, names: Collection[str]) -> bool:
 def _same_settings(recipe: Path, config: Path) -> bool:
     """Tell whether a recipe is the one that a run wrote beside its settings; a user's own says something else."""
     try:
-        told = json.loads(config.read_text(encoding="utf-8"))
-        return bool(tomllib.loads(recipe.read_text(encoding="utf-8")) == _without_none(told))
-    except (OSError, ValueError, RecursionError):
+        told = _decisive(json.loads(config.read_text(encoding="utf-8")))
+        return told == _decisive(tomllib.loads(recipe.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError, AttributeError):  # the last: no table where one should be
         return False
+
+
+def _decisive(settings: dict[str, Any]) -> Any:
+    """Leave out what a resumed run may change: it rewrites its settings at once, and its recipe when it ends."""
+    train = {
+        key: value for key, value in settings.get("train", {}).items() if key not in may_change("constant")
+    }
+    return _without_none({**settings, "train": train})
 
 
 def _without_none(value: Any) -> Any:

@@ -31,6 +31,14 @@ def home(tmp_path: Path) -> RunFolder:
     return home
 
 
+def test_a_run_that_goes_on_for_longer_is_still_one(home: RunFolder) -> None:
+    home.begin({"train": {**CONFIG["train"], "epochs": 9}}, resume=True)
+    home.refuse_foreign()
+    home.config.write_text('{"train": 3}')
+    with pytest.raises(OutputError, match=r"config\.toml"):
+        home.refuse_foreign()
+
+
 def test_only_what_the_run_wrote_is_removed(home: RunFolder) -> None:
     assert tomllib.loads(RECIPE) == {"train": {"seed": 1, "lr": 0.1}}
     home.refuse_foreign(replaces=True)
