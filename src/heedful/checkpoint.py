@@ -6,10 +6,11 @@ SHA-256 of every file. File names are fixed here, never taken from a file, so th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,9 +102,10 @@ def load_model_folder(path: Path) -> ModelFolder:
         ArtefactError: if a file is missing, altered, of another version or not finite; names the file, what was
             expected, what was found and what to do.
     """
-    if not path.exists():
-        recover_folder(path)
-    _refuse_without_model(path)
+    with _readable(path):
+        if not path.exists():
+            recover_folder(path)
+        _refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
     state = load_tensors(path / WEIGHTS)
     bad = _first_not_finite(state)
@@ -217,8 +219,14 @@ def verify_manifest(folder: Path, names: Sequence[str]) -> None:
     Raises:
         ArtefactError: at the first difference.
     """
-    try:
+    with _readable(folder):
         _verify(folder, names)
+
+
+@contextlib.contextmanager
+def _readable(folder: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise ArtefactError(
             f"{folder}: cannot be read: {error.strerror or error}. Check its permissions."

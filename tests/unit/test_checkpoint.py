@@ -57,6 +57,21 @@ def copy(folder: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(folder, tmp_path / "model"))
 
 
+def test_a_folder_that_may_not_be_looked_into_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refusing(self: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("exists", "is_dir"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, name, refusing)
+            with pytest.raises(
+                ArtefactError, match=r"cannot be read: Permission denied\. Check its permissions"
+            ):
+                load_model_folder(tmp_path)
+
+
 def test_everything_comes_back(folder: Path) -> None:
     loaded = load_model_folder(folder)
     assert {path.name for path in folder.iterdir()} == {*MODEL_FILES, MANIFEST}
