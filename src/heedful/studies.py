@@ -20,6 +20,7 @@ from heedful.errors import DataError, UsageError
 from heedful.files import alone, remove_folder, write_text
 from heedful.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.pipeline import check_run_folder, prepare, train
+from heedful.pipeline.resuming import changed_files
 from heedful.pipeline.sources import GENERATED, data_root, find_source
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import RunFolder
@@ -154,7 +155,7 @@ def _refuse_another(saved: dict[str, Any], config: RunConfig, data: Path | None,
         here = find_source(config, data_root(config, data)).fingerprint
     except (UsageError, DataError):
         return
-    other = [name for name, digest in here.items() if saved.get("data", {}).get(name) not in (digest, None)]
+    other = changed_files(saved.get("data", {}), here)
     if other:
         raise UsageError(
             f"{file}: made from other data than there is now ({', '.join(other)}); name the folder it was made from, "

@@ -422,6 +422,23 @@ def test_a_recipe_in_the_run_folder_is_not_replaced(trained, tmp_path: Path) -> 
     assert content(tmp_path) == before
 
 
+def to_be_replaced(trained, tmp_path: Path) -> tuple[Path, tuple[object, ...]]:
+    """Return a run that stands beside a letter of the user's, and the words that replace it."""
+    out = tmp_path / "run"
+    shutil.copytree(trained.runs / "text", out)
+    (out / "letter.txt").write_text("Dear")
+    return out, (
+        "train",
+        trained.data / "text.toml",
+        "--data",
+        trained.data,
+        "--out",
+        out,
+        "--overwrite",
+        "-q",
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [("train.metric=acuracy", 2), ("model.task=pair", 2), ("data.train=nosuch.csv", 3), ("train.epoch=3", 2)],
@@ -429,20 +446,8 @@ def test_a_recipe_in_the_run_folder_is_not_replaced(trained, tmp_path: Path) -> 
 def test_overwrite_keeps_the_old_run_until_the_new_one_is_accepted(
     trained, tmp_path: Path, change: str, code: int
 ) -> None:
-    out = tmp_path / "run"
-    shutil.copytree(trained.runs / "text", out)
-    (out / "letter.txt").write_text("Dear")
+    out, arguments = to_be_replaced(trained, tmp_path)
     before = content(out)
-    arguments = (
-        "train",
-        trained.data / "text.toml",
-        "--data",
-        trained.data,
-        "--out",
-        out,
-        "--overwrite",
-        "-q",
-    )
     assert tiny.run(*arguments, "--set", change).code == code
     own = tiny.run("train", out / "config.toml", *arguments[2:])
     one_line(own, ExitCode.USAGE, "is the recipe, and --overwrite would delete it", "copy it elsewhere first")
@@ -450,19 +455,7 @@ def test_overwrite_keeps_the_old_run_until_the_new_one_is_accepted(
 
 
 def test_overwrite_removes_only_the_files_of_the_run(trained, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    shutil.copytree(trained.runs / "text", out)
-    (out / "letter.txt").write_text("Dear")
-    arguments = (
-        "train",
-        trained.data / "text.toml",
-        "--data",
-        trained.data,
-        "--out",
-        out,
-        "--overwrite",
-        "-q",
-    )
+    out, arguments = to_be_replaced(trained, tmp_path)
     assert tiny.run(*arguments, "--set", "train.max_steps=1").code == 0
     assert (out / "letter.txt").read_text() == "Dear"
     assert (out / "metrics.jsonl").read_bytes() != (trained.runs / "text" / "metrics.jsonl").read_bytes()

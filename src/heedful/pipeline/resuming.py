@@ -41,7 +41,8 @@ def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, st
     if home.config.exists():
         different += _other_settings(completed(read_json(home.config, dict)), config)
     if home.data.exists():
-        different += _other_files(read_json(home.data, dict), fingerprint)
+        changed = changed_files(read_json(home.data, dict), fingerprint)
+        different += [f"the content of {name} has changed" for name in changed]
     if different:
         raise UsageError(
             f"{folder}: cannot resume with other settings or data ({'; '.join(different)}). "
@@ -57,11 +58,19 @@ def _other_settings(saved: Mapping[str, Any], config: RunConfig) -> Iterable[str
             yield f"{name}: {_shown(then, name)} then, {_shown(now, name)} now"
 
 
-def _other_files(saved: Mapping[str, str], now: Mapping[str, str]) -> Iterable[str]:
-    """Name the files whose content changed. Which files are read follows from the settings: a set may gain others."""
-    for name in sorted(saved.keys() & now.keys()):
-        if saved[name] != now[name]:
-            yield f"the content of {name} has changed"
+def changed_files(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Name the files that are read now and were read before, with other content.
+
+    Which files are read follows from the settings, and a data set may gain others: files of one side are not compared.
+
+    Args:
+        saved: file to SHA-256 of what a run has read.
+        now: file to SHA-256 of what there is.
+
+    Returns:
+        Their names, sorted.
+    """
+    return [name for name in sorted(saved.keys() & now.keys()) if saved[name] != now[name]]
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> Iterable[tuple[str, Any]]:
