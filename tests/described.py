@@ -84,6 +84,9 @@ MODELS = {
     "pair": {"task": "pair", "highway": True, "encoder": "disan"},
     "pair, absolute": {"task": "pair", "matching": "absolute", "final_bias": False, "encoder": "embedding"},
     "relatedness": {"task": "relatedness", "encoder": "mtsa", "activation": "relu"},
+    "number": {"task": "number", "outputs": 1, "encoder": "embedding"},
+    "pair-number": {"task": "pair-number", "outputs": 1, "matching": "absolute", "encoder": "cnn"},
+    "labels": {"task": "labels", "highway": True, "encoder": "embedding"},
     "aligned": {"task": "pair", "encoder": "decomposable", "train_embedding": False},
     "aligned, intra": {
         "task": "relatedness",
@@ -106,6 +109,8 @@ def built(settings: dict[str, Any]) -> Network:
         for parameter in network.parameters():
             if parameter.dim() == 1:
                 parameter.add_(torch.randn_like(parameter) * 0.1)
+        for scale in (buffer for name, buffer in network.named_buffers() if name == "scale"):
+            scale.copy_(torch.tensor([1.5, 3.0, -2.0, 7.0]))
     return network.eval()
 
 

@@ -1,4 +1,4 @@
-"""Builds the wheel: the modules of heedful that answer without torch, under the name ``heedful_runtime``.
+"""Builds the wheel: the modules of heedful that answer and explain without torch, under the name ``heedful_runtime``.
 
 In a checkout they are gathered anew for every build; a source distribution holds them.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEEDFUL = HERE.parents[1] / "src" / "heedful"
 NAME = "heedful_runtime"
-ROOTS = ("heedful.runtime", "heedful.runtime.command")
+ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.from_runtime")
 """What is needed; everything of heedful that these import comes along."""
 _IMPORT = re.compile(r"^(\s*(?:from|import)\s+)heedful(?=[.\s])", re.MULTILINE)
 

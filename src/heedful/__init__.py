@@ -17,7 +17,9 @@ if TYPE_CHECKING:
         PairScorer,
         TextClassifier,
         TextScorer,
+        TokenTagger,
         from_pretrained,
+        load,
     )
     from heedful.tasks import Answer, Predictor
 
@@ -33,8 +35,10 @@ __all__ = [
     "Predictor",
     "TextClassifier",
     "TextScorer",
+    "TokenTagger",
     "__version__",
     "from_pretrained",
+    "load",
 ]
 
 _HOMES = {
@@ -45,7 +49,9 @@ _HOMES = {
     "Predictor": "heedful.tasks",
     "TextClassifier": "heedful.estimators",
     "TextScorer": "heedful.estimators",
+    "TokenTagger": "heedful.estimators",
     "from_pretrained": "heedful.estimators",
+    "load": "heedful.estimators",
 }
 
 

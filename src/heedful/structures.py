@@ -90,16 +90,20 @@ class Batch:
         sides: the columns, each with the same B.
         targets: class numbers [B] int64, or scores [B] float32; None when there is no gold.
         rows: row of each example in its data set, so that a bad batch can be named.
+        weights: how much each example counts in training, [B] float32; None where all count alike.
     """
 
     sides: tuple[Sentences, ...]
     targets: Tensor | None = None
     rows: tuple[int, ...] = ()
+    weights: Tensor | None = field(default=None, kw_only=True)
 
     def to(self, device: torch.device | str) -> Batch:
         """Copy to a device."""
-        targets = None if self.targets is None else self.targets.to(device)
-        return replace(self, sides=tuple(side.to(device) for side in self.sides), targets=targets)
+        targets, weights = (None if x is None else x.to(device) for x in (self.targets, self.weights))
+        return replace(
+            self, sides=tuple(side.to(device) for side in self.sides), targets=targets, weights=weights
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +120,8 @@ class SharedBatch(Batch):
     def to(self, device: torch.device | str) -> SharedBatch:
         """Copy to a device."""
         moved = super().to(device)
-        return SharedBatch(moved.sides, moved.targets, moved.rows, places=self.places.to(device))
+        places = self.places.to(device)
+        return SharedBatch(moved.sides, moved.targets, moved.rows, weights=moved.weights, places=places)
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,7 @@ class TaggedBatch(Batch):
         """Copy to a device."""
         moved = super().to(device)
         flags = None if self.flags is None else self.flags.to(device)
-        return TaggedBatch(moved.sides, moved.targets, moved.rows, flags)
+        return TaggedBatch(moved.sides, moved.targets, moved.rows, flags, weights=moved.weights)
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,7 @@ class MapPlace:
     Attributes:
         rule: what a token may look at, for example "forward", "window(3)" or "forward & dependency"; may be empty.
         layer: number of the layer, from 1; None in a single layer.
-        head: number of the head, from 1; None where heads are told apart by their rules.
+        head: number of the head, from 1; None where the rules of the heads differ.
         kind: which of several attentions with one rule, for example "self" and "dot"; may be empty.
         number: place among the heads or blocks, from 1, where several have one rule; else None.
         encoder: number of the encoder, from 1, where several stand side by side; else None.

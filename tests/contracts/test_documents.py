@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
@@ -173,6 +174,24 @@ def command_problem(line: str) -> str:
     }
     asked = [word.split("=")[0] for word in words[2:] if re.fullmatch(r"--[a-z][a-z-]*(=.*)?", word)]
     return ", ".join(option for option in asked if option not in {*known, "--help", "--version"})
+
+
+def test_the_page_of_all_settings_is_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("settings_page", ROOT / "scripts" / "settings_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    text = script.page()
+    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == text, (
+        "python scripts/settings_page.py"
+    )
+    missing = [
+        name
+        for name, hint in settings().items()
+        if not dataclasses.is_dataclass(hint) and f"`{name}`" not in text
+    ]
+    assert missing == []
 
 
 def test_there_are_pages_and_they_name_things() -> None:

@@ -32,7 +32,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
 
 import tiny
-from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
+from heedful import PairClassifier, PairScorer, TextClassifier, TokenTagger, from_pretrained
 from heedful.errors import DataError, UsageError
 
 SMALL: dict[str, Any] = {
@@ -75,7 +75,7 @@ WITHOUT_TRAINING = (
 )
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", [*ESTIMATORS, TokenTagger])
 @pytest.mark.parametrize("name", WITHOUT_TRAINING)
 def test_the_checks_that_need_no_training_pass(kind: type, name: str) -> None:
     getattr(estimator_checks, name)(kind.__name__, kind(train__epochs=2, threads=None))

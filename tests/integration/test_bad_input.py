@@ -37,7 +37,11 @@ def one_line(result: tiny.Result, code: ExitCode, *parts: object) -> None:
 
 
 TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
-    "missing column": ("t.csv", b"txt,label\na,b\n", ("row 2", "no column 'text'", "did you mean 'txt'?")),
+    "missing column": (
+        "t.csv",
+        b"txt,label\na,b\n",
+        ("no column 'text'; columns: txt, label; did you mean 'txt'?", "text=NAME"),
+    ),
     "missing label": ("t.csv", b"text,label\na,pos\nb,\n", ("row 3", "field 'label'", "drop the row")),
     "empty file": ("t.csv", b"", ("is empty; at least one row",)),
     "header only": ("t.csv", b"text,label\n", ("no usable row",)),
@@ -46,14 +50,14 @@ TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
         b"text,label\na,pos\nb,pos\n",
         ("at least two different labels", "Check the label column"),
     ),
-    "too few": ("t.csv", b"text,label\na,pos\nb,neg\n", ("2 usable rows are too few", "dev part of its own")),
+    "too few": ("t.csv", b"text,label\na,pos\nb,neg\n", ("2 usable rows are too few", "data.dev=FILE")),
     "wrong encoding": (
         "t.csv",
         b"text,label\ncaf\xe9 bar,pos\n",
         ("row 2", "0xe9", "save the file as UTF-8"),
     ),
     "blank label": ("t.csv", b"text,label\na,pos\nb, \n", ("row 3", "field 'label'", "drop the row")),
-    "open quotes": ("t.csv", b'text,label\n"a,pos\n', ("close the quotation marks", "data.options.quotes")),
+    "open quotes": ("t.csv", b'text,label\n"a,pos\n', ("close the quotation marks", "--no-quotes")),
     "old Mac": ("t.csv", b"text,label\ra,pos\rb,neg\r", ("a carriage return alone, as on old Macs",)),
     "UTF-16": ("t.csv", "text,label\na,pos\n".encode("utf-16-le"), ("the file is UTF-16; save it as UTF-8",)),
     "null": (
@@ -70,10 +74,20 @@ TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "ragged row": ("t.csv", b"text,label\na,pos,extra\n", ("row 2",)),
     "truncated xz": ("t.csv.xz", b"", ("cut short or damaged", "get it again")),
     "no table": ("t.docx", b"PK", ("cannot tell the format", ".csv, .tsv, .jsonl, .json, .parquet")),
+    "empty column": (
+        "t.csv",
+        b"text,label\n" + b",pos\n,neg\n" * 20,
+        ("no usable row", "40 with no text", "'text'", "check --column"),
+    ),
+    "mixed labels": (
+        "t.jsonl",
+        b'{"text": "a", "label": 1}\n{"text": "b", "label": "1"}\n',
+        ("field 'label'", "1 int (first in row 1), 1 str (first in row 2)"),
+    ),
     "100,000 tokens": (
         "t.csv",
         b"text,label\n" + b"a b,pos\nc d,neg\n" * 20 + b"word " * 100_000 + b",pos\n",
-        ("row 42, text: 100000 tokens", "max_tokens = 400", "truncate = 'head'"),
+        ("row 42, text: 100000 tokens", "max_tokens = 400", "--truncate head"),
     ),
 }
 
@@ -130,6 +144,25 @@ def test_an_unknown_label_is_named_in_test_and_gold(trained, tmp_path: Path) -> 
     one_line(tiny.run("evaluate", trained.runs / "text", path), ExitCode.BAD_DATA, *parts)
 
 
+def test_the_only_example_of_a_class_is_named(trained, tmp_path: Path) -> None:
+    rows = [*tiny.texts()[:40], ("odd", "rare")]
+    tiny.write_csv(tmp_path / "text.csv", rows, ["text", "label"])
+    arguments = (
+        "--data",
+        tmp_path,
+        "--set",
+        "data.test=''",
+        "--set",
+        "train.max_steps=1",
+        "--no-baseline",
+        "--json",
+    )
+    result = tiny.run("train", trained.data / "text.toml", *arguments, "--out", tmp_path / "run")
+    assert result.code == 0, result.err
+    (warning,) = [line for line in result.json()["warnings"] if "'rare'" in line and "only example" in line]
+    assert warning.startswith("text.csv: row 42 ")
+
+
 def test_a_data_set_of_another_task_is_refused(trained) -> None:
     result = tiny.run("evaluate", trained.runs / "text", "--on", "sick-r:test", "--data", trained.data)
     said = "sick-r is data for 'relatedness', and the model answers 'text'"
@@ -137,8 +170,12 @@ def test_a_data_set_of_another_task_is_refused(trained) -> None:
 
 
 def test_columns_are_listed_once(trained) -> None:
-    result = tiny.run("evaluate", trained.runs / "text", trained.data / "text-test.csv", "--text", "comment")
-    one_line(result, ExitCode.BAD_DATA, "no column 'comment'; columns: text, label\n")
+    result = tiny.run(
+        "evaluate", trained.runs / "text", trained.data / "text-test.csv", "--column", "text=comment"
+    )
+    one_line(
+        result, ExitCode.BAD_DATA, "no column 'comment'; columns: text, label. Name yours: --column text="
+    )
 
 
 def test_a_missing_settings_file_is_no_unknown_recipe(trained, tmp_path: Path) -> None:
@@ -176,7 +213,7 @@ def test_bad_word_vectors(trained, tmp_path: Path, lines: str, parts: tuple[str,
     [
         (["train.metric=acc"], "train.metric='acc' is not measured here; valid: accuracy, macro_f1"),
         (["train.metric=macro_f1", "train.direction=min"], "train.direction must be 'max'"),
-        (["data.train=''"], "data.set or data.train must say what to train on"),
+        (["data.train=''"], "name your file (--set data.train=FILE)"),
         (["data.set=tree"], "data set 'tree' is not known; did you mean 'trec'?"),
         (["data.options.encodng=latin-1"], "option 'encodng' of tables is unknown; did you mean 'encoding'?"),
         (
@@ -297,11 +334,15 @@ def test_scores_that_training_refuses_are_an_error_of_the_data_check(trained) ->
 
 
 REQUESTS: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
-    "missing column": ("t.csv", b"txt\na\n", ("row 2", "no column 'text'", "did you mean 'txt'?")),
+    "missing column": (
+        "t.csv",
+        b"txt\na\n",
+        ("no column 'text'; columns: txt; did you mean 'txt'?", "text=NAME"),
+    ),
     "empty file": ("t.csv", b"", ("is empty; at least one row",)),
     "empty lines": ("t.txt", b"", ("is empty; at least one row",)),
     "wrong encoding": ("t.txt", b"a\ncaf\xe9\n", ("row 2", "0xe9")),
-    "null": ("t.jsonl", b'{"text": "a"}\n{"text": null}\n', ("row 2", "field 'text'", "on_missing='empty'")),
+    "null": ("t.jsonl", b'{"text": "a"}\n{"text": null}\n', ("row 2", "field 'text'", "--on-missing empty")),
     "100,000 tokens": (
         "t.txt",
         b"a\n" + b"word " * 100_000 + b"\n",
@@ -347,8 +388,12 @@ def test_missing_values_may_be_read_as_empty_texts(trained, tmp_path: Path) -> N
         ([], "nothing to read: give --text, or --input FILE"),
         (["--premise", "a"], "this model takes single texts: use --text, or --input"),
         (["--text", "a", "--input", "b.txt"], "give either --text or --input, not both"),
-        (["--input", "b.csv", "--columns", "a,b"], "this model takes 1 text(s), so name 1 column(s)"),
-        (["--input", "b.txt", "--columns", "a"], "--columns is for tables"),
+        (
+            ["--input", "b.csv", "--column", "label=b"],
+            "--column label=: this command reads the column of text alone",
+        ),
+        (["--input", "b.csv", "--on-missing", "skip"], "choose error or empty"),
+        (["--input", "b.txt", "--column", "text=a"], "--column is for tables"),
     ],
 )
 def test_requests_that_do_not_fit_the_model(trained, arguments: list[str], message: str) -> None:

@@ -89,8 +89,8 @@ def test_version() -> None:
         (["trian"], "there is no command 'trian'; did you mean 'train'?"),
         (["predict"], "Missing argument 'MODEL'; see heedful predict --help"),
         (
-            ["predict", "x", "--txt", "a"],
-            "No such option '--txt'. Did you mean '--text'?; see heedful predict --help",
+            ["predict", "x", "--max-token", "3"],
+            "No such option '--max-token'. Did you mean '--max-tokens'?; see heedful predict --help",
         ),
         (["train", "x"], "Missing option '--out'; see heedful train --help"),
     ],
@@ -199,7 +199,7 @@ def test_predict_rows_are_tab_separated(trained) -> None:
 
 def test_predict_names_the_rows_of_a_file(trained, tmp_path: Path) -> None:
     path = tiny.write_csv(tmp_path / "in.csv", [("a\tsuperb film",), ("two\nlines",), ("",)], ["sentence"])
-    result = tiny.run("predict", trained.runs / "text", "--input", path, "--columns", "sentence")
+    result = tiny.run("predict", trained.runs / "text", "--input", path, "--column", "text=sentence")
     rows = [line.split("\t") for line in result.out.splitlines()]
     assert [row[0] for row in rows] == ["2", "3", "5"], "rows are lines of the file"
     assert rows[2][3] == "text without words"
@@ -258,7 +258,7 @@ def test_cutting_is_asked_for_flagged_and_counted(trained) -> None:
         "3 of 3 words unknown, cut to 3 words",
         "1 of 1 words unknown",
     ]
-    assert cut.err == "1 request(s) cut to 3 tokens a text\n"
+    assert cut.err == "texts truncated to 3 tokens: 1\n"
 
 
 def test_encode_prints_json_or_writes_an_array(trained, tmp_path: Path) -> None:
@@ -320,7 +320,13 @@ def test_output_falls_back_to_what_the_terminal_can_show(trained) -> None:
 
 
 def test_evaluate_breaks_down_and_gates(trained) -> None:
-    arguments = ("evaluate", trained.runs / "pair", trained.data / "pair-test.tsv", "--group", "animal")
+    arguments = (
+        "evaluate",
+        trained.runs / "pair",
+        trained.data / "pair-test.tsv",
+        "--column",
+        "group=animal",
+    )
     passed = tiny.run(*arguments, "--fail-under", "accuracy=0.5")
     assert passed.code == 0
     assert "group" in passed.out

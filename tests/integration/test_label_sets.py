@@ -14,7 +14,7 @@ import tiny
 from heedful import MultiLabelClassifier
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.tasks import LabelsModel, load_model
-from heedful.tasks.labels import HALF, best_threshold
+from heedful.tasks.labels import HALF, best_threshold, cheapest_threshold
 
 WORDS = {"film": "art", "song": "art", "meal": "food", "soup": "food", "goal": "sport", "ball": "sport"}
 FEW = {
@@ -143,3 +143,35 @@ def test_the_threshold_has_the_best_f1() -> None:
     scores = [f1_score(gold, probabilities >= t) for t in np.linspace(0, 1, 1001)]
     assert f1_score(gold, probabilities >= best) == pytest.approx(max(scores))
     assert best_threshold(probabilities, np.zeros(50, bool)) == HALF
+
+
+@pytest.mark.parametrize(("last", "row"), [([1, 0], 4), ([1, 0, 1, 1], 4)])
+def test_an_indicator_matrix_of_uneven_width_names_the_row(last: list[int], row: int) -> None:
+    with pytest.raises(DataError, match=rf"target {row}: expected an indicator matrix with 3 columns"):
+        MultiLabelClassifier(**FEW).fit(["a", "b", "c", "d"], [[1, 0, 1]] * 3 + [last])
+
+
+def test_the_threshold_by_cost_is_the_cheapest() -> None:
+    random = np.random.default_rng(2)
+    for dear in ((1.0, 1.0), (1.0, 10.0), (10.0, 1.0)):
+        probabilities, gold = random.random(40).round(1), random.random(40) < 0.4
+
+        best = cheapest_threshold(probabilities, gold, *dear)
+        answered = probabilities >= np.array([best, *np.linspace(0, 1.1, 1101)])[:, None]
+        costs = dear[0] * (answered & ~gold).sum(axis=1) + dear[1] * (~answered & gold).sum(axis=1)
+        assert costs[0] == costs.min()
+    assert cheapest_threshold(np.array([0.2, 0.9]), np.array([False, False]), 1, 1) > 0.9
+
+
+def test_costs_decide_how_much_is_answered(tmp_path: Path) -> None:
+    texts, labels = examples(120)
+    few = {**FEW, "train__epochs": 2}
+    found = []
+    for costs in ({"false_positive": 50.0}, {"false_negative": 50.0}):
+        model = MultiLabelClassifier(**few, model__task_options={"thresholds": "cost", **costs})
+        found.append(model.fit(texts, labels).predict(texts).sum())
+        model.save_pretrained(tmp_path / "model")
+        assert heedful.from_pretrained(tmp_path / "model").predict(texts).sum() == found[-1]
+    assert found[0] < found[1]
+    with pytest.raises(UsageError, match="false_positive"):
+        MultiLabelClassifier(**few, model__task_options={"false_positive": -1.0}).fit(texts, labels)

@@ -240,3 +240,17 @@ def test_an_encoder_that_is_not_there_is_named() -> None:
     model = TextClassifier(model__pretrained__name="nobody/nothing", **SMALL)
     with pytest.raises(DataError, match=r"model\.pretrained\.name='nobody/nothing': neither a folder"):
         model.fit(TEXTS, LABELS)
+
+
+def test_it_teaches_a_student_of_words_and_is_taught(
+    encoder: Path, fitted: TextClassifier, tmp_path: Path
+) -> None:
+    fitted.save_pretrained(tmp_path / "large")
+    words = {"model__width": 8, "model__hidden": 8, "model__wide": "none", "train__epochs": 3}
+    student = TextClassifier(**words, distil__vectors=0.1, distil__augment=2)
+    student.fit(TEXTS, LABELS, teacher=tmp_path / "large", baseline=False)
+    assert student.encode(["fine plot"]).shape == (1, 16)
+    student.save_pretrained(tmp_path / "small")
+    taught = TextClassifier(model__pretrained__name=str(encoder), **SMALL, distil__vectors=0.1)
+    taught.fit(TEXTS, LABELS, teacher=[tmp_path / "large", tmp_path / "small"], baseline=False)
+    assert list(taught.predict(TEXTS[:2])) == LABELS[:2]

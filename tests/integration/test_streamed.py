@@ -125,7 +125,7 @@ def test_a_failed_file_of_vectors_leaves_the_old_one(
     assert output.read_bytes() == b"old"
 
 
-@pytest.mark.parametrize("name", ["t.xlsx", "t.pdf", "t.csv.7z", "t.conllu", "t.en", "t.npy.gz", "t.label"])
+@pytest.mark.parametrize("name", ["t.odt", "t.pdf", "t.csv.7z", "t.conllu", "t.en", "t.npy.gz", "t.label"])
 def test_a_name_that_says_nothing_is_refused_with_those_that_do(trained, tmp_path: Path, name: str) -> None:
     path = lines(tmp_path, name=name)
     for verb in ("predict", "encode"):

@@ -17,15 +17,18 @@ from typing import Any
 import numpy as np
 
 from heedful.cli.requests import Asked, gather
-from heedful.data.bio import Span
-from heedful.data.examples import Corpus
+from heedful.data.bio import Span, tags_of
+from heedful.data.examples import Corpus, WordTags
 from heedful.data.parses import read_conllu
 from heedful.data.readers.line_files import read_label_text, read_parallel, read_trec
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_snli
+from heedful.data.readers.reading import Reading
 from heedful.data.readers.role_columns import brackets, read_role_columns
 from heedful.data.readers.role_files import read_role_spans
+from heedful.data.readers.soft_labels import read_soft_labels
 from heedful.data.readers.sst import FIVE_CLASSES, read_sst_trees
 from heedful.data.readers.table_files import read_table
+from heedful.data.readers.tag_files import read_tags
 from heedful.text.vectors import read_vectors
 from vector_files import fasttext_file, floret_file, model2vec_folder, word2vec_file
 
@@ -289,6 +292,22 @@ def _conllu(draw: random.Random) -> Sample:
     return Sample([], units, rows, [f"1\ta\t_\t_\t_\t_\t{end}\n".encode() for end in ends])
 
 
+def _tagged(draw: random.Random) -> Sample:
+    """Columns of words and tags in BIO, set apart by tabs or by a blank."""
+    between = draw.choice("\t ")
+    units, rows = [], []
+    for _ in range(draw.randint(1, 4)):
+        words = [word(draw) for _ in range(draw.randint(1, 6))]
+        spans = [Span(k, k + 1, draw.choice("XY")) for k in range(len(words)) if draw.random() < 0.5]
+        tags = tags_of(spans, len(words))
+        lines = ["# sent_id = x"] if draw.random() < 0.5 else []
+        lines += [between.join(cells) for cells in zip(words, tags, strict=True)]
+        units.append(("\n".join(lines) + "\n").encode())
+        rows.append((tuple(words), WordTags(tags)))
+    wrong = (("a", "I-X"), ("a", "B-X", "O"), ("a",), ("a", "B-X\nb", "I-Y"), ("a", ""))
+    return Sample([], units, rows, [(between.join(cells) + "\n").encode() for cells in wrong])
+
+
 def _csv_cell(value: str, draw: random.Random, separator: str) -> str:
     if any(character in value for character in f'"{separator}\n\r') or draw.random() < 0.3:
         return '"' + value.replace('"', '""') + '"'
@@ -429,6 +448,30 @@ def _lines(draw: random.Random) -> Sample:
     return Sample([], [said.encode() for said, _ in rows], list(rows), [b"caf\xe9", b"\xc3"])
 
 
+def _soft_labels(draw: random.Random) -> Sample:
+    rows = [
+        (text(draw), *draw.choice([(1.0, 0.0), (0.25, 0.75), (0.5, 0.5)])) for _ in range(draw.randint(1, 6))
+    ]
+    units = [_soft(said, {"yes": yes, "no": no}) for said, yes, no in rows]
+    bad = [
+        _soft("a", wrong)
+        for wrong in ({"yes": 0.5}, {"yes": 2, "no": -1}, {"maybe": 1}, {"yes": "1"}, [1, 0], None)
+    ]
+    return Sample(
+        [], units, list(rows), [*bad, b'{"text": "a"}', b'{"probabilities": {"yes": 1}}', b"[]", b"{"]
+    )
+
+
+def _soft(said: str, probabilities: object) -> bytes:
+    return json.dumps({"text": said, "probabilities": probabilities}).encode()
+
+
+def _of_soft_labels(path: Path) -> Rows:
+    found = read_soft_labels(path, ("text",), ("yes", "no"))
+    rows = zip(found.corpus.examples, found.probabilities.tolist(), strict=True)
+    return [(*example.texts, *row) for example, row in rows]
+
+
 def _pairs(draw: random.Random) -> Sample:
     rows = [(text(draw), text(draw), None) for _ in range(draw.randint(1, 6))]
     return Sample(
@@ -445,7 +488,7 @@ def _parallel(draw: random.Random) -> Sample:
 
 
 def _asked(path: Path, is_pair: bool) -> Rows:
-    return _examples(gather(Asked((), (None, None), path, None, "error", is_pair)))
+    return _examples(gather(Asked((), (None, None), path, Reading(), is_pair)))
 
 
 def _of_vectors(path: Path) -> Rows:
@@ -484,6 +527,7 @@ FORMATS = {
         lambda path: _roles(read_role_spans(path)),
         lines=False,
     ),
+    "tags": Format("a.txt", _tagged, lambda path: _worded(read_tags(path)), lines=False),
     "conllu": Format(
         "a.conllu",
         _conllu,
@@ -515,6 +559,7 @@ FORMATS = {
     "model2vec": Format(
         "model.safetensors", _model2vec, lambda path: _as_one(path.parent), raw=True, packs=False
     ),
+    "soft labels": Format("a.jsonl", _soft_labels, _of_soft_labels),
     "texts": Format("a.txt", _lines, lambda path: _asked(path, False), blank=False),
     "pairs": Format("a.txt", _pairs, lambda path: _asked(path, True), blank=False),
     "parallel": Format(

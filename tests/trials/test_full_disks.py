@@ -155,6 +155,7 @@ def test_a_full_disk_under_a_model_that_is_replaced(
 
 WRITTEN = {
     "encode": ("encode", "--output", "vectors.npy"),
+    "predictions": ("predict", "--output", "predictions.csv"),
     "html": ("explain", "--html", "page.html"),
     "svg": ("explain", "--figure", "figure.svg"),
     "png": ("explain", "--figure", "figure.png"),

@@ -48,6 +48,7 @@ def test_hostile_model_folders(
 
 
 def test_hostile_model_folders_on_the_command_line(tally: Tally, bases: Path, tmp_path: Path) -> None:
+    """What must be refused may be answered only as the sound folder is: by then nothing wrong in it was believed."""
     for number in tally.draw.sample(range(len(ALL)), tally.count(12)):
         case = ALL[number]
         folder = tmp_path / "model"
@@ -60,7 +61,8 @@ def test_hostile_model_folders_on_the_command_line(tally: Tally, bases: Path, tm
             else ["--text", "film"]
         )
         ended = command("predict", folder, *pair)
-        outcome = ended.outcome(lambda _, refuse=case.refuse: not refuse)
+        sound = command("predict", bases / case.base, *pair) if case.refuse and not ended.code else ended
+        outcome = ended.outcome(lambda got, sound=sound: got.out == sound.out)
         if ended.code not in (0, 5):
             outcome = ended.outcome(refusals=False)
         tally.add(outcome)

@@ -6,8 +6,22 @@
 'HUM'
 """
 
-from heedful_runtime.runtime import Model, Prediction, load
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from heedful_runtime.runtime import Answer, LabelsAnswer, Model, load
 
 __version__ = "0.1.0"
 
-__all__ = ["Model", "Prediction", "__version__", "load"]
+__all__ = ["Answer", "LabelsAnswer", "Model", "__version__", "explanation_of", "load"]
+
+
+if TYPE_CHECKING:
+    from heedful_runtime.explain import Explanation
+
+
+def explanation_of(model: Model, request: str | Sequence[str], *, faithfulness: bool = True) -> "Explanation":
+    """Show what a model looked at in a text or a pair; see `heedful_runtime.explain.from_runtime.explain`."""
+    from heedful_runtime.explain.from_runtime import explain as explained
+
+    return explained(model, request, faithfulness=faithfulness)

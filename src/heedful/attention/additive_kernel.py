@@ -173,14 +173,12 @@ def additive_linear(
     the range is too wide or the sentence has fewer tokens than ``keys_per_rank`` for each term (measured), that part is
     computed pair by pair; both are exact to rounding.
     """
-    length = query.shape[1]
     band = visible if isinstance(visible, Band) else Band()
     keep = None if isinstance(visible, Band) else visible
-    low = -length if band.low is None else band.low
-    high = length if band.high is None else band.high
+    low, high, diagonal = band.bounds
     output, _ = torch.ops.heedful.additive(
         *(query.float(), key.float(), value.float(), valid, keep),
-        *(low, high, band.diagonal, float(scale)),
+        *(low, high, diagonal, float(scale)),
         *((0.0, 0.0) if keys_per_rank is None else (TOLERANCE, keys_per_rank)),
     )
     return AttentionResult(output.to(query.dtype))

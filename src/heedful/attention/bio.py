@@ -36,19 +36,33 @@ def bio_decode(scores: Tensor, valid: Tensor, begins: Tensor, *, impl: TorchImpl
 
 def bio_reference(scores: Tensor, valid: Tensor, begins: Tensor) -> Tensor:
     """Compute `bio_decode` sentence by sentence with a table of all transitions: the specification of the fast form."""
-    tags = torch.zeros(valid.shape, dtype=torch.int64, device=scores.device)
     own = torch.arange(scores.shape[2], device=scores.device)
     free = begins < 0
-    may_follow = (
-        free[:, None] | (own[None, :] == own[:, None]) | (own[None, :] == begins[:, None])
-    )  # [tag, before]
+    follows = free[:, None] | (own[None, :] == own[:, None]) | (own[None, :] == begins[:, None])
+    return tag_decode(scores, valid, follows, free, torch.ones_like(free))
+
+
+def tag_decode(scores: Tensor, valid: Tensor, follows: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Find the best sequence of tags under any table of which tag may follow which, sentence by sentence.
+
+    Args:
+        scores: score of each tag of each token, [B, L, Y].
+        valid: True at a real token, [B, L] bool; the real tokens come first.
+        follows: whether a tag may follow another, [tag, before] bool, [Y, Y].
+        first: whether a tag may begin a sentence, [Y] bool.
+        last: whether it may end one, [Y] bool.
+
+    Returns:
+        The tags, [B, L] int64; 0 at padding.
+    """
+    tags = torch.zeros(valid.shape, dtype=torch.int64, device=scores.device)
     for row, length in enumerate(valid.sum(dim=1).tolist()):
-        best, came = scores[row, 0].masked_fill(~free, -torch.inf), list[Tensor]()
+        best, came = scores[row, 0].masked_fill(~first, -torch.inf), list[Tensor]()
         for place in range(1, length):
-            reached, before = best.expand_as(may_follow).masked_fill(~may_follow, -torch.inf).max(dim=1)
+            reached, before = best.expand_as(follows).masked_fill(~follows, -torch.inf).max(dim=1)
             best = reached + scores[row, place]
             came.append(before)
-        path = [best.argmax()] if length else []
+        path = [best.masked_fill(~last, -torch.inf).argmax()] if length else []
         for before in reversed(came):
             path.append(before[path[-1]])
         for place, tag in enumerate(reversed(path)):

@@ -80,15 +80,12 @@ class Inputs(NamedTuple):
 
 def spell_out(visible: Sequence[Visible], valid: Tensor) -> tuple[list[Tensor], list[int]]:
     """Turn visibility, one entry a head, into ``keeps`` and ``bands`` of `Inputs`."""
-    length = valid.shape[1]
     keeps: list[Tensor] = []
     bands: list[int] = []
     for head in visible:
         band = head if isinstance(head, Band) else Band()
-        low = -length if band.low is None else band.low
-        high = length if band.high is None else band.high
         keeps.append(valid.new_empty(0) if isinstance(head, Band) else head)
-        bands += [low, high, int(band.diagonal)]
+        bands += map(int, band.bounds)
     return keeps, bands
 
 

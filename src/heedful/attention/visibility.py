@@ -13,6 +13,9 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 
+FAR = 1 << 30
+"""An offset that is larger than any text is long."""
+
 
 @dataclass(frozen=True)
 class Band:
@@ -33,6 +36,15 @@ class Band:
         highs = [x for x in (self.high, other.high) if x is not None]
         return Band(
             max(lows) if lows else None, min(highs) if highs else None, self.diagonal and other.diagonal
+        )
+
+    @property
+    def bounds(self) -> tuple[int, int, bool]:
+        """Both ends as numbers, and whether a token sees itself; `FAR` stands for no bound, whatever the length is."""
+        return (
+            -FAR if self.low is None else self.low,
+            FAR if self.high is None else self.high,
+            self.diagonal,
         )
 
     def keep(self, length: int, device: torch.device | str | None = None) -> Tensor:
@@ -72,7 +84,8 @@ def check_visible(visible: Visible, valid: Tensor, name: str = "visible") -> Non
     batch, length = valid.shape
     if isinstance(visible, Band):
         return
-    if visible.dtype != torch.bool or visible.shape not in ((length, length), (batch, length, length)):
+    wanted = (length, length) if visible.dim() == 2 else (batch, length, length)
+    if visible.dtype != torch.bool or visible.shape != wanted:
         raise UsageError(
             f"{name} must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got "
             f"{visible.dtype} {list(visible.shape)}. Build one with heedful.attention.masks."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.baselines.ngrams import WORD
+from heedful.baselines.sparse_rows import WORD
 from heedful.baselines.splits import Split, Splits, Texts
 
 _LABEL = "__label__"

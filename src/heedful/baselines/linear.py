@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from heedful.baselines.nbsvm import NBSVM
-from heedful.baselines.ngrams import Sides, character_tfidf, word_presence, word_tfidf
+from heedful.baselines.sparse_rows import Sides, character_tfidf, word_presence, word_tfidf
 from heedful.baselines.splits import Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
 

@@ -1,28 +1,94 @@
-"""Answers as rows for a terminal or a pipe, and what a model is asked, whatever it answers."""
+"""A model as the commands ask it, with torch or without, and its answers as rows for a terminal or a pipe."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from heedful.cli.requests import Asked
-from heedful.data.examples import Corpus
-from heedful.machine.processors import bfloat16_obstacle
-from heedful.models.precision import Precision, at_precision
-from heedful.tasks import AnyModel, AnyTask, load_model, task_of
+from heedful.data.encoding import refuse_long
+from heedful.data.examples import Corpus, one_example
+from heedful.data.readers.reading import Reading
+from heedful.errors import DataError, HeedfulError
+from heedful.runtime import load
+from heedful.runtime.answers import LAYOUTS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from heedful.explain import Explanation
+    from heedful.models.precision import Precision
+    from heedful.tasks import AnyModel, RequestFiles
+
+Truncate = Literal["error", "head"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A model as a command asks it.
+
+    Attributes:
+        noun: what it is a model of, for messages.
+        is_pair: whether a request is a pair of texts.
+        max_tokens: longest text, in tokens.
+        header: names of the columns of an answer.
+        rows: lays an answer out.
+        shows_texts: whether a terminal shows the texts beside the rows.
+        trained: how the training file of the model was read.
+        files: which files the model reads in its own way; None for none.
+        refuse_long: refuses examples with a text that is too long.
+        answer: answers examples, in order.
+        encode: examples of one text to vectors [N, D]; None where the model has no vector of a text.
+        explain: explains the answer to one example; None where that takes torch.
+    """
+
+    noun: str
+    is_pair: bool
+    max_tokens: int
+    header: tuple[str, ...]
+    rows: Callable[[Any], Iterable[list[str]]]
+    shows_texts: bool
+    trained: Reading
+    files: RequestFiles | None
+    refuse_long: Callable[[Corpus], None]
+    answer: Callable[[Corpus], Sequence[Any]]
+    encode: Callable[[Corpus], NDArray[np.float32]] | None
+    explain: Callable[[Corpus], Explanation] | None
+
+    def asked(
+        self,
+        texts: tuple[str, ...],
+        pair: tuple[str | None, str | None],
+        input_file: Path | None,
+        reading: Reading,
+    ) -> Asked:
+        """Return what a command asks of the model: the options of the command with what the model adds to them.
+
+        Args:
+            texts: see `Asked`; so the others.
+            pair: see there.
+            input_file: see there.
+            reading: see there.
+
+        Returns:
+            The requests, not yet read.
+        """
+        return Asked(texts, pair, input_file, reading, self.is_pair, self.trained, self.files)
 
 
 def answer_rows(
-    task: AnyTask, corpus: Corpus, answers: Sequence[Any], *, with_row: bool
+    opened: Opened, corpus: Corpus, answers: Sequence[Any], *, with_row: bool
 ) -> tuple[list[str], list[list[str]]]:
     """Lay answers out.
 
     Args:
-        task: what was answered.
+        opened: what was asked.
         corpus: the requests.
         answers: one a request.
         with_row: whether to begin with the request's row in its file.
@@ -30,22 +96,120 @@ def answer_rows(
     Returns:
         Header and rows, at least one row a request.
     """
-    texts = sys.stdout.isatty() and task.shows_texts
+    texts = sys.stdout.isatty() and opened.shows_texts
     rows = [
         [*([str(example.row)] if with_row else []), *cells, *([" => ".join(example.texts)] if texts else [])]
         for example, answer in zip(corpus.examples, answers, strict=True)
-        for cells in task.rows(answer)
+        for cells in opened.rows(answer)
     ]
-    return [*(["row"] if with_row else []), *task.header, *(["text"] if texts else [])], rows
+    return [*(["row"] if with_row else []), *opened.header, *(["text"] if texts else [])], rows
+
+
+def without_torch(
+    folder: Path, max_tokens: int | None = None, truncate: Truncate | None = None
+) -> Opened | None:
+    """Open a model for `heedful.runtime`, which imports no torch.
+
+    Args:
+        folder: a model folder, or the run folder it lies in.
+        max_tokens: value of ``--max-tokens``.
+        truncate: value of ``--truncate``.
+
+    Returns:
+        The model; None where it has to be opened with torch, which also says what is wrong with a folder.
+    """
+    try:
+        model = load(folder).limited(max_tokens, truncate)
+    except HeedfulError:
+        return None
+    settings, layout = model.settings, LAYOUTS[model.settings.task]
+
+    def check(corpus: Corpus) -> None:
+        if settings.truncate == "error":
+            refuse_long(
+                corpus, model.asking.vocabulary, settings.tokenizer, settings.markup, settings.max_tokens
+            )
+
+    def answer(corpus: Corpus) -> list[Any]:
+        try:
+            return list(model.predict(e.texts if model.is_pair else e.texts[0] for e in corpus.examples))
+        except DataError:
+            check(corpus)  # names the row and the file
+            raise
+
+    def encode(corpus: Corpus) -> NDArray[np.float32]:
+        try:
+            return model.encode(e.texts[0] for e in corpus.examples)
+        except DataError:
+            check(corpus)
+            raise
+
+    def explain(corpus: Corpus) -> Explanation:
+        from heedful.explain.from_runtime import explain as explained
+
+        example = one_example(corpus)
+        try:
+            return explained(model, example.texts if model.is_pair else example.texts[0])
+        except DataError:
+            check(Corpus([example]))
+            raise
+
+    return Opened(
+        noun=settings.task,
+        is_pair=model.is_pair,
+        max_tokens=settings.max_tokens,
+        header=layout.header,
+        rows=lambda answer: [layout.cells(answer)],
+        shows_texts=True,
+        trained=Reading.of_run(settings.run),
+        files=None,
+        refuse_long=check,
+        answer=answer,
+        encode=encode if model.program.width else None,
+        explain=explain if model.program.shown is not None else None,
+    )
+
+
+def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
+    """Return a model as a command asks it.
+
+    Args:
+        model: any model, from `open_model`.
+        given: options of the command that not every task takes.
+
+    Returns:
+        The model.
+
+    Raises:
+        UsageError: if the task of the model does not take one of these options.
+    """
+    from heedful.tasks import SentenceModel, refuse_options, task_of
+
+    task = task_of(model)
+    refuse_options(task, given)
+    return Opened(
+        noun=task.noun,
+        is_pair=model.is_pair,
+        max_tokens=model.text.max_tokens,
+        header=task.header,
+        rows=task.rows,
+        shows_texts=task.shows_texts,
+        trained=Reading.of_run(model.about.run),
+        files=task.request_files(model),
+        refuse_long=model.refuse_long,
+        answer=lambda corpus: task.answer(model, corpus, given),
+        encode=model.encode if isinstance(model, SentenceModel) else None,
+        explain=lambda corpus: task.explain(model, corpus, given),
+    )
 
 
 def open_model(
     folder: Path,
     max_tokens: int | None = None,
-    truncate: Literal["error", "head"] | None = None,
+    truncate: Truncate | None = None,
     precision: Precision = "float32",
 ) -> AnyModel:
-    """Read a model, whatever it answers.
+    """Read a model with torch, whatever it answers.
 
     Args:
         folder: a model folder, or the run folder it lies in.
@@ -59,33 +223,12 @@ def open_model(
     Raises:
         ArtefactError: if a file is missing or altered.
     """
+    from heedful.machine.processors import bfloat16_obstacle
+    from heedful.models.precision import at_precision
+    from heedful.tasks import load_model
+
     if precision == "bfloat16" and (obstacle := bfloat16_obstacle()):
         click.echo(f"--precision bfloat16: {obstacle}, so it is slower than float32 here", err=True)
     model = load_model(folder, max_tokens=max_tokens, truncate=truncate)
     model.network = at_precision(model.network, precision)
     return model
-
-
-def asked_of(
-    model: AnyModel,
-    texts: tuple[str, ...],
-    pair: tuple[str | None, str | None],
-    input_file: Path | None,
-    columns: str | None,
-    on_missing: Literal["error", "empty"],
-) -> Asked:
-    """Return what a command asks of a model: what the model takes, and which files it reads.
-
-    Args:
-        model: the model.
-        texts: see `Asked`; so the others.
-        pair: see there.
-        input_file: see there.
-        columns: see there.
-        on_missing: see there.
-
-    Returns:
-        The options of the command with what the model adds to them.
-    """
-    files = task_of(model).request_files(model)
-    return Asked(texts, pair, input_file, columns, on_missing, model.is_pair, files)

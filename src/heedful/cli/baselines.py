@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.options import data_option, json_option, quiet_option, set_option, threads_option
+from heedful.cli.file_options import own_file_options
+from heedful.cli.options import (
+    cache_option,
+    data_option,
+    json_option,
+    quiet_option,
+    set_option,
+    threads_option,
+)
 from heedful.cli.output import print_json, print_text
 
 
@@ -44,6 +52,8 @@ from heedful.cli.output import print_json, print_text
     help="Seeds to run, separated by commas. For data without splits, these are the numbers of the folds.",
 )
 @set_option
+@own_file_options
+@cache_option
 @threads_option
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @json_option

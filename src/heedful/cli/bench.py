@@ -41,6 +41,11 @@ Files = Callable[[Path | None], list[Path]]
     multiple=True,
     help="With --models: time only this model and the peer. May be repeated.",
 )
+@click.option(
+    "--runtime",
+    is_flag=True,
+    help="Time answers without torch beside answers with it: one text, a pair, batches, cold start, memory.",
+)
 @click.option("--without", multiple=True, metavar="CASE", help="Skip this case. May be repeated.")
 @threads_option
 @click.option(
@@ -70,6 +75,7 @@ def command(
     repeats: int | None,
     models: bool,
     systems: tuple[str, ...],
+    runtime: bool,
     without: tuple[str, ...],
     out: Path | None,
     figures: tuple[Path, ...],
@@ -82,6 +88,9 @@ def command(
     --models compares the systems with multi-head attention, convolutions and a Bi-LSTM as networks for sentence pairs:
     the speed of training and inference at SNLI's lengths, memory, time for one pair, bfloat16 and int8.
 
+    --runtime times a DiSAN of the default size with random weights, with torch and without, float32 and int8: one text,
+    one pair, batches of 64, and the cold start and memory of heedful predict.
+
     If a fast form differs from the reference, the command times nothing and ends with exit code 1.
 
     Example: heedful bench --full --out bench --figure figure1.png
@@ -91,7 +100,11 @@ def command(
     threads.settle()
     say = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
     changes = {"batch": batch, "width": width, "repeats": repeats}
-    if models or systems:
+    if runtime:
+        if models or systems or lengths or figures or earlier or without or any(changes.values()):
+            raise UsageError("--runtime goes with --full, --quick, --out and --json alone")
+        report, files = _time_runtime(full, say)
+    elif models or systems:
         if lengths or figures or earlier:
             raise UsageError(
                 "--length, --figure and --join are of operations and layers; leave them out with --models"
@@ -132,6 +145,13 @@ def _time_models(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Fi
 
     report = run_models(_changed(FULL_MODELS if full else QUICK_MODELS, changes), say)
     return report, lambda folder: [] if folder is None else write_models(report, folder)
+
+
+def _time_runtime(full: bool, say: Say) -> tuple[Any, Files]:
+    from heedful.workshop.bench import run_runtime
+
+    report = run_runtime(full, say)
+    return report, lambda folder: [] if folder is None else report.write(folder)
 
 
 def _changed(plan: Any, changes: dict[str, Any]) -> Any:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from heedful.cli.file_options import reading_options
 from heedful.cli.options import PATH, data_option, json_option, threads_option
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
+    from heedful.data.readers.reading import Reading
     from heedful.run.comparison import Run
 
 
@@ -20,9 +23,10 @@ if TYPE_CHECKING:
 @click.option(
     "--on",
     metavar="SET:SPLIT|FILE",
-    help="Examples for two models: a known data set, for example trec:test, or a file with columns text or premise and "
-    "hypothesis, and label or score.",
+    help="Examples for two models: a known data set, for example trec:test, or a file that is read like the one that "
+    "each model was trained with.",
 )
+@reading_options
 @data_option
 @click.option(
     "--references",
@@ -51,6 +55,7 @@ def command(
     first: Path,
     second: Path,
     on: str | None,
+    reading: Reading,
     data: Path | None,
     references: Path | None,
     metrics: tuple[str, ...],
@@ -68,7 +73,10 @@ def command(
     """
     from heedful.run.comparison import compare
 
-    runs = [_runs(folder, on, data, references) for folder in (first, second)]
+    runs = [
+        _runs(folder, on, data, {**reading.as_options(), "references": references})
+        for folder in (first, second)
+    ]
     outcome = compare((str(first), str(second)), runs[0], runs[1], metrics, resamples=resamples, seed=seed)
     if as_json:
         print_json(outcome.as_dict())
@@ -76,27 +84,25 @@ def command(
         click.echo(outcome.render())
 
 
-def _runs(folder: Path, on: str | None, data: Path | None, references: Path | None) -> list[Run]:
+def _runs(folder: Path, on: str | None, data: Path | None, given: Mapping[str, Any]) -> list[Run]:
     from heedful.cli.answers import open_model
     from heedful.errors import UsageError
     from heedful.run.comparison import Run, is_study, read_study
     from heedful.run.evaluate import evaluate_corpus, read_gold
 
     if is_study(folder):
-        if on is not None or references is not None:
-            raise UsageError(
-                f"{folder} holds the answers of a study; --on is for two models, and --references too"
-            )
+        if on is not None or any(value is not None for value in given.values()):
+            raise UsageError(f"{folder} is a study; --on and the options of its file are for two models")
         return read_study(folder)
     if on is None and not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
     if on is None:
         raise UsageError(
-            f"{folder} holds no runs of a study; if it is a model, say what to answer: --on SET:SPLIT, for example "
+            f"{folder} is no study; to compare two models, name examples with labels: --on SET:SPLIT, for example "
             "trec:test, or --on FILE"
         )
     predictor = open_model(folder)
     file = Path(on) if Path(on).suffix else None
     split = on if file is None else None
-    corpus = read_gold(predictor, file, split, data, {"references": references})
+    corpus = read_gold(predictor, file, split, data, given)
     return [Run.of_report(evaluate_corpus(predictor, corpus, data))]

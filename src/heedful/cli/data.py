@@ -1,4 +1,4 @@
-"""``heedful data list | check | get``."""
+"""``heedful data list | check | labels | get``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
+from heedful.cli.file_options import own_file_options
 from heedful.cli.options import PATH, data_option, json_option, set_option
-from heedful.cli.output import print_json
+from heedful.cli.output import print_json, print_rows
 from heedful.errors import ExitCode
 
 
 @click.group()
 def command() -> None:
-    """List, check and download data sets."""
+    """List, check and download data sets, find wrong labels, and manage the cache of encoded data."""
 
 
 @command.command("list")
@@ -48,6 +49,7 @@ def list_(data: Path | None, as_json: bool) -> None:
 @click.argument("recipe")
 @data_option
 @set_option
+@own_file_options
 @json_option
 def check(recipe: str, data: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
     """Check the data of RECIPE before training: counts, lengths, duplicates, and overlap of the splits.
@@ -63,6 +65,100 @@ def check(recipe: str, data: Path | None, overrides: tuple[str, ...], as_json: b
     else:
         click.echo(report.render())
     return ExitCode.OK if report.ok else ExitCode.GATE_FAILED
+
+
+@command.command("cache")
+@click.option("--clear", is_flag=True, help="Delete all of it. Later runs make again what they need.")
+@json_option
+def cache(clear: bool, as_json: bool) -> None:
+    """List the encoded texts, word vectors and parses that earlier runs keep on disk, with their sizes.
+
+    The folder is HEEDFUL_CACHE, or ~/.cache/heedful. With HEEDFUL_CACHE=none, or --no-cache of a command, nothing is
+    kept.
+    """
+    from heedful.data import cache_contents
+    from heedful.data.cache import cache_folder
+
+    place, kept = cache_folder(), cache_contents.entries()
+    deleted = cache_contents.clear() if clear else 0
+    if as_json:
+        shown = [{**vars(entry), "path": str(entry.path)} for entry in kept]
+        print_json({"folder": str(place) if place else None, "entries": shown, "deleted": deleted})
+        return
+    if place is None:
+        click.echo("HEEDFUL_CACHE is 'none': nothing is kept")
+        return
+    for entry in [] if clear else kept:
+        click.echo(f"{entry.kind:<10} {entry.size / 1e6:>9,.1f} MB  {entry.changed}  {entry.path.name[:12]}")
+    total = sum(entry.size for entry in kept) / 1e6
+    click.echo(
+        f"{place}: {f'{deleted} entries deleted' if clear else f'{len(kept)} entries'}, {total:,.1f} MB"
+    )
+
+
+@command.command("labels")
+@click.argument("what", metavar="DATA")
+@data_option
+@click.option("--recipe", help="Train the network of this recipe instead of the linear model.")
+@click.option(
+    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts held out in turn."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the cut into parts.")
+@click.option(
+    "--most", type=click.IntRange(min=0), default=20, show_default=True, help="How many to show; 0 for all."
+)
+@set_option
+@own_file_options
+@json_option
+def labels(
+    what: str,
+    data: Path | None,
+    recipe: str | None,
+    folds: int,
+    seed: int,
+    most: int,
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Find labels of DATA that are likely wrong: a table, a known data set, or a recipe.
+
+    Each part of the training examples is predicted by a model that was trained on the others: TF-IDF with logistic
+    regression, in seconds, or the network of --recipe. A label is suspect if another class is as probable as it usually
+    is for its own examples, and more probable than the label (confident learning). The least probable labels come
+    first, each with the words that speak most against it.
+
+    Example: heedful data labels train.csv --column label=topic
+    """
+    from heedful.baselines.asked import settings_of
+    from heedful.baselines.suspects import find_suspects
+    from heedful.run.sources import data_root, find_source
+
+    config = settings_of(what, overrides)
+    network = None
+    if recipe is not None:
+        network = settings_of(recipe, [f"model.task={config.model.task}", *overrides])
+    root = data_root(config, data)
+    found, count, looked = find_suspects(
+        find_source(config, root), folds, seed, network, most=most, root=root
+    )
+    if as_json:
+        print_json([each.as_dict() for each in found])
+    else:
+        header = ("row", "label", "prob.", "suggestion", "prob.", "against the label", "text")
+        rows = [
+            (
+                str(each.row),
+                each.label,
+                f"{each.probability:.3f}",
+                each.suggestion,
+                f"{each.suggested:.3f}",
+                ", ".join(word for word, _ in each.against),
+                " => ".join(each.texts),
+            )
+            for each in found
+        ]
+        print_rows(header, rows)
+    click.echo(f"{count:,} of {looked:,} labels are likely wrong; {len(found):,} are shown", err=True)
 
 
 @command.command("get")

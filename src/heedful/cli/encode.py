@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from heedful.cli.file_options import reading_options
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
+from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=PATH)
 @text_option
 @text_input_options
+@reading_options
 @click.option(
     "--output", type=PATH, help="Write the vectors to this NumPy file (.npy) instead of printing them."
 )
@@ -28,8 +31,7 @@ def command(
     model: Path,
     texts: tuple[str, ...],
     input_file: Path | None,
-    columns: str | None,
-    on_missing: Literal["error", "empty"],
+    reading: Reading,
     output: Path | None,
     max_tokens: int | None,
     truncate: Literal["error", "head"] | None,
@@ -42,19 +44,21 @@ def command(
 
     Example: heedful encode runs/trec --input questions.txt --output questions.npy
     """
-    from heedful.cli.answers import open_model
+    from heedful.cli.answers import open_model, with_torch, without_torch
     from heedful.cli.output import print_json
     from heedful.cli.requests import Asked, stream
     from heedful.errors import UsageError
-    from heedful.tasks import SentenceModel, task_of
 
-    predictor = open_model(model, max_tokens, truncate)
-    if not isinstance(predictor, SentenceModel):
+    opened = without_torch(model, max_tokens, truncate)
+    if opened is None or opened.encode is None:
+        opened = with_torch(open_model(model, max_tokens, truncate), {})
+    encode = opened.encode
+    if encode is None:
         raise UsageError(
-            f"a model of {task_of(predictor).noun} has no vector of a sentence; encode with a model of texts or pairs"
+            f"a model of {opened.noun} has no vector of a sentence; encode with a model of texts or pairs"
         )
-    asked = Asked(texts, (None, None), input_file, columns, on_missing, is_pair=False)
-    found = (predictor.encode(corpus) for corpus in stream(asked, predictor.refuse_long))
+    asked = Asked(texts, (None, None), input_file, reading, is_pair=False, trained=opened.trained)
+    found = (encode(corpus) for corpus in stream(asked, opened.refuse_long))
     if output is None:
         for vectors in found:
             for vector in vectors:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from heedful.cli.file_options import reading_options
 from heedful.cli.options import (
     PATH,
+    cache_option,
     data_option,
     json_option,
     limit_options,
@@ -21,6 +23,7 @@ from heedful.cli.output import print_json, print_text
 from heedful.errors import ExitCode, UsageError, nearest
 
 if TYPE_CHECKING:
+    from heedful.data.readers.reading import Reading
     from heedful.models.precision import Precision
 
 
@@ -31,17 +34,12 @@ if TYPE_CHECKING:
     "--on", "split", metavar="SET:SPLIT", help="A known data set instead of FILE, for example trec:test."
 )
 @data_option
-@click.option("--text", help="Column of the text.", show_default="text")
-@click.option("--premise", help="Column of the first text.", show_default="premise")
-@click.option("--hypothesis", help="Column of the second text.", show_default="hypothesis")
-@click.option("--label", help="Column of the class.", show_default="label")
-@click.option("--score", help="Column of the score.", show_default="score")
+@reading_options
 @click.option(
     "--references",
     type=PATH,
     help="File with the translations of FILE, line by line, for a translation model.",
 )
-@click.option("--group", help="Column whose values group the figures.")
 @click.option("--by-length", is_flag=True, help="Also print the first metric by sentence length.")
 @click.option(
     "--calibration", is_flag=True, help="Also print confidence and accuracy for each bin of confidence."
@@ -61,6 +59,7 @@ if TYPE_CHECKING:
 )
 @limit_options
 @precision_option
+@cache_option
 @threads_option
 @json_option
 def command(
@@ -68,6 +67,7 @@ def command(
     file: Path | None,
     split: str | None,
     data: Path | None,
+    reading: Reading,
     references: Path | None,
     by_length: bool,
     calibration: bool,
@@ -78,11 +78,14 @@ def command(
     truncate: Literal["error", "head"] | None,
     precision: Precision,
     as_json: bool,
-    **columns: str | None,
 ) -> int:
-    """Measure MODEL on FILE (.csv .tsv .jsonl .parquet with named columns) or on a known data set.
+    """Measure MODEL on FILE (.csv .tsv .jsonl .json .parquet with named columns) or on a known data set.
 
-    For semantic roles FILE is a .conll, .gold_conll, .props or .conllu file. For translation it has one text in each
+    FILE is read like the file that the model was trained with: with the same columns, encoding and separator. Options
+    name others. With --column group=NAME the figures are also given for each value of that column.
+
+    For semantic roles FILE is a .conll, .gold_conll, .props or .conllu file, for tags of words any file of columns or
+    CoNLL-U. For translation it has one text in each
     line, and --references names the file with its translations.
 
     The brackets contain 95 % intervals over the examples. --json prints every figure and all tables.
@@ -103,7 +106,7 @@ def command(
     predictor = open_model(model, max_tokens, truncate, precision)
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
-    corpus = read_gold(predictor, file, split, data, {**columns, "references": references})
+    corpus = read_gold(predictor, file, split, data, {**reading.as_options(), "references": references})
     report = evaluate_corpus(predictor, corpus, data)
     if as_json:
         print_json({**report.as_dict(), "left_out": dict(corpus.skipped)})

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from heedful.cli.file_options import reading_options
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -20,6 +21,9 @@ from heedful.cli.options import (
     threads_option,
 )
 
+if TYPE_CHECKING:
+    from heedful.data.readers.reading import Reading
+
 
 @click.command()
 @click.argument("model", type=PATH)
@@ -27,6 +31,7 @@ from heedful.cli.options import (
 @pair_options
 @predicates_option
 @input_options
+@reading_options
 @click.option("--html", type=PATH, help="Write a page that works offline.")
 @click.option(
     "--figure", type=PATH, multiple=True, help="Write a figure as .png, .svg or .pdf. May be repeated."
@@ -41,8 +46,7 @@ def command(
     hypothesis: str | None,
     predicates: tuple[str, ...],
     input_file: Path | None,
-    columns: str | None,
-    on_missing: Literal["error", "empty"],
+    reading: Reading,
     html: Path | None,
     figure: tuple[Path, ...],
     max_tokens: int | None,
@@ -56,16 +60,20 @@ def command(
 
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
-    from heedful.cli.answers import asked_of, open_model
+    from heedful.cli.answers import open_model, with_torch, without_torch
     from heedful.cli.output import print_json, print_text, terminal_width
     from heedful.cli.requests import gather
-    from heedful.tasks import refuse_options, task_of
+    from heedful.drawing import check_figure
 
-    predictor = open_model(model, max_tokens, truncate)
-    task, given = task_of(predictor), {"predicates": predicates}
-    refuse_options(task, given)
-    corpus = gather(asked_of(predictor, texts, (premise, hypothesis), input_file, columns, on_missing))
-    explanation = task.explain(predictor, corpus, given)
+    for path in figure:
+        check_figure(path, "The figure of an explanation")
+    given = {"predicates": predicates}
+    opened = None if any(given.values()) else without_torch(model, max_tokens, truncate)
+    if opened is None or opened.explain is None:
+        opened = with_torch(open_model(model, max_tokens, truncate), given)
+    corpus = gather(opened.asked(texts, (premise, hypothesis), input_file, reading))
+    assert opened.explain is not None  # with torch every model has one
+    explanation = opened.explain(corpus)
     if as_json:
         print_json(explanation.to_dict())
     else:

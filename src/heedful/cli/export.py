@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.options import PATH
+from heedful.cli.options import PATH, threads_option
 
 if TYPE_CHECKING:
     from heedful.export.folder import Numbers
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 @click.option(
     "--onnx", type=PATH, metavar="FILE", help="Write one ONNX file: ids in, logits and vectors out."
 )
+@click.option("--page", type=PATH, metavar="FILE", help="Write one web page that answers as one types.")
 @click.option(
     "--check", is_flag=True, help="Compare the ONNX file with the model on 64 random batches first."
 )
+@threads_option
 def command(
     model: Path,
     int8: Path | None,
     float16: Path | None,
     float32: Path | None,
     onnx: Path | None,
+    page: Path | None,
     check: bool,
 ) -> None:
     """Write MODEL for use without torch; name at least one target.
@@ -44,19 +47,23 @@ def command(
     inputs are word ids, 0 at padding, in batches of any size and length. --check fails with code 1, and writes nothing,
     where a logit differs by more than 0.00001 (times the largest logit where that is above 1).
 
+    The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
+    in the browser. It shows the answer and what the network attended to.
+
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check
     """
     from heedful.errors import UsageError
     from heedful.export.describe import described
     from heedful.export.folder import export_folder
     from heedful.export.onnx_file import export_onnx
+    from heedful.page import export_page
     from heedful.storage.model_folder import load_model_folder
     from heedful.tasks import load_model, model_folder
 
     targets: dict[Numbers, Path | None] = {"int8": int8, "float16": float16, "float32": float32}
-    if not any(targets.values()) and onnx is None:
+    if not any(targets.values()) and onnx is None and page is None:
         raise UsageError(
-            "nothing to write: give --int8, --float16, --float32 or --onnx with the place to write to"
+            "nothing to write: give --int8, --float16, --float32, --onnx or --page with the place to write to"
         )
     if check and onnx is None:
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
@@ -75,3 +82,6 @@ def command(
         worst = export_onnx(folder, description, path, onnx, check=check)
         said = "" if worst is None else f"; largest difference in 64 random batches {worst:.1e}"
         click.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB{said}")
+    if page is not None:
+        export_page(folder, description, page)
+        click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")

@@ -9,32 +9,33 @@ import importlib
 import io
 import logging
 import os
-import signal
 import sys
 import threading
-from collections.abc import Iterator
-from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
 import heedful
+from heedful.cli.endings import Terminated, exit_at_once, ignore_signals, signals_raise
 from heedful.cli.output import message, outlet
 from heedful.errors import ExitCode, HeedfulError, UsageError, nearest
 
 COMMANDS = {
     "demo": "Train on a generated corpus, predict, and draw an explanation.",
     "train": "Train a model from a recipe or a settings file.",
+    "distil": "Train a small model with the answers of a better one, and say what that brought.",
     "evaluate": "Measure a model on a file or data set with labels.",
     "predict": "Predict for texts or pairs of texts.",
     "encode": "Turn texts into vectors.",
     "explain": "Show what a model attended to, as text, HTML page or figure.",
+    "serve": "Answer requests over HTTP, with a page to try a model in.",
     "export": "Write a model for use without torch.",
     "parse": "Write dependency trees of texts as CoNLL-U.",
-    "data": "List, check and download data sets.",
+    "data": "List, check and download data sets; list and clear the cache.",
     "study": "Run a recipe over seeds or folds, and report mean and spread.",
     "tune": "Search for the settings of a recipe with the best score on the dev split.",
     "baselines": "Train simple models (TF-IDF, NB-SVM, fastText) on the same data, and test which is best.",
+    "suggest": "Choose which texts of a pool to label next.",
     "compare": "Test whether one system is better than another.",
     "reproduce": "Rebuild a table of the papers, with the paper's figures beside ours.",
     "bench": "Compare the speed and memory of heedful with its peers.",
@@ -43,15 +44,9 @@ COMMANDS = {
 }
 """Name to one line of help; the command itself is ``heedful.cli.<name>:command``."""
 
-_ENDING = (signal.SIGINT, signal.SIGTERM)
-
 
 class OutputGone(Exception):
     """The reader of standard output has gone, as ``head`` does when it has seen enough."""
-
-
-class Terminated(BaseException):
-    """The process was asked to end by SIGTERM; no library takes it for an error of its own."""
 
 
 class LazyGroup(click.Group):
@@ -124,22 +119,14 @@ def main(arguments: list[str] | None = None) -> None:
     """
     alone = threading.current_thread() is threading.main_thread()
     if alone:
-        atexit.register(_ignore_signals)  # what is registered first is called last
+        atexit.register(ignore_signals)  # what is registered first is called last
     code = run(arguments)
     if alone:
-        # The command has ended: only the interpreter is still to be taken down.
-        for number in _ENDING:
-            signal.signal(number, lambda *_: os._exit(code))
+        exit_at_once(code)
         # Python ends by SIGINT, and not with our code, if the last text that it executed as a program was interrupted,
-        # as that of a dataclass can be while libraries are loaded. An empty text takes that back.
+        # as that of a dataclass can be. An empty text takes that back.
         exec("")
     sys.exit(code)
-
-
-def _ignore_signals() -> None:
-    """Let nothing but the end follow: Python gives up its handlers before the libraries that it loaded are unloaded."""
-    for number in _ENDING:
-        signal.signal(number, signal.SIG_IGN)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -168,7 +155,7 @@ def _run(arguments: list[str] | None) -> int:
     former = encoding.level
     encoding.setLevel(logging.ERROR)
     try:
-        with _terminating():
+        with signals_raise():
             return _call(arguments)
     finally:
         encoding.setLevel(former)
@@ -207,24 +194,6 @@ def _call(arguments: list[str] | None) -> int:
             return _say(f"cannot write: {error.strerror}. Free some space.", ExitCode.CANNOT_WRITE)
         kind = type(error).__name__
         return _say(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
-
-
-@contextlib.contextmanager
-def _terminating() -> Iterator[None]:
-    """While entered, SIGTERM ends the command as Ctrl-C does; training has its own way to stop (`StopRequest`)."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        signal.signal(number, lambda *_: os._exit(ExitCode.TERMINATED))  # a second one does not wait
-        raise Terminated
-
-    former = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if former is None else former)
 
 
 def _usage(error: click.ClickException) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,6 +66,34 @@ def track_option(function: F) -> F:
         type=click.Choice(["tensorboard", "mlflow", "wandb"]),
         help="Also send the figures of every evaluation to this tracker. May be repeated. By default nothing is sent.",
     )(function)
+
+
+def cache_option(function: F) -> F:
+    """Add ``--no-cache``."""
+
+    def begin(context: click.Context, _option: click.Parameter, no_cache: bool) -> None:
+        if no_cache:
+            from heedful.data.cache import CACHE_VARIABLE, NONE
+
+            before = os.environ.get(CACHE_VARIABLE)
+            os.environ[CACHE_VARIABLE] = NONE  # also for processes that the command starts
+            context.call_on_close(lambda: _set_back(CACHE_VARIABLE, before))
+
+    return click.option(
+        "--no-cache",
+        is_flag=True,
+        expose_value=False,
+        callback=begin,
+        help="Neither read nor keep encoded data and word vectors on disk. HEEDFUL_CACHE=none does the same for every "
+        "command; 'heedful data cache' lists what is kept.",
+    )(function)
+
+
+def _set_back(variable: str, before: str | None) -> None:
+    if before is None:
+        os.environ.pop(variable, None)
+    else:
+        os.environ[variable] = before
 
 
 def threads_option(function: F) -> F:
@@ -140,45 +169,17 @@ _INPUT = (
 
 
 def input_options(function: F) -> F:
-    """Add ``--input`` and how to read it, for commands that predict."""
-    return _input_options(
-        function,
+    """Add ``--input``, for commands that predict."""
+    return _input_option(
         f"File of inputs: {_INPUT}; the line of a pair is premise TAB hypothesis. Models of semantic roles also read "
-        ".conll and .conllu files, with their predicates.",
-        "Column of the text, or columns of the two texts of a pair. The default is text, or premise,hypothesis.",
-    )
+        ".conll and .conllu files, with their predicates."
+    )(function)
 
 
 def text_input_options(function: F) -> F:
-    """Add ``--input`` and how to read it, for commands that take single texts, whatever the model predicts."""
-    return _input_options(
-        function,
-        f"File of texts: {_INPUT}.",
-        "Column of the text. 'heedful parse' also accepts the two columns of a pair: premise,hypothesis. The default "
-        "is text.",
-    )
+    """Add ``--input``, for commands that take single texts, whatever the model predicts."""
+    return _input_option(f"File of texts: {_INPUT}.")(function)
 
 
-def _input_options(function: F, file: str, columns: str) -> F:
-    for option in (
-        click.option(
-            "--on-missing",
-            type=click.Choice(["error", "empty"]),
-            default="error",
-            show_default=True,
-            help="What a missing value in --input means: an error, or an empty text.",
-        ),
-        click.option(
-            "--columns",
-            metavar="NAME[,NAME]",
-            help=columns,
-        ),
-        click.option(
-            "--input",
-            "input_file",
-            type=PATH,
-            help=file,
-        ),
-    ):
-        function = option(function)
-    return function
+def _input_option(help_text: str) -> Callable[[F], F]:
+    return click.option("--input", "input_file", type=PATH, help=help_text)

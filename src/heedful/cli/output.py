@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -51,10 +49,10 @@ class Shown:
 
 
 def shown(text: str) -> str:
-    """Return text that is safe to print, its line ends kept; see `heedful.explain.characters.visible`."""
+    """Return text that is safe to print, its line ends kept; see `heedful.text.characters.visible`."""
     if text.replace("\n", "").replace("\t", "").isprintable():  # nearly always
         return text
-    from heedful.explain.characters import visible
+    from heedful.text.characters import visible
 
     return visible(text, one_line=False)
 
@@ -103,12 +101,9 @@ _ASCII = str.maketrans(
 
 def print_json(value: Any) -> None:
     """Print one JSON value on one line; a number that is not finite becomes null, a control character its escape."""
-    line = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-    if not line.isprintable():  # seldom
-        from heedful.explain.characters import HIDDEN
+    from heedful.text.characters import json_line
 
-        line = HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], line)
-    click.echo(line)
+    click.echo(json_line(value))
 
 
 def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -117,9 +112,14 @@ def print_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 class RowPrinter:
-    """Prints rows, be it in several blocks: on a terminal the first one sets the header and the widths."""
+    """Prints rows, be it in several blocks: on a terminal the first one sets the header and the widths.
 
-    def __init__(self) -> None:
+    Args:
+        header: whether the names of the columns are printed first; None for on a terminal alone.
+    """
+
+    def __init__(self, header: bool | None = None) -> None:
+        self._header = sys.stdout.isatty() if header is None else header
         self._widths: list[int] | None = None
 
     def print(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -129,16 +129,18 @@ class RowPrinter:
             header: name of each column.
             rows: the fields; tabs and line breaks inside one become spaces.
         """
-        from heedful.explain.characters import cells, pad, shorten, visible
+        from heedful.text.characters import cells, pad, shorten, visible
 
         clean = [[visible(field) for field in row] for row in rows]
+        table = [list(header), *clean] if self._header else clean
+        self._header = False
+        if not table:
+            return
         if not sys.stdout.isatty():
-            for row in clean:
+            for row in table:
                 click.echo("\t".join(row))
             return
-        table = clean
         if self._widths is None:
-            table = [list(header), *clean]
             self._widths = [min(max(cells(row[k]) for row in table), 40) for k in range(len(header))]
         for row in table:
             line = "  ".join(
@@ -164,11 +166,3 @@ def print_text(text: str, colored: bool = False) -> None:
 def terminal_width() -> int:
     """Return the columns of the terminal, at most 120; 80 where there is none."""
     return min(shutil.get_terminal_size((80, 24)).columns, 120)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

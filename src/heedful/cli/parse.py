@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.options import PATH, text_input_options, text_option
+from heedful.cli.file_options import reading_options
+from heedful.cli.options import PATH, text_input_options, text_option, threads_option
+from heedful.data.readers.reading import Reading
 
 
 @click.command()
@@ -20,16 +22,17 @@ from heedful.cli.options import PATH, text_input_options, text_option
 )
 @text_option
 @text_input_options
+@reading_options
 @click.option(
     "--tokenizer", default="treebank", show_default=True, help="Tokenizer, as in the settings of the model."
 )
 @click.option("--output", type=PATH, help="Write to this file instead of printing.")
+@threads_option
 def command(
     parser_name: str,
     texts: tuple[str, ...],
     input_file: Path | None,
-    columns: str | None,
-    on_missing: str,
+    reading: Reading,
     tokenizer: str,
     output: Path | None,
 ) -> None:
@@ -47,8 +50,8 @@ def command(
     from heedful.storage import write_text
 
     parser = find_parser(parser_name)
-    is_pair = columns is not None and "," in columns
-    requests = gather(Asked(texts, (None, None), input_file, columns, on_missing, is_pair))  # type: ignore[arg-type]
+    is_pair = not reading.columns.keys().isdisjoint(("premise", "hypothesis"))
+    requests = gather(Asked(texts, (None, None), input_file, reading, is_pair))
     sentences = sentences_of(tokenise_corpus(requests.examples, tokenizer, requests.source))
     trees = conllu_text(parser.parse(sentences))
     if output is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from heedful.cli.file_options import reading_options
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -22,6 +24,8 @@ from heedful.cli.options import (
 from heedful.cli.output import RowPrinter, print_json
 
 if TYPE_CHECKING:
+    from heedful.data.examples import Corpus
+    from heedful.data.readers.reading import Reading
     from heedful.models.precision import Precision
 
 
@@ -31,10 +35,25 @@ if TYPE_CHECKING:
 @pair_options
 @predicates_option
 @input_options
+@reading_options
 @limit_options
 @precision_option
 @click.option(
-    "--conll", "as_columns", is_flag=True, help="Print semantic roles in the columns of CoNLL-2005."
+    "--conll",
+    "as_columns",
+    is_flag=True,
+    help="Print semantic roles in the columns of CoNLL-2005, tags as lines of a word and its tag.",
+)
+@click.option(
+    "--output",
+    type=PATH,
+    help="Write to this .csv, .tsv or .jsonl file instead of printing, with all columns of --input (or the texts) "
+    "before the prediction.",
+)
+@click.option(
+    "--header/--no-header",
+    default=None,
+    help="Whether the names of the columns come first. By default they do on a terminal and in --output.",
 )
 @threads_option
 @json_option
@@ -45,20 +64,22 @@ def command(
     hypothesis: str | None,
     predicates: tuple[str, ...],
     input_file: Path | None,
-    columns: str | None,
-    on_missing: Literal["error", "empty"],
+    reading: Reading,
     max_tokens: int | None,
     truncate: Literal["error", "head"] | None,
     precision: Precision,
     as_columns: bool,
+    output: Path | None,
+    header: bool | None,
     as_json: bool,
 ) -> None:
     """Predict with MODEL, one line for each input text or pair, in input order.
 
     The columns are the row in --input, the prediction, its probability (not for a score), and warnings (unknown words,
     no words, truncated). For semantic roles there is one line for each predicate: its word, the probability that it is
-    a predicate, warnings, and the text in brackets. In a pipe or file the columns are separated by tabs. On a terminal
-    they are aligned, with a header and the texts. --json prints one object in each line, with every probability.
+    a predicate, warnings, and the text in brackets; for tags of words the text with its tags. In a pipe or file the
+    columns are separated by tabs. On a terminal they are aligned, with a header and the texts. --json prints one object
+    in each line, with every probability. --output writes a file, which appears when it is complete.
 
     Texts are read in blocks, so memory does not grow with the length of the input. A file is checked as a whole before
     the first prediction, so a mistake in it is reported before anything is printed. For standard input, the predictions
@@ -66,26 +87,39 @@ def command(
 
     Example: heedful predict runs/trec --text "Who wrote this?"
     """
-    from heedful.cli.answers import answer_rows, asked_of, open_model
+    from heedful.cli.answers import answer_rows, open_model, with_torch, without_torch
     from heedful.cli.output import exact
+    from heedful.cli.prediction_file import prediction_file, refuse_output
     from heedful.cli.requests import stream
-    from heedful.tasks import refuse_options, task_of
 
-    predictor = open_model(model, max_tokens, truncate, precision)
-    task, given = task_of(predictor), {"predicates": predicates, "conll": as_columns}
-    refuse_options(task, given)
-    asked = asked_of(predictor, texts, (premise, hypothesis), input_file, columns, on_missing)
-    printer = RowPrinter()
+    refuse_output(output, input_file, header, as_json=as_json, as_columns=as_columns)
+    given = {"predicates": predicates, "conll": as_columns}
+    plain = precision == "float32" and not any(given.values())
+    opened = without_torch(model, max_tokens, truncate) if plain else None
+    opened = opened or with_torch(open_model(model, max_tokens, truncate, precision), given)
+    asked = opened.asked(texts, (premise, hypothesis), input_file, reading)
+    printer = RowPrinter(header)
     cut = 0
-    for corpus in stream(asked, predictor.refuse_long):
-        found = task.answer(predictor, corpus, given)
-        if as_json:
-            for example, answer in zip(corpus.examples, found, strict=True):
-                print_json({"row": example.row, **answer.as_dict()})
-        elif as_columns:
-            click.echo("\n".join(answer.columns() for answer in found), file=exact(sys.stdout))
-        else:
-            printer.print(*answer_rows(task, corpus, found, with_row=input_file is not None))
-        cut += sum(answer.truncated for answer in found)
+    with prediction_file(output, opened.header, with_header=header is not False) as file:
+
+        def check(corpus: Corpus) -> None:
+            opened.refuse_long(corpus)
+            if file is not None:
+                file.expect(corpus)
+
+        for corpus in stream(replace(asked, keep_fields=file is not None), check):
+            found = opened.answer(corpus)
+            if file is not None:
+                file.add(corpus, map(opened.rows, found), (answer.as_dict() for answer in found))
+            elif as_json:
+                for example, answer in zip(corpus.examples, found, strict=True):
+                    print_json({"row": example.row, **answer.as_dict()})
+            elif as_columns:
+                click.echo("\n".join(answer.columns() for answer in found), file=exact(sys.stdout))
+            else:
+                printer.print(*answer_rows(opened, corpus, found, with_row=input_file is not None))
+            cut += sum(answer.truncated for answer in found)
+    if file is not None:
+        click.echo(f"{output}: {file.count:,} predictions", err=True)
     if cut:
-        click.echo(f"{cut:,} request(s) cut to {predictor.text.max_tokens} tokens a text", err=True)
+        click.echo(f"texts truncated to {opened.max_tokens} tokens: {cut:,}", err=True)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
-from heedful.data.readers.table_files import TABLE_SUFFIXES, read_requests, table_blocks
+from heedful.data.readers.reading import Reading
+from heedful.data.readers.table_files import (
+    SPREADSHEETS,
+    TABLE_SUFFIXES,
+    format_problem,
+    read_requests,
+    table_blocks,
+)
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.errors import DataError, UsageError
 from heedful.text.limits import ROWS
@@ -32,19 +39,21 @@ class Asked:
         texts: values of ``--text``.
         pair: values of ``--premise`` and ``--hypothesis``.
         input_file: value of ``--input``; ``-`` is standard input.
-        columns: value of ``--columns``.
-        on_missing: what a missing value in a table is.
+        reading: how the options say that the file is read.
         is_pair: whether pairs are wanted.
+        trained: how the training file of the model was read.
         files: which files the model reads in its own way; None for none.
+        keep_fields: whether examples of a table keep all fields of their rows.
     """
 
     texts: tuple[str, ...]
     pair: tuple[str | None, str | None]
     input_file: Path | None
-    columns: str | None
-    on_missing: Literal["error", "empty"]
+    reading: Reading
     is_pair: bool
+    trained: Reading = field(default_factory=Reading)
     files: RequestFiles | None = None
+    keep_fields: bool = False
 
 
 def gather(asked: Asked) -> Corpus:
@@ -99,10 +108,13 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
         for start in range(0, len(corpus.examples), BLOCK_ROWS):
             yield Corpus(corpus.examples[start : start + BLOCK_ROWS], source=corpus.source)
     elif _is_table(file):
-        yield from table_blocks(file, _column_names(asked.columns, asked.is_pair), asked.on_missing)
+        how = replace(asked.reading.beside(asked.trained, file), on_missing=asked.reading.on_missing)
+        roles = ("premise", "hypothesis") if asked.is_pair else ("text",)
+        yield from table_blocks(file, roles, how, keep_fields=asked.keep_fields)
     else:
         builder = CorpusBuilder(_STDIN_NAME if file == STDIN else file, keep_empty=True)
-        lines = _stdin_lines() if file == STDIN else numbered_lines(_file_of_lines(asked, file))
+        encoding = asked.reading.encoding
+        lines = _stdin_lines(encoding) if file == STDIN else _file_lines(asked, file, encoding)
         yield from builder.blocks(_add_lines(builder, lines, 2 if asked.is_pair else 1))
 
 
@@ -121,36 +133,41 @@ def _check_options(asked: Asked) -> None:
         raise UsageError(f"nothing to read: give {direct}, or --input FILE (- for standard input)")
     if asked.input_file is not None and (asked.texts or given_pair):
         raise UsageError(f"give either {direct} or --input, not both")
-    if asked.columns is not None and (asked.input_file is None or not _is_table(asked.input_file)):
+    if asked.reading.on_missing == "skip":
+        raise UsageError("--on-missing skip: every row gets a result here; choose error or empty")
+    roles = ("premise", "hypothesis") if asked.is_pair else ("text",)
+    other = [role for role in asked.reading.columns if role not in roles]
+    if other:
         raise UsageError(
-            f"--columns is for tables: --input with a name that ends in {', '.join(TABLE_SUFFIXES)}"
+            f"--column {other[0]}=: this command reads the column of {' and '.join(roles)} alone"
         )
-
-
-def _column_names(columns: str | None, is_pair: bool) -> tuple[str, ...]:
-    names = tuple(columns.split(",")) if columns else ("premise", "hypothesis") if is_pair else ("text",)
-    wanted = 2 if is_pair else 1
-    if len(names) != wanted or not all(names):
+    of_tables = {**asked.reading.columns, **asked.reading.said()}
+    of_tables.pop("encoding", None)
+    if of_tables and (asked.input_file is None or not _is_table(asked.input_file)):
+        name = "column" if asked.reading.columns else next(iter(of_tables)).replace("_", "-")
         raise UsageError(
-            f"--columns {columns!r}: this model takes {wanted} text(s), so name {wanted} column(s)"
+            f"--{name} is for tables: --input with a name that ends in {', '.join(TABLE_SUFFIXES)}"
         )
-    return names
+    if asked.reading.encoding and asked.input_file is None:
+        raise UsageError("--encoding is for files: --input FILE")
 
 
 def _is_table(path: Path) -> bool:
     return bare_suffix(path) in TABLE_SUFFIXES
 
 
-def _file_of_lines(asked: Asked, path: Path) -> Path:
-    """Return the file of a text a line; refuse one whose name says that it is something else."""
+def _file_lines(asked: Asked, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
+    """Return the lines of a file of a text a line; refuse one whose name says that it is something else."""
     suffix = bare_suffix(path)
     named, own = (asked.files.line_suffixes, asked.files.suffixes) if asked.files else ((), ())
     if suffix in LINE_SUFFIXES + named:
-        return path
+        return numbered_lines(path, encoding or "utf-8")
+    if suffix in SPREADSHEETS:
+        raise UsageError(format_problem(path))
     known = [*LINE_SUFFIXES[1:], *named, *TABLE_SUFFIXES, *own]
     raise UsageError(
         f"{path}: what is in a file that ends in {suffix} is not known; known: {', '.join(known)}, and these with "
-        f"{', '.join(COMPRESSED)} added. If it holds one text a line: --input - < FILE"
+        f"{', '.join(COMPRESSED)} added. If it holds one text in each line, read it with --input - < FILE"
     )
 
 
@@ -166,7 +183,7 @@ def _add_lines(builder: CorpusBuilder, lines: Iterable[tuple[int, str]], sides: 
         yield row
 
 
-def _stdin_lines() -> Iterator[tuple[int, str]]:
+def _stdin_lines(encoding: str | None) -> Iterator[tuple[int, str]]:
     if sys.stdin is None:  # the shell closed it
         raise DataError(f"{_STDIN_NAME}: is closed; pipe lines into the command, or give --input FILE")
-    return decoded_lines(sys.stdin.buffer, str(_STDIN_NAME))
+    return decoded_lines(sys.stdin.buffer, str(_STDIN_NAME), encoding or "utf-8")

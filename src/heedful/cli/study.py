@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from heedful.cli.file_options import own_file_options
 from heedful.cli.options import (
     PATH,
+    cache_option,
     data_option,
     json_option,
     no_baseline_option,
@@ -33,7 +35,9 @@ from heedful.cli.output import print_json
 )
 @click.option("--only", type=click.IntRange(min=1), default=None, help="Run only the first N folds.")
 @set_option
+@own_file_options
 @no_baseline_option
+@cache_option
 @threads_option
 @json_option
 @quiet_option
@@ -57,10 +61,12 @@ def command(
     """
     from heedful.baselines.beside import or_warning
     from heedful.baselines.beside_study import beside_study
+    from heedful.data.cache_contents import first_use_note
     from heedful.errors import Interrupted
     from heedful.run.studies import run_study
     from heedful.training.progress import choose_reporter
 
+    kept = () if quiet else first_use_note()
     try:
         study = run_study(
             recipe,
@@ -75,6 +81,8 @@ def command(
         )
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command goes on)") from None
+    for note in kept:
+        click.echo(note, err=True)
     shared = [*overrides, *([f"data.folds={folds}"] if folds else [])]
     beside, failures = (
         (None, []) if no_baseline else or_warning(lambda: beside_study(study, recipe, data, shared))

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.file_options import own_file_options
 from heedful.cli.options import (
     PATH,
+    cache_option,
     data_option,
     json_option,
     no_baseline_option,
@@ -34,11 +36,13 @@ if TYPE_CHECKING:
 )
 @data_option
 @set_option
+@own_file_options
 @click.option("--seed", type=int, help="Short for --set train.seed=N.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
 @no_baseline_option
 @track_option
+@cache_option
 @threads_option
 @json_option
 @quiet_option
@@ -63,12 +67,14 @@ def command(
     """
     from heedful.baselines.beside import beside_run, or_warning
     from heedful.config import as_table, load_config
+    from heedful.data.cache_contents import first_use_note
     from heedful.errors import Interrupted, UsageError
     from heedful.run import check_place, check_run_folder, prepare, train
     from heedful.run.cautions import cautions
     from heedful.training.distributed import is_first_process, settled
     from heedful.training.progress import choose_reporter
     from heedful.training.run_folder import RunFolder
+    from heedful.training.state import checkpoint_exists
     from heedful.training.trackers import with_trackers
 
     if resume and overwrite:
@@ -76,7 +82,7 @@ def command(
     if seed is not None:
         overrides = (*overrides, f"train.seed={seed}")
     config = load_config(recipe, overrides)
-    first = is_first_process()
+    first, kept = is_first_process(), first_use_note()
     reporter = choose_reporter(quiet=quiet)
     if first:
         reporter = with_trackers(reporter, trackers, out, as_table(config))
@@ -85,9 +91,11 @@ def command(
         if first:
             _refuse_replacing(recipe, out, overwrite=overwrite)
             check_run_folder(out, resume=resume or overwrite)
+            if resume and not checkpoint_exists(RunFolder(out).checkpoint):
+                click.echo(f"--resume: {out} has no checkpoint; the run starts from the beginning", err=True)
         prepared = prepare(config, data)
         if first and not quiet:
-            for note in prepared.notes:
+            for note in (*prepared.notes, *kept):
                 click.echo(note, err=True)
             if config.train.precision == "auto":
                 settled_train, reason = settled(config.train)

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option, threads_option
+from heedful.cli.file_options import own_file_options
+from heedful.cli.options import (
+    PATH,
+    cache_option,
+    data_option,
+    json_option,
+    quiet_option,
+    set_option,
+    threads_option,
+)
 from heedful.cli.output import print_json
 
 
@@ -43,6 +52,8 @@ from heedful.cli.output import print_json
     "--test", is_flag=True, help="At the end, measure the model of the best trial once on the test split."
 )
 @set_option
+@own_file_options
+@cache_option
 @threads_option
 @json_option
 @quiet_option
@@ -76,7 +87,7 @@ def command(
     config = load_config(recipe, overrides)
     if test and not config.data.set and not config.data.test:
         raise UsageError(
-            "--test: there is no test part to read; name its file as data.test, or leave --test out"
+            "--test: there is no test split; name its file (--set data.test=FILE), or leave --test out"
         )
     search = Search(config, read_space(space, vary, config), out, data, prune=not no_prune)
     if not quiet:

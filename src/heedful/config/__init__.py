@@ -1,5 +1,6 @@
 """Run settings: dataclasses, TOML recipes, and one report of every mistake."""
 
+from heedful.config.distil_config import DistilConfig
 from heedful.config.load import as_table, from_table, load_config, override, to_toml
 from heedful.config.run_config import BatchConfig, DataConfig, RunConfig, TextConfig
 from heedful.packaged import recipe_names
@@ -7,6 +8,7 @@ from heedful.packaged import recipe_names
 __all__ = [
     "BatchConfig",
     "DataConfig",
+    "DistilConfig",
     "RunConfig",
     "TextConfig",
     "as_table",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from heedful.checked import Settings, at_least, inside, one_of, ranged, up_to
+from heedful.config.distil_config import DistilConfig
 from heedful.data.encoding import Truncate
 from heedful.models import ModelConfig, TranslationConfig
 from heedful.text.markup import Markup
@@ -57,7 +58,8 @@ class DataConfig(Settings):
         max_tokens: longest sentence, in tokens.
         truncate: what happens to a longer one: "error"; "head" to keep its beginning (counted and reported); or "drop"
             to leave out training examples with a longer text (counted and reported), while a longer text to evaluate or
-            to answer stays an error.
+            to answer stays an error. "window" loses nothing: the encoder reads ``max_tokens`` at a time, in windows
+            that overlap by a quarter, and the pooling weighs the words of all windows together.
         length_share: with "drop", the share of the training texts that the longest one allowed covers, in place of
             ``max_tokens``: 0.97 is the cut of the published SNLI code. 1 allows ``max_tokens``.
     """
@@ -115,6 +117,7 @@ class TextConfig(Settings):
             "nearest" (the most frequent training word that is one edit away, where both have four letters or more).
         subwords: rows of a table of hashed character n-grams that is trained with the word vectors and added to them,
             so that a word unseen in training has a vector; 20,000 suits most data, 0 is for none.
+        subword_case: whether the n-grams keep capitals, also where words are lower-cased; helps to tag names.
         parser: where dependency trees come from, for encoders that read them: "builtin" (English), "spacy:MODEL",
             "stanza:LANGUAGE", or a file that ends in .conllu, as ``heedful parse`` writes it, relative to ``--data``;
             empty for none.
@@ -132,12 +135,17 @@ class TextConfig(Settings):
     unit_norm: bool = False
     oov: Literal["unknown", "hash", "nearest"] = "unknown"
     subwords: int = ranged(0, up_to(0, MOST_ROWS))
+    subword_case: bool = False
     parser: str = ""
 
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""
-        unused = self.baseforms and not self.vectors
-        return ["baseforms are used to look vectors up: name text.vectors too"] if unused else []
+        problems = []
+        if self.baseforms and not self.vectors:
+            problems.append("baseforms are used to look vectors up: name text.vectors too")
+        if self.subword_case and not self.subwords:
+            problems.append("subword_case is about n-grams: set subwords too, to 20000 for instance")
+        return problems
 
 
 @dataclass(frozen=True)
@@ -172,6 +180,7 @@ class RunConfig(Settings):
         model: the ``[model]`` table.
         train: the ``[train]`` table.
         translation: the ``[translation]`` table, read by translation alone.
+        distil: the ``[distil]`` table, read by the classes of texts and pairs.
     """
 
     name: str = ""
@@ -181,3 +190,4 @@ class RunConfig(Settings):
     model: ModelConfig = field(default_factory=ModelConfig)
     train: TrainSettings = field(default_factory=TrainSettings)
     translation: TranslationConfig = field(default_factory=TranslationConfig)
+    distil: DistilConfig = field(default_factory=DistilConfig)

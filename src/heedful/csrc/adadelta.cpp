@@ -8,8 +8,6 @@
 #include "pool.h"
 #include "targets.h"
 
-HEEDFUL_EXPORT const char* heedful_instruction_set();
-
 // Mirrored by `_Update` in heedful/training/adadelta_native.py.
 struct AdadeltaUpdate {
   float* weight;
@@ -53,15 +51,6 @@ static inline Vec square_root(Vec x) { return Vec{std::sqrt(x[0]), std::sqrt(x[1
 
 using Kernel = void (*)(const Rates&, float*, const float*, float*, float*, std::int64_t);
 
-Kernel chosen() {
-#if HEEDFUL_X86
-  const char* name = heedful_instruction_set();
-  if (std::strcmp(name, "avx512") == 0) return avx512::update_run;
-  if (std::strcmp(name, "avx2") == 0) return avx2::update_run;
-#endif
-  return portable::update_run;
-}
-
 // Whole rows, or a stretch of a dense array.
 std::int64_t task_size(const AdadeltaUpdate& update) {
   if (!update.rows) return TASK_ELEMENTS;
@@ -95,7 +84,7 @@ HEEDFUL_EXPORT void heedful_adadelta(const AdadeltaUpdate* updates, std::int64_t
   struct Context {
     const AdadeltaUpdate* updates;
     Kernel kernel;
-  } context{updates, chosen()};
+  } context{updates, HEEDFUL_CHOSEN(update_run)};
   std::int64_t tasks = 0;
   for (std::int64_t n = 0; n < count; ++n) tasks += task_count(updates[n]);
   parallel_for(

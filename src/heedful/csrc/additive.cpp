@@ -11,37 +11,8 @@
 
 namespace heedful {
 
-// The kernel bodies are compiled three times, each time for other vectors.
-#if HEEDFUL_X86
-HEEDFUL_BEGIN_AVX512
-namespace avx512 {
-#include "lanes_avx512.h"
-#include "pack.inc"
-#include "pairwise.inc"
-#include "linear.inc"
-#include "sweep.inc"
-#include "tasks.inc"
-}  // namespace avx512
-HEEDFUL_END
-HEEDFUL_BEGIN_AVX2
-namespace avx2 {
-#include "lanes_avx2.h"
-#include "pack.inc"
-#include "pairwise.inc"
-#include "linear.inc"
-#include "sweep.inc"
-#include "tasks.inc"
-}  // namespace avx2
-HEEDFUL_END
-#endif
-namespace portable {
-#include "lanes_portable.h"
-#include "pack.inc"
-#include "pairwise.inc"
-#include "linear.inc"
-#include "sweep.inc"
-#include "tasks.inc"
-}  // namespace portable
+#define HEEDFUL_BODIES "additive.inc"
+#include "each_target.inc"
 
 namespace {
 

@@ -2,7 +2,7 @@
 //
 // Element e belongs to group e / 64, which uses 8 blocks of Philox4x32-10: counter 8 (e / 64) + (e % 16) / 2, key the
 // seed. With s = e % 64 / 16 its bits are the lower (s even) or upper (s odd) half of word 2 (s / 2) + e % 2. So each
-// instruction set fills whole vectors without moving words between lanes. Plain torch: heedful/ops/dropout/reference.py.
+// instruction set fills whole vectors without moving words between lanes. Plain torch: heedful/attention/dropouts.py.
 
 #include <cstdint>
 #include <cstring>
@@ -10,8 +10,6 @@
 #include "interface.h"
 #include "pool.h"
 #include "targets.h"
-
-HEEDFUL_EXPORT const char* heedful_instruction_set();
 
 namespace heedful {
 namespace {
@@ -119,15 +117,6 @@ static inline void scale_kept(const float* x, float* y, Whole bits, const Dropou
 
 using Kernel = void (*)(const Dropout&, const Keys&, std::int64_t, std::int64_t);
 
-Kernel chosen() {
-#if HEEDFUL_X86
-  const char* name = heedful_instruction_set();
-  if (std::strcmp(name, "avx512") == 0) return avx512::drop_groups;
-  if (std::strcmp(name, "avx2") == 0) return avx2::drop_groups;
-#endif
-  return portable::drop_groups;
-}
-
 }  // namespace
 }  // namespace heedful
 
@@ -141,7 +130,7 @@ HEEDFUL_EXPORT void heedful_dropout(const float* input, float* output, std::int6
     Keys keys;
     Kernel kernel;
     std::int64_t groups;
-  } context{{input, output, count, threshold << 16, scale}, Keys(seed), chosen(), (count + GROUP - 1) / GROUP};
+  } context{{input, output, count, threshold << 16, scale}, Keys(seed), HEEDFUL_CHOSEN(drop_groups), (count + GROUP - 1) / GROUP};
   const std::int64_t tasks = (context.groups + TASK_GROUPS - 1) / TASK_GROUPS;
   parallel_for(
       tasks, tasks < 4 ? 1 : threads,  // waking a thread costs more than a few tasks

@@ -11,7 +11,7 @@
 
 constexpr int RANK_STEP = 4, RANKS = 8, MOST_RANK = RANK_STEP * RANKS;
 
-// One approximation of exp(score): see attention/additive_kernel.py. Mirrored by `Expansion` in heedful/ops/native.py.
+// One approximation of exp(score): see attention/additive_kernel.py. Mirrored by `NativeExpansion` in heedful/attention/native.py.
 struct Expansion {
   const float* value;  // [rank][rank], symmetric: of T_m(x / half_width) T_l(y / half_width)
   const float* slope;  // the same of exp(score) times the slope of the score, in the kernel's units
@@ -21,7 +21,7 @@ struct Expansion {
 };
 
 // One call of feature-wise additive attention; arrays are contiguous, [batch, length, width].
-// Mirrored by `Problem` in heedful/ops/native.py.
+// Mirrored by `Problem` in heedful/attention/native.py.
 struct Problem {
   const float* query;
   const float* key;

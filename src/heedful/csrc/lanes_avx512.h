@@ -3,19 +3,11 @@
 using Vec = __m512;
 constexpr int LANES = 16;
 
-static inline Vec set(float x) { return _mm512_set1_ps(x); }
-static inline Vec load(const float* p) { return _mm512_load_ps(p); }
-static inline Vec load_unaligned(const float* p) { return _mm512_loadu_ps(p); }
-static inline void store(float* p, Vec x) { _mm512_store_ps(p, x); }
-static inline void store_unaligned(float* p, Vec x) { _mm512_storeu_ps(p, x); }
-static inline Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }    // a b + c
-static inline Vec fms(Vec a, Vec b, Vec c) { return _mm512_fmsub_ps(a, b, c); }    // a b - c
-static inline Vec fnma(Vec a, Vec b, Vec c) { return _mm512_fnmadd_ps(a, b, c); }  // c - a b
-static inline Vec min(Vec a, Vec b) { return _mm512_min_ps(a, b); }
-static inline Vec max(Vec a, Vec b) { return _mm512_max_ps(a, b); }
-// NaN in x comes through: the second operand is returned when either is NaN.
-static inline Vec clamp(Vec x, float low, float high) {
-  return _mm512_min_ps(set(high), _mm512_max_ps(set(low), x));
+#define HEEDFUL_LANES(name) _mm512_##name
+#include "lanes_x86.inc"
+// Whole numbers as floats.
+static inline Vec load_whole(const std::int8_t* p) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
 static inline Vec round_nearest(Vec x) { return _mm512_roundscale_ps(x, 0x08); }
 // x 2^n for a whole n.

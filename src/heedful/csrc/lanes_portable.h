@@ -27,6 +27,10 @@ static inline Vec clamp(Vec x, float low, float high) {
   const Vec raised = x < set(low) ? set(low) : x;
   return raised > set(high) ? set(high) : raised;
 }
+// Whole numbers as floats.
+static inline Vec load_whole(const std::int8_t* p) {
+  return Vec{static_cast<float>(p[0]), static_cast<float>(p[1]), static_cast<float>(p[2]), static_cast<float>(p[3])};
+}
 // Adding 1.5 2^23 leaves no bit for the fraction; good for |x| < 2^22.
 static inline Vec round_nearest(Vec x) {
   const Vec magic = set(12582912.0f);
@@ -37,24 +41,4 @@ static inline Vec times_power(Vec x, Vec n) {
   return (Vec)((VecInt)x + (__builtin_convertvector(n, VecInt) << 23));
 }
 
-// 2^x, relative error 8e-8; minimax on the fraction in [-1/2, 1/2].
-static inline Vec exp2_fast(Vec x) {
-  const Vec n = round_nearest(x);
-  const Vec f = x - n;
-  Vec p = set(0.0013276472454890609f);
-  p = fma(p, f, set(0.009675540961325169f));
-  p = fma(p, f, set(0.05550713092088699f));
-  p = fma(p, f, set(0.24022120237350464f));
-  p = fma(p, f, set(0.6931469440460205f));
-  p = fma(p, f, set(1.0000001192092896f));
-  return times_power(p, n);
-}
-
-// Sets result to 2^(1/d) and reciprocal to 1/d, of several d at a time.
-template <int N>
-static inline void exp2_reciprocal(const Vec (&d)[N], Vec (&reciprocal)[N], Vec (&result)[N]) {
-  for (int q = 0; q < N; ++q) {
-    reciprocal[q] = set(1.0f) / d[q];
-    result[q] = exp2_fast(reciprocal[q]);
-  }
-}
+#include "exp2.inc"

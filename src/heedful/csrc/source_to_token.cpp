@@ -8,9 +8,7 @@
 #include "pool.h"
 #include "targets.h"
 
-HEEDFUL_EXPORT const char* heedful_instruction_set();
-
-// Mirrored by `_Pooling` in heedful/ops/source_to_token/fused.py. Arrays [batch, length, width], of a sentence
+// Mirrored by `_Pooling` in heedful/attention/source2token.py. Arrays [batch, length, width], of a sentence
 // [batch, width].
 struct Pooling {
   const float *value, *score;
@@ -25,38 +23,8 @@ struct Pooling {
 namespace heedful {
 namespace {
 
-#if HEEDFUL_X86
-HEEDFUL_BEGIN_AVX512
-namespace avx512 {
-#include "lanes_avx512.h"
-#include "source_to_token.inc"
-}  // namespace avx512
-HEEDFUL_END
-HEEDFUL_BEGIN_AVX2
-namespace avx2 {
-#include "lanes_avx2.h"
-#include "source_to_token.inc"
-}  // namespace avx2
-HEEDFUL_END
-#endif
-namespace portable {
-#include "lanes_portable.h"
-#include "source_to_token.inc"
-}  // namespace portable
-
-struct Kernels {
-  void (*forward)(const Pooling&, std::int64_t);
-  void (*backward)(const Pooling&, std::int64_t);
-};
-
-Kernels chosen() {
-#if HEEDFUL_X86
-  const char* name = heedful_instruction_set();
-  if (std::strcmp(name, "avx512") == 0) return {avx512::pool_forward, avx512::pool_backward};
-  if (std::strcmp(name, "avx2") == 0) return {avx2::pool_forward, avx2::pool_backward};
-#endif
-  return {portable::pool_forward, portable::pool_backward};
-}
+#define HEEDFUL_BODIES "source_to_token.inc"
+#include "each_target.inc"
 
 void every_sentence(const Pooling& p, void (*kernel)(const Pooling&, std::int64_t)) {
   struct Context {
@@ -77,10 +45,12 @@ void every_sentence(const Pooling& p, void (*kernel)(const Pooling&, std::int64_
 }  // namespace
 }  // namespace heedful
 
+using namespace heedful;
+
 HEEDFUL_EXPORT void heedful_source_to_token_forward(const Pooling* problem) {
-  heedful::every_sentence(*problem, heedful::chosen().forward);
+  every_sentence(*problem, HEEDFUL_CHOSEN(pool_forward));
 }
 
 HEEDFUL_EXPORT void heedful_source_to_token_backward(const Pooling* problem) {
-  heedful::every_sentence(*problem, heedful::chosen().backward);
+  every_sentence(*problem, HEEDFUL_CHOSEN(pool_backward));
 }

@@ -2,6 +2,10 @@
 // bodies are included once for each set, in a namespace of its name; which one runs is chosen at run time.
 #pragma once
 
+#include <cstring>
+
+#include "interface.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #define HEEDFUL_X86 1
 #include <immintrin.h>
@@ -19,3 +23,23 @@
 #endif
 #define HEEDFUL_BEGIN_AVX512 HEEDFUL_BEGIN("avx512f,avx512dq,avx512vl,fma")
 #define HEEDFUL_BEGIN_AVX2 HEEDFUL_BEGIN("avx2,fma")
+
+// The best instruction set of this machine, by the name of its namespace.
+HEEDFUL_EXPORT const char* heedful_instruction_set();
+
+// Of a kernel that was compiled for each instruction set, the one for this machine.
+#if HEEDFUL_X86
+#define HEEDFUL_CHOSEN(kernel) heedful::chosen_of(avx512::kernel, avx2::kernel, portable::kernel)
+#else
+#define HEEDFUL_CHOSEN(kernel) portable::kernel
+#endif
+
+namespace heedful {
+
+template <class Kernel>
+Kernel* chosen_of(Kernel* avx512, Kernel* avx2, Kernel* portable) {
+  const char* name = heedful_instruction_set();
+  return std::strcmp(name, "avx512") == 0 ? avx512 : std::strcmp(name, "avx2") == 0 ? avx2 : portable;
+}
+
+}  // namespace heedful

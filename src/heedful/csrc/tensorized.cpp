@@ -9,56 +9,13 @@
 #include "pool.h"
 #include "targets.h"
 
-HEEDFUL_EXPORT const char* heedful_instruction_set();
-
 namespace heedful {
 namespace tensorized {
 
-// The kernel bodies are compiled three times, each time for other vectors.
-#if HEEDFUL_X86
-HEEDFUL_BEGIN_AVX512
-namespace avx512 {
-#include "lanes_avx512.h"
-#include "products.inc"
-#include "tensorized.inc"
-}  // namespace avx512
-HEEDFUL_END
-HEEDFUL_BEGIN_AVX2
-namespace avx2 {
-#include "lanes_avx2.h"
-#include "products.inc"
-#include "tensorized.inc"
-}  // namespace avx2
-HEEDFUL_END
-#endif
-namespace portable {
-#include "lanes_portable.h"
-#include "products.inc"
-#include "tensorized.inc"
-}  // namespace portable
+#define HEEDFUL_BODIES "tensorized.inc"
+#include "each_target.inc"
 
 namespace {
-
-struct Kernels {
-  const char* name;
-  bool (*forward)(const TensorizedProblem&, std::int64_t, float*, float*, Memory&);
-  void (*backward)(const TensorizedProblem&, std::int64_t, const TensorizedGradients&, Memory&);
-};
-
-const Kernels CANDIDATES[] = {
-#if HEEDFUL_X86
-    {"avx512", avx512::tensorized_forward, avx512::tensorized_backward},
-    {"avx2", avx2::tensorized_forward, avx2::tensorized_backward},
-#endif
-    {"portable", portable::tensorized_forward, portable::tensorized_backward},
-};
-
-const Kernels& chosen() {
-  const char* name = heedful_instruction_set();
-  const Kernels* found = CANDIDATES;
-  while (std::strcmp(found->name, name) != 0) ++found;
-  return *found;
-}
 
 Memory& memory() {
   static thread_local Memory memory;
@@ -97,15 +54,17 @@ using namespace heedful;
 
 // Each of these returns 0, or 1 where memory ran out.
 HEEDFUL_EXPORT int heedful_tensorized_forward(const TensorizedProblem* problem, float* output, float* inverse) {
-  const auto& kernels = tensorized::chosen();
-  return !tensorized::run_heads(*problem, [&](std::int64_t index) {
-    kernels.forward(*problem, index, output, inverse, tensorized::memory());
+  using namespace tensorized;
+  const auto forward = HEEDFUL_CHOSEN(tensorized_forward);
+  return !run_heads(*problem, [&](std::int64_t index) {
+    forward(*problem, index, output, inverse, tensorized::memory());
   });
 }
 
 HEEDFUL_EXPORT int heedful_tensorized_backward(const TensorizedProblem* problem, const TensorizedGradients* gradients) {
-  const auto& kernels = tensorized::chosen();
-  return !tensorized::run_heads(*problem, [&](std::int64_t index) {
-    kernels.backward(*problem, index, *gradients, tensorized::memory());
+  using namespace tensorized;
+  const auto backward = HEEDFUL_CHOSEN(tensorized_backward);
+  return !run_heads(*problem, [&](std::int64_t index) {
+    backward(*problem, index, *gradients, tensorized::memory());
   });
 }

@@ -10,7 +10,7 @@ struct HeedfulSteps {
   std::int64_t sentence, head, token;
 };
 
-// Mirrored by `TensorizedProblem` in heedful/ops/tensorized/fused.py.
+// Mirrored by `TensorizedProblem` in heedful/attention/tensorized_kernel.py.
 struct TensorizedProblem {
   const float *query, *key, *value, *source;  // [batch, heads, length, width]
   HeedfulSteps query_steps, key_steps, value_steps, source_steps;

@@ -175,8 +175,13 @@ def collate(
         sides=tuple(_side(dataset, number, indices) for number in range(len(dataset.sides))),
         targets=targets,
         rows=tuple(dataset.rows[indices].tolist()),
+        weights=_weights(dataset, indices),
     )
     return batch if device is None else batch.to(device)
+
+
+def _weights(dataset: EncodedDataset, indices: NDArray[np.int64]) -> torch.Tensor | None:
+    return None if dataset.weights is None else torch.from_numpy(dataset.weights[indices])
 
 
 def _side(dataset: EncodedDataset, number: int, indices: NDArray[np.int64]) -> Sentences:
@@ -289,6 +294,7 @@ def distinct_texts(dataset: EncodedDataset) -> DistinctTexts:
         places=once(dataset.places),
         spelled=once(dataset.spelled),
         phrases=None,
+        weights=None,
     )
     return DistinctTexts(texts, places.reshape(len(dataset.sides), count).T)
 
@@ -318,6 +324,7 @@ def collate_shared(
         targets=None if dataset.targets is None else torch.from_numpy(dataset.targets[indices]),
         rows=tuple(dataset.rows[indices].tolist()),
         places=torch.from_numpy(rank[place].reshape(len(indices), -1)),
+        weights=_weights(dataset, indices),
     )
 
 

@@ -1,12 +1,19 @@
-"""Spans as one tag a word: B-X begins a span of X, I-X goes on with it, O is outside every span."""
+"""Spans as one tag a word: B-X begins a span of X, I-X goes on with it, O is outside every span.
+
+BIOES also marks ends: E-X is the last word of a span of two or more, S-X is a span of one word. Tags that mark no
+spans, such as parts of speech, are plain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+Scheme = Literal["plain", "bio", "bioes"]
+"""What tags mean: each one something by itself, or spans in one of two forms."""
 OUTSIDE = "O"
-_BEGIN, _INSIDE = "B-", "I-"
+_BEGIN, _INSIDE, _END, _SINGLE = "B-", "I-", "E-", "S-"
+_BIO, _BIOES = (_BEGIN, _INSIDE), (_BEGIN, _INSIDE, _END, _SINGLE)
 
 
 class Span(NamedTuple):
@@ -23,9 +30,27 @@ class Span(NamedTuple):
     role: str
 
 
-def bio_tags(roles: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags of some roles: O first, then B-X and I-X of each role in alphabetical order."""
-    return (OUTSIDE, *(mark + role for role in sorted(set(roles)) for mark in (_BEGIN, _INSIDE)))
+def bio_tags(roles: Iterable[str], scheme: Scheme = "bio") -> tuple[str, ...]:
+    """Return the tags of some roles: O first, then B-X, I-X and so on of each role in alphabetical order."""
+    marks = _BIOES if scheme == "bioes" else _BIO
+    return (OUTSIDE, *(mark + role for role in sorted(set(roles)) for mark in marks))
+
+
+def scheme_of(tags: Iterable[str]) -> Scheme:
+    """Tell by the tags themselves what they mean.
+
+    Args:
+        tags: those of a file, or those that a model knows.
+
+    Returns:
+        "plain" unless at least half of the distinct tags but O are marked as BIOES marks them, so that a misspelt tag
+        does not hide that the others are marked; "bioes" where an E-X or S-X is among them.
+    """
+    inside = {tag for tag in tags if tag != OUTSIDE}
+    marked = {tag for tag in inside if tag.startswith(_BIOES) and tag[2:]}
+    if not marked or 2 * len(marked) < len(inside):
+        return "plain"
+    return "bioes" if any(tag.startswith((_END, _SINGLE)) for tag in marked) else "bio"
 
 
 def role_of(tag: str) -> str:
@@ -46,23 +71,25 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     """Return the spans of a tagged sentence in order.
 
     Args:
-        tags: one a word. An I-X that goes on with nothing begins a span, as in the CoNLL scorers.
+        tags: one a word, in BIO or BIOES. An I-X or E-X that goes on with nothing begins a span, as in the CoNLL
+            scorers.
 
     Returns:
         The spans.
     """
     spans: list[Span] = []
-    start, role = 0, ""
+    start, role, ended = 0, "", False
     for place, tag in enumerate((*tags, OUTSIDE)):
-        if role and not (tag.startswith(_INSIDE) and role_of(tag) == role):
+        if role and (ended or not tag.startswith((_INSIDE, _END)) or role_of(tag) != role):
             spans.append(Span(start, place, role))
             role = ""
         if not role and tag != OUTSIDE:
             start, role = place, role_of(tag)
+        ended = tag.startswith((_END, _SINGLE))
     return spans
 
 
-def tags_of(spans: Iterable[Span], length: int) -> tuple[str, ...]:
+def tags_of(spans: Iterable[Span], length: int, scheme: Scheme = "bio") -> tuple[str, ...]:
     """Return one tag a word.
 
     Raises ValueError if two spans overlap.
@@ -74,19 +101,56 @@ def tags_of(spans: Iterable[Span], length: int) -> tuple[str, ...]:
         tags[span.start] = _BEGIN + span.role
         for place in range(span.start + 1, span.end):
             tags[place] = _INSIDE + span.role
+        if scheme == "bioes":
+            tags[span.end - 1] = (_END if span.end - span.start > 1 else _SINGLE) + span.role
     return tuple(tags)
 
 
-def mistake_in(tags: Sequence[object]) -> str | None:
+def may_follow(tag: str, before: str, scheme: Scheme = "bio") -> bool:
+    """Say whether a tag may stand behind another one.
+
+    Args:
+        tag: O or a marked tag; O stands for the end of a sentence too.
+        before: likewise; O stands for its beginning.
+        scheme: "bio" or "bioes".
+
+    Returns:
+        Whether both may stand side by side. In BIO an I-X needs a B-X or I-X before it; in BIOES an I-X or E-X needs
+        them too, and nothing else may follow those two.
+    """
+    goes_on = tag.startswith((_INSIDE, _END))
+    if scheme == "bioes" and before.startswith(_BIO) and not goes_on:
+        return False
+    return not goes_on or (before.startswith(_BIO) and role_of(before) == role_of(tag))
+
+
+def mistake_at(tags: Sequence[object], scheme: Scheme = "bio") -> tuple[int, str] | None:
+    """Return the first mistake in a sequence of tags: the place of its word, from 0, and what is wrong; or None."""
+    marks = _BIOES if scheme == "bioes" else _BIO
+    before = OUTSIDE
+    for place, tag in enumerate(tags):
+        if not isinstance(tag, str) or (tag != OUTSIDE and not (tag.startswith(marks) and tag[2:])):
+            shown = ", ".join(f"{mark}ROLE" for mark in marks[:-1])
+            return place, f"a tag is O, {shown} or {marks[-1]}ROLE; got {tag!r:.80}"
+        if not may_follow(tag, before, scheme):
+            if tag.startswith((_INSIDE, _END)):
+                needed = f"must follow {_BEGIN}{role_of(tag)} or {_INSIDE}{role_of(tag)}"
+                return place, f"{tag} {needed}; it follows {before}"
+            return place, f"{tag} follows {before}, {_after(before)}"
+        before = tag
+    if not may_follow(OUTSIDE, before, scheme):
+        return len(tags) - 1, f"the sentence ends with {before}, {_after(before)}"
+    return None
+
+
+def _after(tag: str) -> str:
+    return f"which needs {_INSIDE}{role_of(tag)} or {_END}{role_of(tag)} behind it"
+
+
+def mistake_in(tags: Sequence[object], scheme: Scheme = "bio") -> str | None:
     """Return what is wrong with a sequence of tags, or None.
 
     Returns the first mistake, with the place of the word from 1.
     """
-    before = OUTSIDE
-    for place, tag in enumerate(tags, start=1):
-        if not isinstance(tag, str) or (tag != OUTSIDE and not (tag[:2] in (_BEGIN, _INSIDE) and tag[2:])):
-            return f"word {place}: a tag is O, B-ROLE or I-ROLE; got {tag!r}"
-        if tag.startswith(_INSIDE) and role_of(before) != role_of(tag):
-            return f"word {place}: {tag} must follow B-{role_of(tag)} or {tag}; it follows {before}"
-        before = tag
-    return None
+    mistake = mistake_at(tags, scheme)
+    return None if mistake is None else f"word {mistake[0] + 1}: {mistake[1]}"

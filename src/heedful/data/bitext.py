@@ -97,7 +97,7 @@ def encode_parallel(
         elif truncate == "error":
             raise DataError(
                 f"{place(corpus.source, example.row)}: {longest} subwords, at most max_tokens = {max_tokens} allowed. "
-                "Raise max_tokens, or choose truncate = 'head'."
+                "Raise it with --max-tokens, or truncate such texts with --truncate head."
             )
         elif not training:
             kept.append(i)

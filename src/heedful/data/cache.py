@@ -27,7 +27,8 @@ from heedful.storage import add_folder, sha256
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
 from heedful.text.vocabulary import AnyVocabulary, vocabulary_from_json
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
+"""The file of an entry that lists its other files."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -44,7 +45,7 @@ def write_stored(path: Path, texts: Mapping[str, str], arrays: Mapping[str, NDAr
             stream = io.BytesIO()
             np.save(stream, values, allow_pickle=False)
             manifest[f"{name}.npy"] = _write(folder / f"{name}.npy", stream.getvalue())
-        (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
 def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
@@ -69,11 +70,11 @@ def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
 
 def _manifest(path: Path) -> dict[str, Any]:
     try:
-        manifest = json.loads(_read(path / _MANIFEST))
+        manifest = json.loads(_read(path / MANIFEST))
     except ValueError as error:
-        raise ArtefactError(f"{path / _MANIFEST}: not JSON: {error}") from error
+        raise ArtefactError(f"{path / MANIFEST}: not JSON: {error}") from error
     if not isinstance(manifest, dict) or any(Path(name).name != name for name in manifest):
-        raise ArtefactError(f"{path / _MANIFEST}: expected the files of this folder by name")
+        raise ArtefactError(f"{path / MANIFEST}: expected the files of this folder by name")
     return manifest
 
 
@@ -123,9 +124,19 @@ class PreparedData(Generic[Encoded]):
     tokenizer: str = "treebank"
 
 
-def cache_folder(folder: Path | None = None) -> Path:
-    """Return the cache folder: the argument, else the environment's HEEDFUL_CACHE, else ``~/.cache/heedful``."""
-    return folder or Path(os.environ.get("HEEDFUL_CACHE") or Path.home() / ".cache" / "heedful")
+CACHE_VARIABLE, NONE = "HEEDFUL_CACHE", "none"
+"""The environment variable that names the cache folder, and its value for keeping nothing."""
+
+
+def cache_folder(folder: Path | None = None) -> Path | None:
+    """Return the cache folder: the argument, else the environment's HEEDFUL_CACHE, else ``~/.cache/heedful``.
+
+    Returns None where HEEDFUL_CACHE is "none": nothing is kept then.
+    """
+    named = os.environ.get(CACHE_VARIABLE)
+    if folder is None and named == NONE:
+        return None
+    return folder or Path(named or Path.home() / ".cache" / "heedful")
 
 
 def cache_key(files: Sequence[Path], settings: Mapping[str, Any]) -> str:
@@ -164,7 +175,7 @@ def load_or_prepare(
     Returns:
         The data, the same whether read or built.
     """
-    return _load_or_build(cache_folder(folder) / "encoded" / key, build, _pack, partial(_unpack, dataset))
+    return _load_or_build(_entry(folder, "encoded", key), build, _pack, partial(_unpack, dataset))
 
 
 def load_or_read_vectors(path: Path, folder: Path | None = None, *, lowercase: bool = False) -> WordVectors:
@@ -177,7 +188,7 @@ def load_or_read_vectors(path: Path, folder: Path | None = None, *, lowercase: b
     if vector_format(path) != "text":
         return read_vectors(path, lowercase=lowercase)
     return _load_or_build(
-        cache_folder(folder) / "vectors" / cache_key(files_of(path), {"lowercase": lowercase}),
+        _entry(folder, "vectors", cache_key(files_of(path), {"lowercase": lowercase})),
         lambda: read_vectors(path, lowercase=lowercase),
         lambda vectors: ({"words.json": json.dumps(vectors.words)}, {"matrix": vectors.matrix}),
         lambda texts, arrays: WordVectors(tuple(json.loads(texts["words.json"])), arrays["matrix"]),
@@ -198,16 +209,24 @@ def load_or_build_arrays(
     Returns:
         The arrays, the same whether read or built.
     """
-    path = cache_folder(folder) / kind / key
-    return _load_or_build(path, build, lambda arrays: ({}, arrays), lambda _, arrays: arrays)
+    return _load_or_build(
+        _entry(folder, kind, key), build, lambda arrays: ({}, arrays), lambda _, arrays: arrays
+    )
+
+
+def _entry(folder: Path | None, kind: str, key: str) -> Path | None:
+    place = cache_folder(folder)
+    return None if place is None else place / kind / key
 
 
 def _load_or_build(
-    path: Path,
+    path: Path | None,
     build: Callable[[], _T],
     pack: Callable[[_T], tuple[dict[str, str], Arrays]],
     unpack: Callable[[dict[str, str], Arrays], _T],
 ) -> _T:
+    if path is None:
+        return build()
     if path.exists():
         try:
             return unpack(*read_stored(path))
@@ -235,6 +254,8 @@ def _pack(data: PreparedData[Encoded]) -> tuple[dict[str, str], Arrays]:
         arrays |= {f"{number}-rows": dataset.rows, f"{number}-groups": dataset.groups}
         if dataset.targets is not None:
             arrays[f"{number}-targets"] = dataset.targets
+        if dataset.weights is not None:
+            arrays[f"{number}-weights"] = dataset.weights
         for name in _WHOLE:
             ragged = getattr(dataset, name)
             if ragged is not None:
@@ -257,6 +278,7 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
     for number, (name, fact) in enumerate(facts["datasets"].items()):
         dataset = EncodedDataset(
             targets=arrays.get(f"{number}-targets"),
+            weights=arrays.get(f"{number}-weights"),
             rows=arrays[f"{number}-rows"],
             groups=arrays[f"{number}-groups"],
             group_names=tuple(fact["group_names"]),

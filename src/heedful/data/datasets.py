@@ -15,6 +15,7 @@ from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_
 from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.sst import FIVE_CLASSES, TWO_CLASSES, read_sst_trees
 from heedful.data.readers.table_files import read_table
+from heedful.data.readers.tag_files import read_tags
 
 _NOT_STATED = "none stated"
 
@@ -45,7 +46,8 @@ class DataSet:
     Attributes:
         name: what it is called on the command line.
         task: what its gold is for, ``model.task``: "text" (the class of a text), "pair" (the class of two),
-            "relatedness" (a number for two) or "roles" (the arguments of the predicates of a text).
+            "relatedness" (a number for two), "tags" (a tag a word) or "roles" (the arguments of the predicates of a
+            text).
         labels: class names in their fixed order; empty for scores, and where they are collected from the data.
         parts: the splits by name.
         licence: as its authors state it.
@@ -281,6 +283,23 @@ def _ewt_srl() -> DataSet:
     )
 
 
+def _ewt_tags(name: str, column: str) -> DataSet:
+    rows = {"train": 12_543, "dev": 2_002, "test": 2_077}
+    return DataSet(
+        name,
+        "tags",
+        (),
+        {
+            split: Part(f"ud_english_ewt/en_ewt-ud-{split}.conllu", read_tags, count, {"conllu": column})
+            for split, count in rows.items()
+        },
+        "CC BY-SA 4.0",
+        "https://github.com/UniversalDependencies/UD_English-EWT",
+        "Silveira et al. (2014): A gold standard dependency corpus for English",
+        "copy the three .conllu files of release 2.2 of the homepage's repository into the folder ud_english_ewt",
+    )
+
+
 def _multi30k(source: str, target: str) -> DataSet:
     def part(stem: str, rows: int) -> Part:
         translations = f"{stem}.{target}"
@@ -361,5 +380,7 @@ _ALL = (
     _multi30k("en", "de"),
     _multi30k("de", "en"),
     _ewt_srl(),
+    _ewt_tags("ewt-upos", "upos"),
+    _ewt_tags("ewt-xpos", "xpos"),
 )
 DATASETS: dict[str, DataSet] = {data_set.name: data_set for data_set in _ALL}

@@ -5,19 +5,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.examples import Example, Ragged, lengths_of, ragged_of
+from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenisedCorpus, cut, field_name, place, tokenise_corpus, words_of
 from heedful.errors import DataError, UsageError, nearest
+from heedful.text.markup import Markup
 from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
 
-Truncate = Literal["error", "head", "drop"]
+Truncate = Literal["error", "head", "drop", "window"]
 _LOG = logging.getLogger(__name__)
 
 
@@ -64,6 +66,7 @@ class EncodedDataset:
         spelled: for each column the row of each word in `ngrams`, in the rows of `sides`; empty where there are none.
         ngrams: the rows of the n-grams of each distinct word; None where the vocabulary has no n-grams.
         phrases: the features that a wide part reads of each example, all sides together; None where none is asked for.
+        weights: how much each example counts in training, 1 on average, [N] float32; None where all count alike.
     """
 
     sides: tuple[Ragged, ...]
@@ -78,6 +81,7 @@ class EncodedDataset:
     spelled: tuple[Ragged, ...] = ()
     ngrams: Ragged | None = None
     phrases: Ragged | None = None
+    weights: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -102,6 +106,7 @@ class EncodedDataset:
             places=tuple(places.take(indices) for places in self.places),
             spelled=tuple(spelled.take(indices) for spelled in self.spelled),
             phrases=None if self.phrases is None else self.phrases.take(indices),
+            weights=None if self.weights is None else self.weights[indices],
         )
 
     def further(self) -> dict[str, NDArray[Any]]:
@@ -135,7 +140,8 @@ def encode(
             of their own beside it, that of their encoder.
         truncate: what happens to a longer one: `error`; `head` keeps its first tokens; `drop` leaves the example out
             (the published SNLI code, with the 97 % quantile of training lengths as the limit). The last two are
-            counted in the report and logged as a warning.
+            counted in the report and logged as a warning. `window` keeps the whole text, which the network reads in
+            windows of that length.
         phrases: which features a wide part reads; None for none.
 
     Returns:
@@ -151,6 +157,8 @@ def encode(
     truncated = tokens_cut = 0
     sides, all_heads = corpus.sides, corpus.heads
     table = PieceTable.build(corpus.words, vocabulary) if isinstance(vocabulary, PieceVocabulary) else None
+    if truncate == "window":
+        max_tokens = None
     longest = _longest(corpus, max_tokens, table)
     over = corpus.lengths() - longest
     if (over > 0).any():
@@ -203,7 +211,16 @@ def encode(
         spelled=() if ngrams is None else sides,
         ngrams=ngrams,
         phrases=_phrases(corpus, sides, phrases) if phrases is not None and phrases.reads else None,
+        weights=None if corpus.weights is None else _evened(corpus.weights[kept], corpus.source),
     )
+
+
+def _evened(weights: NDArray[np.float32], source: Path | None) -> NDArray[np.float32]:
+    """Return weights of examples with a mean of 1."""
+    mean = float(weights.mean()) if len(weights) else 1.0
+    if not mean > 0:
+        raise DataError(f"{source or 'data'}: the weights of all examples are 0; at least one must count")
+    return weights / np.float32(mean)
 
 
 def _phrases(corpus: TokenisedCorpus, sides: tuple[Ragged, ...], rule: PhraseRule) -> Ragged:
@@ -247,11 +264,33 @@ def encode_texts(
     return encode(corpus, vocabulary, max_tokens=max_tokens, truncate=truncate)
 
 
+def refuse_long(
+    corpus: Corpus, vocabulary: AnyVocabulary, tokenizer_name: str, markup: Markup, max_tokens: int
+) -> None:
+    """Refuse texts that are too long, as `encode` would.
+
+    Only those of more characters than tokens are allowed need to be tokenised. A piece of a pretrained encoder may
+    stand for less than a character; such a text is refused when it is encoded.
+
+    Args:
+        corpus: texts, or pairs.
+        vocabulary: see `encode`.
+        tokenizer_name: a key of `TOKENIZERS`.
+        markup: what becomes of HTML tags and links.
+        max_tokens: longest text allowed, in words.
+
+    Raises:
+        DataError: naming the row.
+    """
+    long = [e for e in corpus.examples if any(len(text) > max_tokens for text in e.texts)]
+    if long:
+        words = tokenise_corpus(long, tokenizer_name, corpus.source, markup=markup)
+        encode(words, vocabulary, max_tokens=max_tokens, truncate="error")
+
+
 def _check_settings(max_tokens: int | None, truncate: str) -> None:
-    if truncate not in ("error", "head", "drop"):
-        raise UsageError(
-            f"truncate: unknown value {truncate!r}; {nearest(truncate, ('error', 'head', 'drop'))}"
-        )
+    if truncate not in get_args(Truncate):
+        raise UsageError(f"truncate: unknown value {truncate!r}; {nearest(truncate, get_args(Truncate))}")
     if max_tokens is not None and max_tokens < 1:
         raise UsageError(f"max_tokens: expected at least 1 or None, got {max_tokens}")
 
@@ -280,11 +319,14 @@ def _refuse_long(
     length, allowed = int(lengths[position, column]), int(longest[position, column])
     more = f" ({len(positions)} texts are too long)" if len(positions) > 1 else ""
     if allowed == max_tokens:
-        limit = f"at most max_tokens = {max_tokens} allowed{more}. Raise max_tokens, or"
+        limit = f"at most max_tokens = {max_tokens} allowed{more}. Raise it with --max-tokens, or"
     else:
         limit = f"of which the first {allowed} fill the word pieces that the pretrained encoder reads{more};"
     where = f"{place(corpus.source, int(corpus.rows[position]))}, {field_name(column, len(corpus.sides))}"
-    raise DataError(f"{where}: {length} tokens, {limit} choose truncate = 'head' (cut).")
+    raise DataError(
+        f"{where}: {length} tokens, {limit} truncate such texts with --truncate head "
+        "(in Python: truncate='head')."
+    )
 
 
 def _warn(corpus: TokenisedCorpus, report: EncodeReport, max_tokens: int | None) -> None:

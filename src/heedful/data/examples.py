@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from heedful.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,19 @@ class LabelSet:
     names: tuple[str, ...]
 
 
-Gold = str | float | LabelSet | tuple[Frame, ...] | None
-"""What is known of an example: its class, its score, its labels, or the frames of its predicates."""
+@dataclass(frozen=True, slots=True)
+class WordTags:
+    """One tag a word: parts of speech, or spans in BIO or BIOES (see `heedful.data.bio`).
+
+    Attributes:
+        tags: one a ready-made word of the example.
+    """
+
+    tags: tuple[str, ...]
+
+
+Gold = str | float | LabelSet | WordTags | tuple[Frame, ...] | None
+"""What is known of an example: its class, its score, its labels, its words' tags, or the frames of its predicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,8 @@ class Example:
         heads: for each text the dependency head of each of its words (ready-made ones, or those the tokenizer makes):
             the head's place from 1, 0 for a root, -1 where unknown; None where a text has no parse. An empty tuple
             means that no text has one.
+        fields: every field of its row by name, where the reader was asked to keep them; else None.
+        weight: how much it counts in training, beside the others; 0 or more.
     """
 
     texts: tuple[str, ...]
@@ -65,6 +81,8 @@ class Example:
     row: int = 0
     group: str = ""
     heads: tuple[tuple[int, ...] | None, ...] = ()
+    fields: Mapping[str, Any] | None = field(default=None, compare=False)
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -80,6 +98,23 @@ class Corpus:
     examples: list[Example]
     skipped: Counter[str] = field(default_factory=Counter)
     source: Path | None = None
+
+
+def one_example(corpus: Corpus) -> Example:
+    """Return the only example of a corpus.
+
+    Args:
+        corpus: what is to be explained.
+
+    Returns:
+        The example.
+
+    Raises:
+        UsageError: if there is another number of them.
+    """
+    if len(corpus.examples) != 1:
+        raise UsageError(f"explain takes one request at a time; got {len(corpus.examples)}")
+    return corpus.examples[0]
 
 
 @dataclass(frozen=True, eq=False)

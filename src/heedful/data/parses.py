@@ -22,7 +22,7 @@ from heedful.storage import sha256
 from heedful.text.dependency import UNKNOWN, Parse, mistake_in
 from heedful.text.parsers import DependencyParser, dependency_parser
 
-_FIELDS = 10
+CONLLU_FIELDS = 10
 _DIGITS = 9
 
 
@@ -37,21 +37,29 @@ def read_conllu(path: str | Path) -> Iterator[Parse]:
     """
     file = find_file(path)
     for block in numbered_blocks(file):
-        words: list[list[str]] = []
-        rows: list[int] = []
-        for row, line in block:
-            if line.startswith("#"):
-                continue
-            fields = line.split("\t")
-            if len(fields) != _FIELDS:
-                raise DataError(
-                    f"{file}: row {row}: expected {_FIELDS} fields set apart by tabs, got {len(fields)}: {line[:60]!r}"
-                )
-            if is_word(fields[0], len(words) + 1, file, row):
-                words.append(fields)
-                rows.append(row)
+        words = conllu_words(block, file)
         if words:
-            yield _parse(words, rows, file)
+            yield _parse([fields for _, fields in words], [row for row, _ in words], file)
+
+
+def conllu_words(block: Iterable[tuple[int, str]], file: Path) -> list[tuple[int, list[str]]]:
+    """Return the row and the ten fields of each word of a sentence; see `read_conllu` for what is passed over.
+
+    Raises DataError, naming file and row, if a line is not of the format.
+    """
+    words: list[tuple[int, list[str]]] = []
+    for row, line in block:
+        if line.startswith("#"):
+            continue
+        fields = line.split("\t")
+        if len(fields) != CONLLU_FIELDS:
+            raise DataError(
+                f"{file}: row {row}: expected {CONLLU_FIELDS} fields set apart by tabs, got {len(fields)}: "
+                f"{line[:60]!r}"
+            )
+        if is_word(fields[0], len(words) + 1, file, row):
+            words.append((row, fields))
+    return words
 
 
 def conllu_text(parses: Iterable[Parse]) -> Iterator[str]:

@@ -157,7 +157,7 @@ def collate_frames(
     if dataset.tags is not None and dataset.found is not None:
         columns = (padded(column, indices, NOT_COUNTED)[0] for column in (dataset.tags, dataset.found))
         targets = torch.from_numpy(np.stack(list(columns), axis=-1))
-    tagged = TaggedBatch(batch.sides, targets, batch.rows, flags)
+    tagged = TaggedBatch(batch.sides, targets, batch.rows, flags, weights=batch.weights)
     return tagged if device is None else tagged.to(device)
 
 

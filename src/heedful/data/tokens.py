@@ -111,6 +111,7 @@ class TokenisedCorpus:
         source: the file, for messages.
         heads: for each column the dependency head of each word (see `heedful.text.dependency`), in the rows of
             `sides`; empty where no text has a parse.
+        weights: how much each example counts in training, [N] float32; None where all count alike.
     """
 
     words: tuple[str, ...]
@@ -122,6 +123,7 @@ class TokenisedCorpus:
     tokenizer: str
     source: Path | None = None
     heads: tuple[Ragged, ...] = ()
+    weights: NDArray[np.float32] | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -170,7 +172,7 @@ def tokenise_corpus(
     numberer = _Numberer(tokenizer(tokenizer_name, markup))
     columns: list[_Column] | None = None
     targets: list[Gold] = []
-    rows, groups = array("q"), array("i")
+    rows, groups, weights = array("q"), array("i"), array("f")
     group_numbers: dict[str, int] = {}
     for position, example in enumerate(examples, start=1):
         row = example.row or position
@@ -192,6 +194,7 @@ def tokenise_corpus(
                     raise DataError(f"{place(source, row)}, {field_name(number, len(columns))}: {problem}")
         targets.append(example.target)
         rows.append(row)
+        weights.append(example.weight)
         groups.append(group_numbers.setdefault(example.group, len(group_numbers)))
     return TokenisedCorpus(
         words=numberer.words,
@@ -203,6 +206,7 @@ def tokenise_corpus(
         tokenizer=tokenizer_name,
         source=source,
         heads=_all_heads(columns or ()),
+        weights=None if all(weight == 1 for weight in weights) else np.array(weights, np.float32),
     )
 
 

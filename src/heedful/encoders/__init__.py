@@ -1,6 +1,6 @@
 """One final class and one settings dataclass a paper."""
 
-from heedful.encoders.baselines import (
+from heedful.encoders.baseline_encoders import (
     BiGruEncoder,
     BiLstmEncoder,
     CnnConfig,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from heedful.checked import Settings, at_least, ranged, share
 from heedful.nn import Activation, Dense
-from heedful.structures import ContextStates, MapPlace, Maps, PolicyRecord, Sentences
+from heedful.structures import ContextStates, MapPlace, PolicyRecord, Sentences
 
 
 class ContextEncoder(nn.Module, ABC):
@@ -110,7 +111,10 @@ def heads_apart(weights: Tensor | None) -> dict[MapPlace, Tensor]:
     return {MapPlace(head=number): each for number, each in enumerate(weights.unbind(1), start=1)}
 
 
-def in_layer(number: int, maps: Maps) -> dict[MapPlace, Tensor]:
+Value = TypeVar("Value")
+
+
+def in_layer(number: int, maps: Mapping[MapPlace, Value]) -> dict[MapPlace, Value]:
     """Say of which layer maps are; the features of a map are those of its head then.
 
     Args:

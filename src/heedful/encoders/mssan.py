@@ -238,13 +238,21 @@ class MssanEncoder(ContextEncoder):
                 block = self.blocks[number * self.config.layers + layer]
                 states, weights, gate = block(states, valid, prior, need_weights=need_weights)
                 if weights is not None:
-                    maps |= zip(self._places(number, layer), weights.unbind(1), strict=True)
-                    gates[self._place(number, layer)] = gate
+                    maps |= zip(self.places(number, layer), weights.unbind(1), strict=True)
+                    gates[self.gate_place(number, layer)] = gate
             results.append(states)
         return ContextStates(torch.cat(results, dim=-1), maps, gates)
 
-    def _places(self, encoder: int, layer: int) -> list[MapPlace]:
-        """Return the places of the heads of one block; heads are counted through all encoders."""
+    def places(self, encoder: int, layer: int) -> list[MapPlace]:
+        """Return the places of the heads of one block; heads are counted through all encoders.
+
+        Args:
+            encoder: number of the encoder, from 0.
+            layer: number of its layer, from 0.
+
+        Returns:
+            The places.
+        """
         number = layer + 1 if self.config.layers > 1 else None
         first = encoder * self._heads
         own = self.priors[first : first + self._heads]
@@ -253,8 +261,8 @@ class MssanEncoder(ContextEncoder):
             for place, prior in enumerate(own, start=first + 1)
         ]
 
-    def _place(self, encoder: int, layer: int) -> MapPlace:
-        """Return the place of one block's gate."""
+    def gate_place(self, encoder: int, layer: int) -> MapPlace:
+        """Return the place of the gate of one block; see `places`."""
         return MapPlace(
             layer=layer + 1 if self.config.layers > 1 else None,
             encoder=encoder + 1 if self.config.encoders > 1 else None,

@@ -1,4 +1,4 @@
-"""`TextClassifier`, `PairClassifier` and `PairScorer`, which take strings and work as scikit-learn estimators.
+"""The estimators of texts, pairs and words, which work as those of scikit-learn do.
 
 Importing this package imports scikit-learn and torch; importing ``heedful`` imports neither.
 """
@@ -11,7 +11,9 @@ from heedful.estimators.of_tasks import (
     TextClassifier,
     TextScorer,
     from_pretrained,
+    load,
 )
+from heedful.estimators.of_words import TokenTagger
 
 __all__ = [
     "Estimator",
@@ -20,6 +22,8 @@ __all__ = [
     "PairScorer",
     "TextClassifier",
     "TextScorer",
+    "TokenTagger",
     "UnfittedError",
     "from_pretrained",
+    "load",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
@@ -15,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from heedful.baselines.beside import Beside, beside_source, or_warning
 from heedful.config import RunConfig, from_table, override
-from heedful.data.examples import Corpus, Gold
+from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.readers.table_files import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.estimators.columns import rows_of
@@ -25,7 +26,9 @@ from heedful.explain import Explanation
 from heedful.machine import threads
 from heedful.run import RunResult, evaluate_corpus, from_examples, prepare_examples, train
 from heedful.run.cautions import cautions
-from heedful.tasks import Answer, SentenceModel, Text, load_model, task_named
+from heedful.run.distilling import PythonTeacher
+from heedful.storage.named_models import find_model, push_model
+from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
 from heedful.text.scripts import AUTO
 from heedful.training.progress import choose_reporter
 from heedful.training.train_settings import OptimizerSettings
@@ -37,11 +40,12 @@ class UnfittedError(UsageError, NotFittedError):
     """The estimator was asked for something that needs a trained model."""
 
 
-Model = TypeVar("Model", bound=SentenceModel[Any])
+Model = TypeVar("Model", bound=TextModel[Any])
+Reader = TypeVar("Reader", bound=SentenceModel[Any])
 
 
 class Estimator(BaseEstimator, Generic[Model]):
-    """Base of the three estimators.
+    """Base of the estimators.
 
     The defaults suit some hundred to some ten thousand examples and no pretrained vectors: Adam at 1e-3, batches of 32,
     dropout 0.3, and at most 20 epochs. Training stops after 5 epochs without a better dev metric. The tokenizer is
@@ -74,6 +78,7 @@ class Estimator(BaseEstimator, Generic[Model]):
     predictor_: Model
     result_: RunResult
     baseline_: Beside | None
+    _teacher: PythonTeacher | None = None
 
     def __init__(
         self, config: RunConfig | None = None, *, threads: int | None = None, **settings: Any
@@ -130,6 +135,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         folder: Path | str | None = None,
         progress: bool = False,
         baseline: bool = True,
+        sample_weight: Any = None,
     ) -> Self:
         """Train, and train TF-IDF with logistic regression and NB-SVM on the same examples (some seconds).
 
@@ -143,7 +149,9 @@ class Estimator(BaseEstimator, Generic[Model]):
             dev: examples that select the best weights; None holds out ``data.dev_fraction`` of the training examples.
             folder: run folder to write; None keeps the model in memory.
             progress: show progress on standard error, and how the baselines compare.
-            baseline: train the baselines; see `baseline_`.
+            baseline: train the baselines; see `baseline_`. They know no weights.
+            sample_weight: how much each example counts in training beside the others, [N], 0 or more; None for all
+                alike.
 
         Returns:
             The estimator.
@@ -161,14 +169,14 @@ class Estimator(BaseEstimator, Generic[Model]):
                 f"{config.model.task!r}"
             )
         source = from_examples(
-            self._examples(X, y, targets).examples,
+            _weighted(self._examples(X, y, targets).examples, sample_weight),
             None if dev is None else self._examples(*dev, targets).examples,
             config.model.task,
             config.data.dev_fraction,
             config.train.seed,
             labels=targets.names,
         )
-        prepared = prepare_examples(config, source)
+        prepared = prepare_examples(config, source, self._teacher)
         result = train(
             config,
             prepared,
@@ -218,19 +226,6 @@ class Estimator(BaseEstimator, Generic[Model]):
             threads.begin(self.threads)
             threads.settle()
 
-    def answer(self, X: Any) -> list[Answer]:
-        """Return everything the model says about each input, unknown and truncated words included; see `Answer`."""
-        return self.predictor.answer(self._rows(X))
-
-    def encode(self, texts: Any) -> NDArray[np.float32]:
-        """Return the vector of each text, [N, D]; exactly zero for a text without words."""
-        return self.predictor.encode(rows_of(texts, name="texts"))
-
-    def similarity(self, first: Any, second: Any) -> NDArray[np.float32]:
-        """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""
-        a, b = (_unit(self.encode(texts)) for texts in (first, second))
-        return np.clip(a @ b.T, -1, 1).astype(np.float32)
-
     def evaluate(self, X: Any, y: Any) -> Report:
         """Compare predictions with gold.
 
@@ -259,18 +254,42 @@ class Estimator(BaseEstimator, Generic[Model]):
         """
         self.predictor.save(Path(folder))
 
+    def push_to_hub(
+        self, name: str, *, private: bool = False, license: str = "", token: str | None = None
+    ) -> str:
+        """Write the model to the Hugging Face Hub; `heedful.storage.named_models.push_model` has the details.
+
+        Args:
+            name: "user/name"; made if it does not exist.
+            private: whether a new one is private.
+            license: the Hub's short name of the licence that you give the model, such as "apache-2.0".
+            token: a key that may write; None for ``HF_TOKEN`` or the one that ``hf auth login`` stored.
+
+        Returns:
+            The address of the commit.
+        """
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "model"
+            self.save_pretrained(folder)
+            return push_model(folder, name, private=private, license=license, token=token)
+
     @classmethod
     def from_pretrained(
         cls,
         folder: Path | str,
         *,
+        revision: str | None = None,
+        download: bool = False,
         max_tokens: int | None = None,
         truncate: Literal["error", "head"] | None = None,
     ) -> Self:
         """Read a model folder.
 
         Args:
-            folder: a folder that `save_pretrained` or ``heedful train`` wrote.
+            folder: a folder that `save_pretrained` or ``heedful train`` wrote, or the name of a model of an installed
+                package or of the Hugging Face Hub (`heedful.storage.named_models.find_model`).
+            revision: branch, tag or commit on the Hub.
+            download: whether a model of the Hub that this machine does not have may be fetched.
             max_tokens: longest text, in tokens; None for what the model was saved with.
             truncate: what a longer text does: "error", or "head" to read its beginning; None for what was saved.
 
@@ -280,7 +299,9 @@ class Estimator(BaseEstimator, Generic[Model]):
         Raises:
             UsageError: if the model is for another task.
             ArtefactError: if a file is missing or altered.
+            DataError: if the Hub does not give the model.
         """
+        folder = find_model(folder, revision=revision, download=download)
         predictor = load_model(folder, max_tokens=max_tokens, truncate=truncate)
         if not isinstance(predictor, cls.model_type) or predictor.model.task not in cls.tasks:
             raise UsageError(
@@ -324,6 +345,36 @@ class Estimator(BaseEstimator, Generic[Model]):
         tags.target_tags.required = True
         tags.input_tags.one_d_array, tags.input_tags.two_d_array, tags.input_tags.string = True, False, True
         return tags
+
+
+class SentenceEstimator(Estimator[Reader]):
+    """Base of the estimators whose model has one vector for a text; see `Estimator` for the arguments."""
+
+    def answer(self, X: Any) -> list[Answer]:
+        """Return everything the model says about each input, unknown and truncated words included; see `Answer`."""
+        return self.predictor.answer(self._rows(X))
+
+    def encode(self, texts: Any) -> NDArray[np.float32]:
+        """Return the vector of each text, [N, D]; exactly zero for a text without words."""
+        return self.predictor.encode(rows_of(texts, name="texts"))
+
+    def similarity(self, first: Any, second: Any) -> NDArray[np.float32]:
+        """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""
+        a, b = (_unit(self.encode(texts)) for texts in (first, second))
+        return np.clip(a @ b.T, -1, 1).astype(np.float32)
+
+
+def _weighted(examples: list[Example], weights: Any) -> list[Example]:
+    if weights is None:
+        return examples
+    values = np.asarray(weights, np.float64)
+    if values.shape != (len(examples),):
+        raise UsageError(
+            f"sample_weight: expected {len(examples)} numbers, got an array of shape {values.shape}"
+        )
+    if not (np.isfinite(values) & (values >= 0)).all() or not values.any():
+        raise UsageError("sample_weight: expected finite numbers, 0 or more, and at least one above 0")
+    return [replace(each, weight=float(value)) for each, value in zip(examples, values, strict=True)]
 
 
 def _plain(value: Any) -> Any:

@@ -1,22 +1,31 @@
-"""The five estimators, and the function that loads the right one from a model folder."""
+"""The estimators of sentences and pairs, and the function that loads the right one from a model folder."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.config import RunConfig
-from heedful.estimators.estimator import Estimator
+from heedful.data.readers.table_files import read_requests
+from heedful.errors import UsageError
+from heedful.estimators.estimator import SentenceEstimator
+from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.targets import AnyTargets, Classes, LabelSets
+from heedful.run.distilling import Answering, PythonTeacher
+from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import AnyModel, LabelsModel, Predictor, ScoreModel, load_model
 
+AnyTeacher = str | Path | Sequence[str | Path] | Answering
+"""A model folder or a file of soft labels, several folders, or a function."""
 
-class _Classifier(ClassifierMixin, Estimator[Predictor]):
+
+class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
     """What the two classifiers share.
 
     Attributes:
@@ -44,6 +53,44 @@ class _Classifier(ClassifierMixin, Estimator[Predictor]):
         assert isinstance(targets, Classes)  # what the two methods above return
         self.classes_ = targets.values
 
+    def fit(
+        self, X: Any, y: Any, *, teacher: AnyTeacher | None = None, texts: Any = None, **options: Any
+    ) -> Self:
+        """Train, with a teacher's answers beside the classes if there is one; see docs/distillation.md.
+
+        How much the teacher counts, its temperature and changed copies of the texts are settings of the constructor:
+        ``distil__weight``, ``distil__temperature``, ``distil__augment`` and so on.
+
+        Args:
+            X: see `Estimator.fit`.
+            y: see `Estimator.fit`.
+            teacher: a model folder, several of them (the mean of their probabilities), or a file of soft labels; or a
+                function that takes a list of texts or pairs and returns one row of probabilities each, in the order of
+                `classes_`, or one mapping of classes to probabilities each.
+            texts: texts or pairs without classes, which the teacher answers too.
+            **options: ``dev``, ``folder``, ``progress`` and ``baseline`` of `Estimator.fit`.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            UsageError: also if texts are given without a teacher.
+            ArtefactError: if a teacher's model is missing or altered.
+        """
+        if teacher is None:
+            if texts is not None:
+                raise UsageError("texts: are for a teacher to answer; give teacher too")
+            return super().fit(X, y, **options)
+        given, settings = self._given, self._settings
+        unlabelled = None if texts is None else read_requests(self._rows(texts), pair=self._pair())
+        self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabelled)
+        try:
+            self._settings = {**settings, "distil__teacher": _names(teacher)}
+            return super().fit(X, y, **options)
+        finally:
+            self._given, self._settings = given, settings
+            del self._teacher
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return probabilities, [N, Y]; rows sum to 1."""
         predictor = self.predictor
@@ -70,6 +117,13 @@ class _Classifier(ClassifierMixin, Estimator[Predictor]):
         return float(np.average(report.gold == report.predicted, weights=sample_weight))
 
 
+def _names(teacher: AnyTeacher) -> list[str]:
+    """Return what the settings call a teacher."""
+    if callable(teacher):
+        return [f"python:{getattr(teacher, '__name__', type(teacher).__name__)}"]
+    return [str(teacher)] if isinstance(teacher, str | Path) else [str(one) for one in teacher]
+
+
 class TextClassifier(_Classifier):
     """Classify texts; see `Estimator` for the arguments.
 
@@ -92,7 +146,7 @@ class PairClassifier(_Classifier):
     task, tasks = "pair", ("pair",)
 
 
-class MultiLabelClassifier(ClassifierMixin, Estimator[LabelsModel]):
+class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     """Give texts any number of labels; see `Estimator` for the arguments.
 
     ``y`` is a list of labels a text (may be empty), or an indicator matrix. The probability from which a label is
@@ -151,7 +205,7 @@ class MultiLabelClassifier(ClassifierMixin, Estimator[LabelsModel]):
         return tags
 
 
-class _Scorer(RegressorMixin, Estimator[ScoreModel]):
+class _Scorer(RegressorMixin, SentenceEstimator[ScoreModel]):
     """What the two scorers share."""
 
     model_type = ScoreModel
@@ -214,34 +268,60 @@ class PairScorer(_Scorer):
         return self.evaluate(X, y).metrics["pearson"]
 
 
-AnyEstimator = TextClassifier | PairClassifier | MultiLabelClassifier | TextScorer | PairScorer
+AnyEstimator = TextClassifier | PairClassifier | MultiLabelClassifier | TokenTagger | TextScorer | PairScorer
 _OWN: tuple[type[AnyEstimator], ...] = (
     TextClassifier,
     PairClassifier,
     MultiLabelClassifier,
+    TokenTagger,
     TextScorer,
     PairScorer,
 )
 _BY_TASK = {task: kind for kind in _OWN for task in kind.tasks}
 
 
+def load(name: str) -> AnyEstimator | AnyModel:
+    """Load a model that an installed package brings.
+
+    Args:
+        name: such as "en-nli" of heedful-en; `heedful.storage.named_models.packaged_models` lists them.
+
+    Returns:
+        What `from_pretrained` returns for its folder.
+
+    Raises:
+        UsageError: if no installed package has a model of this name.
+    """
+    return from_pretrained(find_packaged(name))
+
+
 def from_pretrained(
-    folder: Path | str, *, max_tokens: int | None = None, truncate: Literal["error", "head"] | None = None
+    folder: Path | str,
+    *,
+    revision: str | None = None,
+    download: bool = False,
+    max_tokens: int | None = None,
+    truncate: Literal["error", "head"] | None = None,
 ) -> AnyEstimator | AnyModel:
     """Read a model folder into the estimator of its task.
 
     Args:
-        folder: a folder that `save_pretrained` or ``heedful train`` wrote.
+        folder: a folder that `save_pretrained` or ``heedful train`` wrote, or the name of a model of an installed
+            package or of the Hugging Face Hub (`heedful.storage.named_models.find_model`).
+        revision: branch, tag or commit on the Hub.
+        download: whether a model of the Hub that this machine does not have may be fetched.
         max_tokens: longest text, in tokens; None for what the model was saved with.
         truncate: what a longer text does: "error", or "head" to read its beginning; None for what was saved.
 
     Returns:
-        A `TextClassifier`, `PairClassifier`, `MultiLabelClassifier`, `TextScorer` or `PairScorer`; the model itself
-        where its task has no estimator.
+        A `TextClassifier`, `PairClassifier`, `MultiLabelClassifier`, `TokenTagger`, `TextScorer` or `PairScorer`; the
+        model itself where its task has no estimator.
 
     Raises:
         ArtefactError: if a file is missing or altered.
+        DataError: if the Hub does not give the model.
     """
+    folder = find_model(folder, revision=revision, download=download)
     model = load_model(folder, max_tokens=max_tokens, truncate=truncate)
     kind = _BY_TASK.get(model.model.task)
     return model if kind is None else kind._around(model, folder)  # type: ignore[arg-type]

@@ -190,6 +190,14 @@ def _lists(y: Any) -> list[list[str]]:
         if not isinstance(labels, list | tuple | set | frozenset) or not all(
             isinstance(n, str) for n in labels
         ):
+            width = next((len(each) for each in y if isinstance(each, list | tuple) and each), 0)
+            numbers = isinstance(labels, list | tuple) and all(isinstance(n, int | float) for n in labels)
+            if numbers and width:
+                row = next((k for k, each in enumerate(y, start=1) if len(each) != width), row)
+                raise DataError(
+                    f"target {row}: expected an indicator matrix with {width} columns in every row, as in the first; "
+                    f"got {y[row - 1]!r:.80}"
+                )
             raise DataError(f"target {row}: expected a list of labels, got {labels!r:.80}")
         found.append([str(name) for name in labels])
     return found

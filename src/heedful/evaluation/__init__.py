@@ -4,7 +4,7 @@ from heedful.evaluation.calibration import Calibration, Reliability, calibration
 from heedful.evaluation.metrics import METRICS, Metric, classification_metrics, relatedness_metrics
 from heedful.evaluation.report import Report, evaluate_classes, evaluate_scores
 from heedful.evaluation.role_counts import Counts, RoleScores, compare_frames
-from heedful.evaluation.sequences import evaluate_roles
+from heedful.evaluation.sequences import evaluate_roles, evaluate_tags
 from heedful.evaluation.significance import (
     Comparison,
     Interval,
@@ -34,6 +34,7 @@ __all__ = [
     "evaluate_classes",
     "evaluate_roles",
     "evaluate_scores",
+    "evaluate_tags",
     "fit_temperature",
     "holm",
     "mcnemar",

@@ -68,8 +68,8 @@ def render_confusion(report: Report) -> str:
     names = [f"{number} {name}" for number, name in enumerate(report.confusion, start=1)]
     cells = [list(row.values()) for row in report.confusion.values()]
     width = max(5, len(f"{report.count:,}") + 1)
-    side = max(len(name) for name in [*names, "gold, answered:"])
-    lines = [f"{'gold, answered:':<{side}}" + "".join(f"{k:>{width}}" for k in range(1, len(names) + 1))]
+    side = max(len(name) for name in [*names, "gold, predicted:"])
+    lines = [f"{'gold, predicted:':<{side}}" + "".join(f"{k:>{width}}" for k in range(1, len(names) + 1))]
     lines += [
         f"{name:<{side}}" + "".join(f"{cell:>{width},}" for cell in row)
         for name, row in zip(names, cells, strict=True)

@@ -1,15 +1,17 @@
-"""The report on translations."""
+"""The reports on answers that are sequences: translations, semantic roles, tags of words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.bio import Span, scheme_of, spans_of
 from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
 from heedful.evaluation.metrics import NAMES, length_bins
-from heedful.evaluation.report import Groups, Report
+from heedful.evaluation.report import Groups, Report, evaluate_classes, figures_by_group
 from heedful.evaluation.role_counts import PREDICATE, Counts, FrameOutcome, RoleScores
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 
@@ -101,6 +103,93 @@ def evaluate_roles(
         by_length={name: by_length[name] for name in NAMES if name in by_length},
         statistics={name: STATISTICS[name] for name in scores.metrics()},
     )
+
+
+def evaluate_tags(
+    gold: Sequence[Sequence[str]],
+    answered: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    *,
+    groups: Sequence[str] = (),
+    lengths: NDArray[np.int64] | None = None,
+    seconds: float = 0.0,
+    notes: dict[str, int] | None = None,
+) -> Report:
+    """Report on tagged words.
+
+    Args:
+        gold: the tags of each sentence, [N].
+        answered: likewise what was answered, of the same lengths.
+        labels: all tags; they decide whether spans are counted (`heedful.data.bio.scheme_of`).
+        groups: group of each sentence, [N]; empty for none.
+        lengths: words of each sentence, [N, 1]; None leaves the figures by length out.
+        seconds: time the answers took.
+        notes: counts to print below the figures.
+
+    Returns:
+        Of plain tags a report on words: "accuracy", "macro_f1" and "f1", which is micro-averaged and so the accuracy.
+        Of spans a report on sentences: "f1", "precision" and "recall" of whole spans, as the package seqeval counts
+        them, and the "accuracy" of the tags.
+    """
+    bins = [] if lengths is None else length_bins(lengths)
+    if scheme_of(labels) == "plain":
+        number = {tag: place for place, tag in enumerate(labels)}
+        sizes = [len(tags) for tags in gold]
+        words = [np.array([number[t] for tags in part for t in tags], np.int64) for part in (gold, answered)]
+        report = evaluate_classes(
+            words[0],
+            words[1],
+            labels,
+            groups=[name for name, size in zip(groups, sizes, strict=False) for _ in range(size)],
+            lengths=None if lengths is None else np.repeat(lengths, sizes, axis=0),
+            seconds=seconds,
+            notes=notes,
+        )
+        return replace(report, metrics={**report.metrics, "f1": report.metrics["accuracy"]})
+    spans = [(set(spans_of(own)), set(spans_of(other))) for own, other in zip(gold, answered, strict=True)]
+    counts = [Counts(len(a & b), len(b - a), len(a - b)) for a, b in spans]
+    right = [sum(a == b for a, b in zip(*pair, strict=True)) for pair in zip(gold, answered, strict=True)]
+    size = [len(tags) for tags in gold]
+
+    def figures(here: NDArray[np.bool_]) -> dict[str, float]:
+        chosen = np.flatnonzero(here)
+        total = sum((counts[row] for row in chosen), Counts())
+        words = sum(size[row] for row in chosen)
+        accuracy = sum(right[row] for row in chosen) / words if words else 0.0
+        return {"f1": total.f1, "precision": total.precision, "recall": total.recall, "accuracy": accuracy}
+
+    packed = (
+        pack_frames(counts) if max(map(len, (s for pair in spans for s in pair)), default=0) < 1000 else None
+    )
+    by_length = figures_by_group(bins, figures, len(gold))
+    return Report(
+        len(gold),
+        figures(np.ones(len(gold), bool)),
+        figures_by_group(groups, figures, len(gold)),
+        {role: _row(own) for role, own in sorted(_by_role(spans).items())},
+        seconds=seconds,
+        notes=notes or {},
+        gold=np.empty(0) if packed is None else packed[0],
+        predicted=np.empty(0) if packed is None else packed[1],
+        by_length={name: by_length[name] for name in NAMES if name in by_length},
+        statistics={}
+        if packed is None
+        else {name: STATISTICS[name] for name in ("f1", "precision", "recall")},
+    )
+
+
+def _by_role(spans: Sequence[tuple[set[Span], set[Span]]]) -> dict[str, Counts]:
+    """Return the counts of the spans of each kind."""
+    found: dict[str, Counts] = {}
+    for gold, answered in spans:
+        parts = (
+            (gold & answered, Counts(1)),
+            (answered - gold, Counts(0, 1)),
+            (gold - answered, Counts(0, 0, 1)),
+        )
+        for span, one in ((span, one) for part, one in parts for span in part):
+            found[span.role] = found.get(span.role, Counts()) + one
+    return found
 
 
 def _row(counts: Counts) -> dict[str, float]:

@@ -115,6 +115,8 @@ STATISTICS: dict[str, Statistic] = {
 """Name of a metric to its form over weighted copies."""
 
 
+COUNTS = ("f1", "precision", "recall", "complete")
+"""Metrics of answers that `pack_frames` packed."""
 _FRAME = 1000
 """More than the arguments of one frame."""
 

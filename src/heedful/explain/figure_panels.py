@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heedful.explain import panels
-from heedful.explain.characters import cells, shorten, visible
 from heedful.explain.summary import LABEL_CELLS, focus, maps_beside, maps_to_draw, opened_against
+from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from heedful.drawing import write_figure
 from heedful.explain import panels
-from heedful.explain.characters import shorten
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.style import drawable
 from heedful.explain.summary import opened_against
+from heedful.text.characters import shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

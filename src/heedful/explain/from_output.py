@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.explain.assembling import assembled
 from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import DeletionScore
-from heedful.explain.legends import System, default_notes
+from heedful.explain.legends import System
+from heedful.runtime.answers import Shown
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -90,17 +92,16 @@ def explanation_from(
         name: _cropped(weights, index, tuple(sizes), f"alignment {name!r}")
         for name, weights in by_caption(alignments or {}).items()
     }
-    return Explanation(
-        sides=views,
-        labels=tuple(labels),
-        probabilities=tuple(probabilities or ()),
-        score=score,
-        score_range=score_range,
+    explanation = assembled(
+        views,
+        Shown(tuple(labels), tuple(probabilities or ()), score, score_range),
+        system,
+        pooling,
         alignments=between,
-        method=system.name,
-        notes={**default_notes(views, between, system, averaged=averaged, pooling=pooling), **(notes or {})},
-        faithfulness=faithfulness,
+        averaged=averaged,
+        notes=notes,
     )
+    return replace(explanation, faithfulness=faithfulness)
 
 
 def _view(

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful import __version__
-from heedful.explain.characters import shorten, visible
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
 from heedful.explain.style import style_sheet
@@ -16,6 +15,7 @@ from heedful.explain.summary import LONG, Link, selection, strongest_alignments,
 from heedful.explain.svg import LEVELS
 from heedful.explain.wide import wide_section
 from heedful.storage import write_text
+from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Explanation, SentenceView

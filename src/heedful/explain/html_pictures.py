@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.characters import visible
 from heedful.explain.summary import MANY, by_layer, focus, maps_beside, opened_against
 from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
+from heedful.text.characters import visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Array, Explanation, SentenceView

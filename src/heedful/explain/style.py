@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from heedful.drawing import families
-from heedful.explain.characters import visible
+from heedful.text.characters import visible
 
 _LIGHT = ("#eef4fa", "#c9ddee", "#8fbcdc", "#4f94c9", "#1f68ad", "#0b3c7d", "#06234f")
 _DARK = ("#1b2530", "#1c3a55", "#1f5585", "#2a6ca6", "#5b9fd6", "#9ac8ee", "#e6f3ff")

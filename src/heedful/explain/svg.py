@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from heedful.explain.characters import cells, shorten, visible
 from heedful.explain.summary import LABEL_CELLS, NUMBERS_UP_TO, cell_number, shade
+from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Array

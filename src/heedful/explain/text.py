@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from heedful.explain.characters import cells, pad, shorten, visible
 from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
 from heedful.explain.wide import wide_lines
+from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Explanation, SentenceView

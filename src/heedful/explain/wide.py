@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.explain.characters import cells, pad, shorten, visible
+from heedful.text.characters import cells, pad, shorten, visible
 
 NOTE = (
     "The wide part is a linear model over words, pairs of neighbors and characters whose result is added to the "

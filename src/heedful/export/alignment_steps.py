@@ -6,6 +6,7 @@ from heedful.export.encoder_steps import encoder_steps
 from heedful.export.recording import Recording
 from heedful.models import AlignmentNetwork
 from heedful.runtime.program import SIDES, WORDS
+from heedful.structures import MapPlace
 
 
 def alignment_steps(network: AlignmentNetwork, read: Recording, answer: Recording) -> str:
@@ -26,8 +27,10 @@ def alignment_steps(network: AlignmentNetwork, read: Recording, answer: Recordin
         states = encoder_steps(reader.encoder, read, states)
     attended = read.sequence(network.attend, states)
     vectors = []
-    for side, other in (SIDES, reversed(SIDES)):
+    for side, other in (SIDES, SIDES[::-1]):
         aligned = answer.step("align", f"{side}.{attended}", f"{other}.{attended}", f"{other}.{states}")
+        place = MapPlace(kind=f"{side} to {other}")
+        answer.show("alignment", aligned, place, turned=side != SIDES[0])
         compared = answer.sequence(network.compare, answer.concat([f"{side}.{states}", aligned]))
         vectors.append(answer.step("total", compared))
     return answer.dense(network.output, answer.sequence(network.aggregate, answer.concat(vectors)))

@@ -16,6 +16,7 @@ from heedful.encoders import (
 from heedful.export.encoder_steps import encoder_steps
 from heedful.export.recording import Recording, rule
 from heedful.nn import BothWays, Convolution, Gru, Lstm
+from heedful.structures import MapPlace
 
 
 @encoder_steps.register
@@ -28,6 +29,7 @@ def _(encoder: IntraSentenceEncoder, record: Recording, x: str) -> str:
     compared = record.sequence(encoder.compare, x)
     weights = {"distances": encoder.distance_bias}
     attended = record.step("product", compared, compared, x, weights=weights, mask=rule(Band()))
+    record.show("map", attended, MapPlace(kind="intra-sentence"))
     return record.concat([x, attended])
 
 

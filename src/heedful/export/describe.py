@@ -21,7 +21,7 @@ from heedful.export import (  # noqa: F401  (they enter what they write down)
 )
 from heedful.export.alignment_steps import alignment_steps
 from heedful.export.encoder_steps import encoder_steps
-from heedful.export.pooling_steps import pooling_steps
+from heedful.export.pooling_steps import pooling_steps, weighing_steps
 from heedful.export.recording import NotDescribed, Recording
 from heedful.models import (
     AlignmentNetwork,
@@ -32,7 +32,7 @@ from heedful.models import (
     TextNetwork,
 )
 from heedful.nn import Highway, WordEmbedding
-from heedful.nn.heads import ClassifierHead, RelatednessHead
+from heedful.nn.heads import ClassifierHead, Matching, RelatednessHead
 from heedful.runtime.program import FORMAT, SIDES, WORDS
 from heedful.runtime.settings import MISSING
 
@@ -59,7 +59,8 @@ def described(network: nn.Module) -> dict[str, Any]:
         network: any network.
 
     Returns:
-        The description.
+        The description; beside the steps it names the tensors that the network itself holds: "scale" of one that gives
+        numbers, "thresholds" of one that gives several labels.
 
     Raises:
         NotDescribed: naming the setting for which there are no steps.
@@ -77,8 +78,11 @@ def described(network: nn.Module) -> dict[str, Any]:
     vector = None
     if isinstance(network, AlignmentNetwork):
         logits = alignment_steps(network, read, answer)
+    elif isinstance(reader, SentenceEncoder) and reader.window:
+        raise NotDescribed('data.truncate = "window": texts are read in windows, which is not described')
     elif isinstance(reader, SentenceEncoder):
         vector = pooling_steps(reader.pooling, read, encoder_steps(reader.encoder, read, WORDS))
+        read.show("weights", weighing_steps(read, vector))
         logits = answer_steps(network, answer, [f"{side}.{vector}" for side in SIDES[: network.sides]])
     else:
         raise NotDescribed(f"{type(network).__name__} is not described")
@@ -90,6 +94,8 @@ def described(network: nn.Module) -> dict[str, Any]:
         "answer": answer.steps,
         "vector": vector,
         "logits": logits,
+        "shown": {"prefix": list(network.prefix), "read": read.shown, "answer": answer.shown},
+        **{name: name for name, _ in network.named_buffers(recurse=False)},
     }
 
 
@@ -113,16 +119,12 @@ def answer_steps(network: Network, record: Recording, vectors: list[str]) -> str
 
 @answer_steps.register
 def _(network: TextNetwork, record: Recording, vectors: list[str]) -> str:
-    return _classifier(network.head, record, vectors[0])
+    return classifier_steps(network.head, record, vectors[0])
 
 
 @answer_steps.register
 def _(network: PairNetwork, record: Recording, vectors: list[str]) -> str:
-    first, second = vectors
-    difference, product = record.step("subtract", first, second), record.step("multiply", first, second)
-    if network.matching == "absolute":
-        difference, product = product, record.step("absolute", difference)
-    return _classifier(network.head, record, record.concat([first, second, difference, product]))
+    return classifier_steps(network.head, record, match_steps(network.matching, record, vectors))
 
 
 @answer_steps.register
@@ -134,7 +136,35 @@ def _(network: RelatednessNetwork, record: Recording, vectors: list[str]) -> str
     return record.dense(head.output, hidden)
 
 
-def _classifier(head: ClassifierHead, record: Recording, vector: str) -> str:
+def match_steps(matching: Matching, record: Recording, vectors: list[str]) -> str:
+    """Record how the vectors of a pair become features; see `heedful.nn.heads.match_features`.
+
+    Args:
+        matching: "signed" or "absolute".
+        record: gets the steps.
+        vectors: names of both vectors.
+
+    Returns:
+        The name of the features.
+    """
+    first, second = vectors
+    difference, product = record.step("subtract", first, second), record.step("multiply", first, second)
+    if matching == "absolute":
+        difference, product = product, record.step("absolute", difference)
+    return record.concat([first, second, difference, product])
+
+
+def classifier_steps(head: ClassifierHead, record: Recording, vector: str) -> str:
+    """Record the layers of a classifier.
+
+    Args:
+        head: the layers.
+        record: gets the steps.
+        vector: name of the features.
+
+    Returns:
+        The name of the logits.
+    """
     hidden = record.dense(head.hidden, vector)
     if isinstance(head.highway, Highway):
         gate = record.step("activation", record.dense(head.highway.gate, hidden), name="sigmoid")

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from heedful.encoders import DisaBlock, DisanEncoder
+from heedful.encoders.context_encoder import places_of
 from heedful.export.encoder_steps import encoder_steps
 from heedful.export.recording import Recording, rule
 from heedful.nn import FusionGate
+from heedful.structures import MapPlace
 
 
 @encoder_steps.register
 def _(encoder: DisanEncoder, record: Recording, x: str) -> str:
     blocks = [block for block in encoder.blocks if isinstance(block, DisaBlock)]
-    return record.concat([_disa_block(block, record, x) for block in blocks])
+    places = places_of(encoder.config.masks, axis="features")
+    return record.concat(
+        [_disa_block(block, record, x, place) for block, place in zip(blocks, places, strict=True)]
+    )
 
 
-def _disa_block(block: DisaBlock, record: Recording, x: str) -> str:
+def _disa_block(block: DisaBlock, record: Recording, x: str, place: MapPlace) -> str:
     h, mask = record.dense(block.hidden, x), rule(block.mask)
     if block.score == "general":
         pairs = block.pairs
@@ -25,10 +30,11 @@ def _disa_block(block: DisaBlock, record: Recording, x: str) -> str:
     else:
         query = record.step("add", record.dense(block.query, h), weights={"bias": block.bias})
         context = record.step("additive", query, record.dense(block.key, h), h, mask=mask, scale=block.scale)
-    return fused_steps(block.gate, record, h, context)
+    record.show("map", context, place)
+    return fused_steps(block.gate, record, h, context, place)
 
 
-def fused_steps(gate: FusionGate, record: Recording, word: str, context: str) -> str:
+def fused_steps(gate: FusionGate, record: Recording, word: str, context: str, place: MapPlace) -> str:
     """Record DiSAN's fusion gate.
 
     Args:
@@ -36,10 +42,13 @@ def fused_steps(gate: FusionGate, record: Recording, word: str, context: str) ->
         record: gets the steps.
         word: name of the words' own states.
         context: name of the states in context.
+        place: where the gate stands in the network.
 
     Returns:
         The name of the fused states.
     """
     scores = record.dense(gate.word, word), record.dense(gate.context, context)
     score = record.step("add", *scores, weights={"bias": gate.bias})
-    return record.step("mix", record.step("activation", score, name="sigmoid"), word, context)
+    opened = record.step("activation", score, name="sigmoid")
+    record.show("gate", opened, place)
+    return record.step("mix", opened, word, context)

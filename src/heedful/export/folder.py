@@ -33,7 +33,7 @@ def export_folder(folder: ModelFolder, description: Mapping[str, Any], path: Pat
     """
     state = folder.state
     if numbers != "float32":
-        state = _halved(state) if numbers == "float16" else _rounded(state)
+        state = _halved(state) if numbers == "float16" else rounded(state)
     config = {**folder.config, "network": {**description, "numbers": numbers}}
     save_model_folder(
         path,
@@ -61,14 +61,22 @@ def _halved(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return halved
 
 
-def _rounded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    rounded: dict[str, Tensor] = {}
+def rounded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Turn matrices into whole numbers of 8 bits.
+
+    Args:
+        state: tensors by name.
+
+    Returns:
+        The same, each matrix as int8 with a scale a row, under its name with `SCALE` behind it.
+    """
+    made: dict[str, Tensor] = {}
     for name, tensor in state.items():
         if not _is_matrix(name, tensor):
-            rounded[name] = tensor
+            made[name] = tensor
             continue
         rows = tensor.float()
         scale = rows.abs().amax(dim=1).clamp(min=torch.finfo(torch.float32).tiny) / _MOST
-        rounded[name] = (rows / scale[:, None]).round().to(torch.int8)
-        rounded[name + SCALE] = scale
-    return rounded
+        made[name] = (rows / scale[:, None]).round().to(torch.int8)
+        made[name + SCALE] = scale
+    return made

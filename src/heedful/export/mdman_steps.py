@@ -17,13 +17,20 @@ def _(encoder: MdmanEncoder, record: Recording, x: str) -> str:
     h = x if encoder.hidden is None else record.dense(encoder.hidden, x)
     fused = []
     directions = list(_DIRECTIONS.values()) * len(encoder.config.attentions)
-    for way, mask in zip(encoder.ways, directions, strict=True):
+    if encoder.policy is not None:  # one that does not act yet has chosen nothing
+        record.show("chosen", opened[0]) if opened else record.show("unchosen", x)
+    for way, mask, place in zip(encoder.ways, directions, encoder.places, strict=True):
         assert isinstance(way, Way)
         own = h if way.hidden is None else record.dense(way.hidden, h)
-        fused.append(fused_steps(way.gate, record, own, _attended(way, record, own, rule(mask), opened)))
+        attended = _attended(way, record, own, rule(mask), opened)
+        record.show("map", attended, place)
+        fused.append(fused_steps(way.gate, record, own, attended, place))
     fusion = encoder.fusion
     tanh = [record.step("activation", record.dense(fusion.hidden, each), name="tanh") for each in fused]
-    return record.step("fuse", *fused, *(record.dense(fusion.score, each) for each in tanh))
+    states = record.step("fuse", *fused, *(record.dense(fusion.score, each) for each in tanh))
+    for number, place in enumerate(encoder.places):
+        record.show("fusion", states, place, number=number)
+    return states
 
 
 def _attended(way: Way, record: Recording, h: str, mask: dict[str, object], opened: list[str]) -> str:

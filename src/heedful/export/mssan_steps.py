@@ -12,6 +12,7 @@ from heedful.encoders.priors import DIRECTIONS, Prior, RelativePositions, Sinuso
 from heedful.export.encoder_steps import encoder_steps
 from heedful.export.recording import Recording, rule
 from heedful.nn import FeedForward, ProjectedGate
+from heedful.structures import MapPlace
 
 
 @encoder_steps.register
@@ -24,7 +25,12 @@ def _(encoder: MssanEncoder, record: Recording, x: str) -> str:
             block = encoder.blocks[number * config.layers + layer]
             assert isinstance(block, MssanBlock)
             heads = [_head(prior, config.without_parse) for prior in priors]
-            states = _mssan_block(block, record, states, heads, config.alpha)
+            context = _attended(block, record, states, heads, config.alpha)
+            for place_number, place in enumerate(encoder.places(number, layer)):
+                record.show("map", context, place, number=place_number)
+            context = record.dense(block.attention.output, context)
+            fused = _projected(block.gate, record, states, context, encoder.gate_place(number, layer))
+            states = _feed_forward(block.feed_forward, record, fused)
         results.append(states)
     return record.concat(results)
 
@@ -35,7 +41,7 @@ def _head(prior: Prior, without_parse: str) -> dict[str, object]:
     return {"mask": rule(DIRECTIONS[prior.direction]), "distance": distance == "word"}
 
 
-def _mssan_block(
+def _attended(
     block: MssanBlock, record: Recording, x: str, heads: list[dict[str, object]], alpha: float
 ) -> str:
     attention = block.attention
@@ -52,15 +58,15 @@ def _mssan_block(
             "position": positions.position,
             "projection": positions.projection.weight,
         }
-    context = record.step("heads", *parts, weights=weights, **settings)
-    fused = _projected(block.gate, record, x, record.dense(attention.output, context))
-    return _feed_forward(block.feed_forward, record, fused)
+    return record.step("heads", *parts, weights=weights, **settings)
 
 
-def _projected(gate: ProjectedGate, record: Recording, word: str, context: str) -> str:
+def _projected(gate: ProjectedGate, record: Recording, word: str, context: str, place: MapPlace) -> str:
     word, context = record.dense(gate.word, word), record.dense(gate.context, context)
     score = record.step("add", record.dense(gate.word_score, word), record.dense(gate.context_score, context))
-    return record.step("mix", record.step("activation", score, name="sigmoid"), word, context)
+    opened = record.step("activation", score, name="sigmoid")
+    record.show("gate", opened, place)
+    return record.step("mix", opened, word, context)
 
 
 def _feed_forward(layer: FeedForward, record: Recording, x: str) -> str:

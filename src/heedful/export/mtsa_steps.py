@@ -29,6 +29,8 @@ def _(encoder: MtsaEncoder, record: Recording, x: str) -> str:
         gates = [
             record.step("activation", gate, name="sigmoid") for gate in each_head(encoder.gate, record, both)
         ]
+        for gate, place in zip(gates, encoder.attention.places, strict=True):
+            record.show("gate", gate, place)
         states = [record.step("mix", *parts) for parts in zip(gates, values, states, strict=True)]
     return record.concat(states)
 
@@ -131,16 +133,18 @@ def tensorized_steps(
         settings: dict[str, Any] = {"pairs": queries is not None, "scored": sources is not None}
         settings |= {"mask": rule(mask), "token2token": attention.token2token}
         states.append(record.step("tensorized", *of, **settings))
+        record.show("map", states[-1], attention.places[head])
     return states
 
 
 @encoder_steps.register
 def _(encoder: MtsaStackedEncoder, record: Recording, x: str) -> str:
-    for layer in encoder.layers:
+    for record.layer, layer in enumerate(encoder.layers, start=1):
         assert isinstance(layer, StackedLayer)
         first, second = layer.norms
         dense = record.dense(layer.dense, x)
         wide, narrow = layer.dense.weight.shape
         x = record.norm(first, record.step("add", x, dense) if wide == narrow else dense)
         x = record.norm(second, record.step("add", x, encoder_steps(layer.attention, record, x)))
+    record.layer = None
     return x

@@ -65,6 +65,7 @@ def export_onnx(
             "markup": text.get("markup", "keep"),
             "max_tokens": text["max_tokens"],
             "vocabulary": folder.vocabulary,
+            **({"thresholds": folder.state["thresholds"].tolist()} if "thresholds" in description else {}),
         },
         temperature,
     )

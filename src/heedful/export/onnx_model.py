@@ -27,7 +27,8 @@ def write_onnx(
     """Write a network as an ONNX file.
 
     Inputs are ids [B, L] int64, 0 at padding, which follows the words; B and L are free, and L is at least 1. Outputs
-    are "logits" and "probabilities" [B, Y], and a vector for each text where the network has them.
+    are "logits" [B, Y], a vector for each text where the network has them, and "probabilities" [B, Y]: of classes and
+    grades the softmax, of several labels the sigmoid; a network that gives a number has none.
 
     Args:
         description: of the network.
@@ -62,9 +63,12 @@ def write_onnx(
             outputs[vector] = ["B", "D"]
     logits = _run(graph, description["answer"], weights, values)[description["logits"]]
     _output(graph, logits, "logits")
-    scaled = graph.node("Div", "logits", graph.constant(temperature))
-    graph.nodes.append(("Softmax", (scaled,), ("probabilities",), {"axis": -1}))
-    outputs |= {"logits": ["B", "Y"], "probabilities": ["B", "Y"]}
+    outputs["logits"] = ["B", "Y"]
+    if "scale" not in description:
+        scaled = graph.node("Div", "logits", graph.constant(temperature))
+        kind = ("Sigmoid", {}) if "thresholds" in description else ("Softmax", {"axis": -1})
+        graph.nodes.append((kind[0], (scaled,), ("probabilities",), kind[1]))
+        outputs["probabilities"] = ["B", "Y"]
     plain = {name: each if isinstance(each, str) else json.dumps(each) for name, each in metadata.items()}
     return write_graph(graph, inputs, outputs, {**plain, "opset": str(OPSET)})
 

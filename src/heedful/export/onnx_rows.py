@@ -92,6 +92,14 @@ def scaled(graph: Graph, step: Step, x: Value) -> Value:
 
 
 @emitter
+def rescale(graph: Graph, step: Step, x: Value) -> Value:
+    """A number of standard deviations from a mean, on its own scale."""
+    mean, deviation = step.floats("scale", 4)[:2].tolist()
+    scaled = graph.node("Mul", x.name, graph.constant(deviation))
+    return Value(graph.node("Add", scaled, graph.constant(mean)), x.valid)
+
+
+@emitter
 def absolute(graph: Graph, step: Step, x: Value) -> Value:
     """The value without its sign."""
     return Value(graph.node("Abs", x.name), x.valid)

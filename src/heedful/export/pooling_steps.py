@@ -84,3 +84,9 @@ def _(pooling: MultiDimensional, record: Recording, states: str) -> str:
     both = record.step("add", record.dense(scores.key, states), query)
     score = record.dense(scores.score, record.step("activation", both, name=scores.activation))
     return record.step("weighted_sum", states, score)
+
+
+def weighing_steps(record: Recording, vector: str) -> list[str]:
+    """Return the names of the values that weigh the words of a sentence: the vector, or its parts side by side."""
+    made = next(step for step in record.steps if step["to"] == vector)
+    return list(made["of"]) if made["do"] == "concat" else [vector]

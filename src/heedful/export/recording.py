@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from torch import Tensor, nn
 
 from heedful.attention.masks import BandMask, Both, Either, Mask
 from heedful.attention.visibility import Band
+from heedful.encoders.context_encoder import in_layer
 from heedful.errors import UsageError
 from heedful.nn import Dense
+from heedful.structures import MapPlace
 
 
 class NotDescribed(UsageError):
@@ -27,12 +30,16 @@ class Recording:
 
     Attributes:
         steps: what was recorded.
+        shown: what an explanation shows of the values; see `show`.
+        layer: the layer that is being recorded, from 1, in a stack; else None.
     """
 
     def __init__(self, network: nn.Module) -> None:
         tensors = {**dict(network.named_buffers()), **dict(network.named_parameters())}
         self._names = {id(tensor): name for name, tensor in tensors.items()}
         self.steps: list[dict[str, Any]] = []
+        self.shown: list[dict[str, Any]] = []
+        self.layer: int | None = None
 
     def name(self, tensor: Tensor) -> str:
         """Return the name under which a tensor of the network is saved."""
@@ -59,6 +66,23 @@ class Recording:
         self.steps.append({**step, **settings})
         name: str = step["to"]
         return name
+
+    def show(self, what: str, of: str | list[str], place: MapPlace | None = None, **settings: Any) -> None:
+        """Record that an explanation shows a value, or how the step that makes it weighs what it reads.
+
+        Args:
+            what: one of the kinds of `heedful.runtime.looking`.
+            of: name of the value; for "weights" of all parts of the sentence vector.
+            place: where it stands in the network.
+            **settings: "number", of a head or a share, from 0; "turned", for an alignment whose rows are words of the
+                second side.
+        """
+        entry: dict[str, Any] = {"what": what, "of": of}
+        if place is not None:
+            if self.layer is not None:
+                (place,) = in_layer(self.layer, {place: None})
+            entry["place"] = {name: value for name, value in asdict(place).items() if value not in ("", None)}
+        self.shown.append({**entry, **settings})
 
     def dense(self, layer: Dense, x: str) -> str:
         """Record a dense layer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from torch import nn
 
@@ -15,6 +16,7 @@ from heedful.export.encoder_steps import encoder_steps
 from heedful.export.mtsa_steps import each_head, source_steps, split_steps, tensorized_steps
 from heedful.export.recording import Recording, rule
 from heedful.nn import HeadDense, PreNorm, Residual
+from heedful.structures import MapPlace
 
 
 @encoder_steps.register(TransformerEncoder)
@@ -25,11 +27,12 @@ def _(encoder: TransformerEncoder | MtsaTransformerEncoder, record: Recording, x
 
 def _stack(stack: Stack, record: Recording, x: str, width: int) -> str:
     x = record.step("positions", x, exponent=1.0, width=width)
-    for layer in stack.layers:
+    for record.layer, layer in enumerate(stack.layers, start=1):
         assert isinstance(layer, StackLayer)
         attend = partial(_attended, layer.attention, record)
         x = _around(layer.around_attention, record, x, attend)
         x = _around(layer.around_feed_forward, record, x, partial(record.sequence, layer.feed_forward))
+    record.layer = None
     return record.norm(stack.norm, x)
 
 
@@ -44,7 +47,7 @@ def _attended(part: nn.Module, record: Recording, x: str) -> str:
     query, key, value = (record.dense(layer, x) for layer in (part.query, part.key, part.value))
     if isinstance(part, DotProductHeads):
         heads = [{"mask": rule(Band())}] * part.heads
-        return record.dense(part.output, record.step("heads", query, key, value, heads=heads))
+        return record.dense(part.output, _heads(record, query, key, value, heads=heads))
     width = part.output.weight.shape[1]
     queries, keys, values = (split_steps(record, each, width, part.heads) for each in (query, key, value))
     if isinstance(part.score, HeadDense):
@@ -65,4 +68,12 @@ def _(encoder: MultiHeadEncoder, record: Recording, x: str) -> str:
         x = record.step("positions", x, exponent=2.0, width=encoder.width_in, factor=encoder.config.signal)
     weights = {"weight": encoder.projections.weight}
     parts = [record.step("projection", x, weights=weights, number=number) for number in range(3)]
-    return record.step("heads", *parts, heads=[{"mask": rule(Band())}] * encoder.config.heads)
+    return _heads(record, *parts, heads=[{"mask": rule(Band())}] * encoder.config.heads)
+
+
+def _heads(record: Recording, *of: str, heads: list[dict[str, Any]]) -> str:
+    """Record heads without rules."""
+    attended = record.step("heads", *of, heads=heads)
+    for number in range(len(heads)):
+        record.show("map", attended, MapPlace(head=number + 1), number=number)
+    return attended

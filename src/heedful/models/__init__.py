@@ -16,6 +16,7 @@ from heedful.models.build import (
 from heedful.models.config import ModelConfig, PretrainedConfig, TaggerConfig
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
 from heedful.models.networks import (
+    MappedVectors,
     Network,
     PairNetwork,
     RelatednessNetwork,
@@ -24,7 +25,7 @@ from heedful.models.networks import (
     TextNetwork,
     VectorNetwork,
 )
-from heedful.models.tagger import TaggerNetwork
+from heedful.models.tagger import TaggerNetwork, WordReader, WordTagger
 from heedful.models.translation_network import TranslationConfig, TranslationNetwork
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "POOLINGS",
     "AlignmentNetwork",
     "DecomposableConfig",
+    "MappedVectors",
     "ModelConfig",
     "Network",
     "PairNetwork",
@@ -46,6 +48,8 @@ __all__ = [
     "TranslationConfig",
     "TranslationNetwork",
     "VectorNetwork",
+    "WordReader",
+    "WordTagger",
     "build_aligned",
     "build_encoder",
     "build_sentence_encoder",

@@ -248,7 +248,8 @@ def build_sentence_encoder(config: ModelConfig, embedding: Embedding) -> Sentenc
         UsageError: if a setting is unknown or out of range.
     """
     encoder = build_encoder(config, embedding.width)
-    return SentenceEncoder(embedding, encoder, _build_pooling(config, encoder.width_out))
+    pooling = _build_pooling(config, encoder.width_out)
+    return SentenceEncoder(embedding, encoder, pooling, window=config.window)
 
 
 def build_aligned(config: ModelConfig, embedding: Embedding) -> Network:

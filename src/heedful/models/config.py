@@ -86,6 +86,8 @@ class ModelConfig(Settings):
         highway: whether a highway layer follows the hidden layer of a classifier (MTSA on SNLI).
         outputs: classes Y, or grades of relatedness.
         pretrained: the ``[model.pretrained]`` table.
+        window: words that the encoder reads at a time, 0 for whole texts; training sets it to ``data.max_tokens`` where
+            ``data.truncate`` is "window".
         wide: whether a linear model over words, pairs of neighbors and runs of characters is fitted once the network is
             trained, and added to its logits with a weight that dev decides on: "none" or "linear". It is left out where
             dev does not agree.
@@ -109,5 +111,6 @@ class ModelConfig(Settings):
     outputs: int = ranged(2, at_least(1))
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
+    window: int = ranged(0, at_least(0))
     wide: Wide = "none"
     task_options: dict[str, Any] = field(default_factory=dict)

@@ -12,7 +12,8 @@ from torch.nn import functional
 
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
-from heedful.nn import Embedding
+from heedful.models.windows import windowed_states
+from heedful.nn import Dense, Embedding
 from heedful.nn.heads import ClassifierHead, Matching, RelatednessHead, match_features
 from heedful.nn.pooling import Pooling
 from heedful.structures import Batch, NetworkOutput, PolicyRecord, Pooled, Sentences, SharedBatch, SideTrace
@@ -90,11 +91,14 @@ class SentenceEncoder(SentenceReader):
         embedding: word vectors, or a pretrained encoder.
         encoder: states in context.
         pooling: one vector a sentence.
+        window: words that the encoder reads at a time; see `heedful.models.windows`. 0 reads texts whole.
     """
 
-    def __init__(self, embedding: Embedding, encoder: ContextEncoder, pooling: Pooling) -> None:
+    def __init__(
+        self, embedding: Embedding, encoder: ContextEncoder, pooling: Pooling, *, window: int = 0
+    ) -> None:
         super().__init__()
-        self.embedding, self.encoder, self.pooling = embedding, encoder, pooling
+        self.embedding, self.encoder, self.pooling, self.window = embedding, encoder, pooling, window
         self.width_out = pooling.width_out + embedding.summary_width
 
     def forward(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[Tensor, SideTrace | None]:
@@ -116,7 +120,10 @@ class SentenceEncoder(SentenceReader):
         Returns states and vectors.
         """
         embedded = self.embedding.embed(sentences)
-        context = self.encoder(embedded.tokens, sentences, need_weights=need_weights)
+        if 0 < self.window < embedded.tokens.shape[1]:
+            context = windowed_states(self.encoder, embedded.tokens, sentences, self.window)
+        else:
+            context = self.encoder(embedded.tokens, sentences, need_weights=need_weights)
         pooled = self.pooling(context.states, sentences.valid, need_weights=need_weights)
         if embedded.summary is not None:
             pooled = Pooled(torch.cat([pooled.vector, embedded.summary], dim=-1), pooled.weights)
@@ -252,3 +259,26 @@ class RelatednessNetwork(VectorNetwork):
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """See `VectorNetwork.score`."""
         return self.head(*vectors)
+
+
+class MappedVectors(nn.Module):
+    """A network whose sentence vectors pass a linear map, for training alone: the map fits them to those of a teacher.
+
+    Args:
+        network: what is trained; its own weights are those of the model.
+        width_in: features of its sentence vectors, those of all sides side by side.
+        width_out: features of the teacher's.
+        seed: of the map's weights.
+    """
+
+    def __init__(self, network: Network, width_in: int, width_out: int, *, seed: int) -> None:
+        super().__init__()
+        self.network = network
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            self.map = Dense(width_in, width_out)
+
+    def forward(self, batch: Batch) -> NetworkOutput:
+        """Return what the network returns, with one mapped vector, [B, width_out], for those of its sides."""
+        output: NetworkOutput = self.network(batch)
+        return replace(output, vectors=(self.map(torch.cat(output.vectors, dim=-1)),))

@@ -1,6 +1,8 @@
-"""The network that labels semantic roles: it tags the words of a sentence around one of its predicates."""
+"""The networks that tag words: one tag a word, and semantic roles around one of a sentence's predicates."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +12,65 @@ from heedful.errors import UsageError
 from heedful.models.config import TaggerConfig
 from heedful.models.networks import Network, SentenceReader
 from heedful.nn import Dense, Embedding
-from heedful.structures import Batch, ContextStates, Pooled, Sentences, SideTrace, TaggedBatch, TaggerOutput
+from heedful.structures import (
+    Batch,
+    ContextStates,
+    NetworkOutput,
+    Pooled,
+    Sentences,
+    SideTrace,
+    TaggedBatch,
+    TaggerOutput,
+)
+
+
+class WordReader(SentenceReader):
+    """Words to one state a word.
+
+    Args:
+        embedding: word vectors.
+        encoder: states in context.
+    """
+
+    def __init__(self, embedding: Embedding, encoder: ContextEncoder) -> None:
+        super().__init__()
+        self.embedding, self.encoder = embedding, encoder
+        self.width_out = encoder.width_out
+
+
+class WordTagger(Network):
+    """Score the tags of every word: word vectors, encoder and one linear layer.
+
+    Args:
+        reader: words to states.
+        outputs: tags Y.
+        dropout: on the input of the linear layer.
+
+    Attributes:
+        sides: one.
+    """
+
+    sides = 1
+    sentence_encoder: WordReader
+
+    def __init__(self, reader: WordReader, outputs: int, *, dropout: float = 0.0) -> None:
+        super().__init__(reader)
+        self.output = Dense(reader.width_out, outputs, dropout=dropout)
+
+    def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
+        """Run the network; see `Network.forward`. The logits are those of each word, [B, L, Y]."""
+        self.check_sides(batch)
+        reader, sentences = self.sentence_encoder, batch.sides[0]
+        words = reader.embedding.embed(sentences).tokens
+        context = reader.encoder(words, sentences, need_weights=need_weights)
+        return NetworkOutput(self.output(context.states), (), **_read(context, need_weights=need_weights))
+
+
+def _read(context: ContextStates, *, need_weights: bool) -> dict[str, Any]:
+    """Return the traces and policies of an output that has no sentence vector."""
+    states = context.states
+    traces = (SideTrace(context, Pooled(states.new_zeros(len(states), 0))),) if need_weights else ()
+    return {"traces": traces, "policies": () if context.policy is None else (context.policy,)}
 
 
 class PredicateFinder(nn.Module):
@@ -48,7 +108,7 @@ class PredicateFinder(nn.Module):
         return scores.masked_fill(~valid, 0)
 
 
-class TaggedReader(SentenceReader):
+class TaggedReader(WordReader):
     """Words and the mark of the predicate to one state a word.
 
     A word's vector and one of two learned vectors, for the predicate and for every other word, stand side by side (He
@@ -64,9 +124,7 @@ class TaggedReader(SentenceReader):
     """
 
     def __init__(self, embedding: Embedding, encoder: ContextEncoder, config: TaggerConfig) -> None:
-        super().__init__()
-        self.embedding, self.encoder = embedding, encoder
-        self.width_out = encoder.width_out
+        super().__init__(embedding, encoder)
         self.flags = nn.Embedding(2, config.flag_width)
         nn.init.xavier_uniform_(self.flags.weight)
         both = embedding.width + config.flag_width
@@ -141,11 +199,8 @@ class TaggerNetwork(Network):
         sentences = batch.sides[0]
         words = self.sentence_encoder.embedding.embed(sentences).tokens
         context = self.sentence_encoder.read(sentences, words, batch.flags, need_weights=need_weights)
-        logits = self.output(context.states)
-        traces = (SideTrace(context, Pooled(logits.new_zeros(len(logits), 0))),) if need_weights else ()
-        policies = () if context.policy is None else (context.policy,)
-        found = self.finder(words, sentences.valid)
-        return TaggerOutput(logits, (), traces, policies=policies, predicate_logits=found)
+        logits, found = self.output(context.states), self.finder(words, sentences.valid)
+        return TaggerOutput(logits, (), predicate_logits=found, **_read(context, need_weights=need_weights))
 
     def find(self, sentences: Sentences) -> Tensor:
         """Score every word to be a predicate, [B, L]; see `PredicateFinder.forward`."""

@@ -28,6 +28,38 @@ def cross_entropy(
     return losses if weights is None else losses * weights.to(losses)[targets]
 
 
+def softened(probabilities: Tensor, temperature: float) -> Tensor:
+    """Return ``p^(1/T) / sum p^(1/T)``, what the softmax at temperature T makes of the logits behind p.
+
+    Args:
+        probabilities: [B, Y], each row summing to 1; a row of zeros stays one.
+        temperature: T, above 0.
+
+    Returns:
+        [B, Y].
+    """
+    powers = probabilities.pow(1 / temperature)
+    return powers / powers.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(powers.dtype).tiny)
+
+
+def divergence(logits: Tensor, taught: Tensor, temperature: float) -> Tensor:
+    """Return ``T² KL(q || s)`` for each example, with q the teacher's and s the student's answer at temperature T.
+
+    The factor keeps the gradient's size whatever T is (Hinton et al., 2015).
+
+    Args:
+        logits: of the student, [B, Y].
+        taught: probabilities of the teacher, [B, Y]; a row of zeros, which no teacher answered, gives 0.
+        temperature: T, above 0.
+
+    Returns:
+        Loss of each example, [B].
+    """
+    teacher = softened(taught.to(logits.dtype), temperature)
+    student = torch.log_softmax(logits / temperature, dim=-1)
+    return temperature**2 * (torch.xlogy(teacher, teacher) - teacher * student).sum(dim=-1)
+
+
 _SMALLEST = 1e-10
 
 
@@ -136,13 +168,26 @@ def role_loss(logits: Tensor, predicate_logits: Tensor, targets: Tensor, smoothi
         Loss of each example, [B].
     """
     tags, predicates = targets.unbind(dim=-1)
-    of_tags = sequence_cross_entropy(logits, tags, smoothing)
     counted = predicates >= 0
     of_words = functional.binary_cross_entropy_with_logits(
         predicate_logits, predicates.clamp(min=0).to(predicate_logits.dtype), reduction="none"
     )
     of_predicates = of_words.masked_fill(~counted, 0).sum(dim=1)
-    return of_tags / _words_an_example(tags >= 0) + of_predicates / _words_an_example(counted)
+    return tag_loss(logits, tags, smoothing) + of_predicates / _words_an_example(counted)
+
+
+def tag_loss(logits: Tensor, tags: Tensor, smoothing: float = 0.0) -> Tensor:
+    """Return the cross-entropy of the tags of each example, divided by the mean number of counted words an example.
+
+    Args:
+        logits: scores of the tags, [B, L, Y].
+        tags: [B, L] int64; -1 where a word is not counted.
+        smoothing: see `sequence_cross_entropy`.
+
+    Returns:
+        Loss of each example, [B], whose mean is that over the counted words of the batch.
+    """
+    return sequence_cross_entropy(logits, tags, smoothing) / _words_an_example(tags >= 0)
 
 
 def _words_an_example(counted: Tensor) -> Tensor:

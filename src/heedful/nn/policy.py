@@ -215,26 +215,40 @@ class LearningPhase(Stepped):
         super().__init__()
         self.encoder_steps, self.policy_steps = encoder_steps, policy_steps
         self.register_buffer("number", torch.zeros(1, dtype=torch.int64))
+        self._plain = 0
+        self.register_load_state_dict_post_hook(_take_number)
         self.begin_step(0)
 
     def begin_step(self, step: int) -> None:
         """See `Stepped.begin_step`."""
         ends = (self.encoder_steps, self.encoder_steps + self.policy_steps)
-        self.number.fill_(sum(step >= end for end in ends))
+        self._plain = sum(step >= end for end in ends)
+        self.number.fill_(self._plain)
 
     def told(self) -> Mapping[str, str]:
         """Return the phase: "encoder", "policy" or "both", by who learns."""
-        return {"phase": ("encoder", "policy", "both")[int(self.number)]}
+        return {"phase": ("encoder", "policy", "both")[self._now()]}
+
+    def _now(self) -> int:
+        """Return the phase; what is traced has to branch on the plain number that was read last, not on a tensor."""
+        if not torch.compiler.is_compiling():
+            self._plain = int(self.number)
+        return self._plain
 
     @property
     def encoder_learns(self) -> bool:
         """Whether the encoder is trained now."""
-        return int(self.number) != 1
+        return self._now() != 1
 
     @property
     def policy_acts(self) -> bool:
         """Whether the policy chooses, and learns, now."""
-        return int(self.number) > 0
+        return self._now() > 0
+
+
+def _take_number(phase: nn.Module, _: object) -> None:
+    assert isinstance(phase, LearningPhase)
+    phase._plain = int(phase.number)
 
 
 POLICY_FIGURES = ("reward", "share", "baseline")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,7 @@ def model_card(
     task = task_named(prepared.task)
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     lines = [
+        *_front_matter(config, name, task.hub_task, summary),
         f"# {name}",
         "",
         f"A Heedful model ({config.model.encoder}, {summary['parameters']:,} parameters without word vectors). "
@@ -84,6 +86,25 @@ def model_card(
         "",
     ]
     return "\n".join(lines)
+
+
+def _front_matter(config: RunConfig, name: str, hub_task: str, summary: Mapping[str, Any]) -> list[str]:
+    """Write what the Hugging Face Hub reads of a card; values are JSON, which YAML holds too."""
+    measured = summary["test"] or summary["dev"]
+    data = config.data.set or "own"
+    result = {
+        "task": {"type": hub_task},
+        "dataset": {"type": data, "name": data, "split": "test" if summary["test"] else "dev"},
+        "metrics": [{"type": kind, "value": value} for kind, value in measured["metrics"].items()],
+    }
+    values: dict[str, Any] = {
+        "library_name": "heedful",
+        "pipeline_tag": hub_task,
+        "tags": ["heedful", config.model.encoder],
+        **({"datasets": [data]} if config.data.set else {}),
+        "model-index": [{"name": name, "results": [result]}],
+    }
+    return ["---", *(f"{key}: {json.dumps(value)}" for key, value in values.items()), "---", ""]
 
 
 def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from heedful.data.encoding import EncodedDataset
 from heedful.run.run import RunResult
 from heedful.tasks import Prepared
@@ -23,7 +25,33 @@ def cautions(prepared: Prepared[Any, Any], result: RunResult) -> list[str]:
     Returns:
         One sentence a matter; none where nothing stands out.
     """
-    return [*_never_predicted(result), *_worse_from_the_start(result), *_text(prepared)]
+    return [
+        *_single_examples(prepared),
+        *_never_predicted(result),
+        *_worse_from_the_start(result),
+        *_text(prepared),
+    ]
+
+
+def _single_examples(prepared: Prepared[Any, Any]) -> Iterator[str]:
+    """Name classes with one example: it is either learned from or measured, and neither says much."""
+    parts = [(name, prepared.datasets.get(name)) for name in ("train", "dev")]
+    known = [
+        (name, part)
+        for name, part in parts
+        if isinstance(part, EncodedDataset) and part.targets is not None and part.targets.dtype == np.int64
+    ]
+    file = next(iter(prepared.fingerprint), "training data")
+    for number, label in enumerate(prepared.labels):
+        places = [
+            (name, int(part.rows[k])) for name, part in known for k in np.flatnonzero(part.targets == number)
+        ]
+        if len(places) == 1:
+            name, row = places[0]
+            yield (
+                f"{file}: row {row} is the only example of class {label!r}, and it is in the {name} split, so the "
+                "model can hardly learn this class. Add examples of it, or drop the row."
+            )
 
 
 def _never_predicted(result: RunResult) -> Iterator[str]:

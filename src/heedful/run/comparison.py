@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError, nearest
 from heedful.evaluation import Comparison, Report, mcnemar, paired_bootstrap, paired_seeds
 from heedful.evaluation.significance import RESAMPLES, describe_p
-from heedful.evaluation.statistics import STATISTICS
+from heedful.evaluation.statistics import COUNTS, STATISTICS
 from heedful.run.record import RunRecord, read_record
 from heedful.storage.layout import Varied, record_files
 
@@ -175,7 +175,8 @@ def _check_same(names: tuple[str, str], pairs: Pairs) -> None:
 
 
 def _tests(metric: str, pairs: Pairs, resamples: int, seed: int) -> Iterator[Comparison]:
-    over_examples = metric in STATISTICS and all(len(a.gold) and len(b.gold) for a, b in pairs)
+    kept = all(len(a.gold) and len(b.gold) for a, b in pairs)
+    over_examples = kept and all(_can_be_resampled(metric, run) for pair in pairs for run in pair)
     if len(pairs) > 1 or not over_examples:
         over_runs = paired_seeds([a.metrics[metric] for a, _ in pairs], [b.metrics[metric] for _, b in pairs])
         yield replace(over_runs, note=_SHARED) if _are_folds(pairs) and len(pairs) > 1 else over_runs
@@ -185,6 +186,14 @@ def _tests(metric: str, pairs: Pairs, resamples: int, seed: int) -> Iterator[Com
     yield paired_bootstrap(metric, gold, first, second, resamples=resamples, seed=seed)
     if metric == "accuracy" and len(first) == 1:
         yield mcnemar(gold, first[0], second[0])
+
+
+def _can_be_resampled(metric: str, run: Run) -> bool:
+    """Say whether a metric is a function of the kept answers: classes, or the counts that F1 is made of."""
+    counts = not run.classes and "f1" in run.metrics
+    return metric in STATISTICS and (
+        metric in COUNTS if counts else metric not in COUNTS or "f1" not in run.metrics
+    )
 
 
 def _are_folds(pairs: Pairs) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from heedful.data import catalogue
 from heedful.data.examples import Corpus
+from heedful.data.readers.reading import ROLES
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.run.run import report
@@ -43,7 +44,8 @@ def read_gold(
         return task.read_gold(model, file, given)
     named = sorted(name for name, value in given.items() if value is not None)
     if named:
-        raise UsageError(f"--{named[0]} goes with a FILE; {split} is a data set, which names its own")
+        option = f"column {named[0]}=" if named[0] in ROLES else named[0].replace("_", "-")
+        raise UsageError(f"--{option} goes with a FILE; {split} is a data set, which names its own")
     name, _, part = split.partition(":")
     wanted = catalogue.data_set(name).task
     if task.name != wanted:

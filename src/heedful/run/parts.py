@@ -67,8 +67,8 @@ def with_dev(parts: Corpora, fraction: float, seed: int) -> Corpora:
     except UsageError as error:
         where = train.source or "training data"
         raise DataError(
-            f"{where}: {len(train.examples)} usable rows are too few to cut a dev part of {fraction:.0%} from; "
-            "bring more, raise data.dev_fraction, or give a dev part of its own"
+            f"{where}: {len(train.examples)} usable rows are too few to hold out a dev split of {fraction:.0%}. "
+            "Add rows, hold out more (--set data.dev_fraction=0.3), or name a dev file (--set data.dev=FILE)"
         ) from error
     cut = {"train": Corpus(rest, train.skipped, train.source), "dev": Corpus(dev, source=train.source)}
     return {**cut, **{name: part for name, part in parts.items() if name != "train"}}

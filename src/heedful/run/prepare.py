@@ -8,6 +8,7 @@ from typing import Any
 from heedful.config import RunConfig
 from heedful.data.check import Finding, Report, check_corpora
 from heedful.errors import DataError, UsageError
+from heedful.run.distilling import PythonTeacher, Teaching
 from heedful.run.sources import data_root, find_source
 from heedful.tasks import Corpora, Place, Prepared, Source, task_named, task_problems
 from heedful.tasks.words.word_task import with_tokenizer
@@ -35,23 +36,33 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
     return _prepared(config, find_source(config, root), Place(root, cache))
 
 
-def prepare_examples(config: RunConfig, source: Source) -> AnyPrepared:
+def prepare_examples(
+    config: RunConfig, source: Source, teacher: PythonTeacher | None = None, root: Path | None = None
+) -> AnyPrepared:
     """Encode examples from Python, without the cache; see `prepare`.
 
     Args:
-        config: the settings; paths of vectors are relative to the working folder.
+        config: the settings; paths of vectors are relative to ``root`` or the working folder.
         source: the examples.
+        teacher: a teacher, or texts for it, that the settings do not name.
+        root: the folder of data sets; None for none.
 
     Returns:
         Everything training needs from the data side.
     """
-    return _prepared(config, source, Place(keep=False))
+    return _prepared(config, source, Place(root, keep=False), teacher)
 
 
-def _prepared(config: RunConfig, source: Source, place: Place) -> AnyPrepared:
+def _prepared(
+    config: RunConfig, source: Source, place: Place, teacher: PythonTeacher | None = None
+) -> AnyPrepared:
     check_task(config, source)
-    found: AnyPrepared = task_named(source.task).prepare(config, source, place)
-    return found
+    task = task_named(source.task)
+    if not config.distil.teacher:
+        found: AnyPrepared = task.prepare(config, source, place)
+        return found
+    teaching = Teaching.of(config, source, place, teacher)
+    return teaching.taught(task.prepare(config, teaching.source, place))
 
 
 def check_task(config: RunConfig, source: Source) -> None:

@@ -18,12 +18,13 @@ from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report
 from heedful.evaluation.notebook import report_html
 from heedful.machine import threads
+from heedful.models import MappedVectors
 from heedful.nn import PieceTables, WordEmbedding
 from heedful.run.batches import TrainingBatches
 from heedful.run.card import model_card
 from heedful.run.resuming import check_same_run
 from heedful.storage import write_text
-from heedful.tasks import AnyModel, Prepared, task_named, task_of
+from heedful.tasks import AnyModel, Prepared, SentenceModel, task_named, task_of
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit
 from heedful.training.progress import Reporter
@@ -140,7 +141,7 @@ def _train(
     task = task_named(prepared.task)
     _check_metric(config.train, task.metrics)
     predictor: AnyModel = task.untrained(config, prepared)
-    batches = TrainingBatches(prepared.datasets["train"], config, task)
+    batches = TrainingBatches(prepared.transfer or prepared.datasets["train"], config, task)
     with collect_choices() as choices:
         result = _fit(
             config, batches, predictor, prepared, folder, reporter, resume=resume, overwrite=overwrite
@@ -185,7 +186,7 @@ def _fit(
 ) -> FitResult:
     try:
         return fit(
-            predictor.network,
+            _trained(config, predictor, batches.dataset),
             batches,
             task_of(predictor).objective(config, predictor),
             config.train,
@@ -200,6 +201,16 @@ def _fit(
     except DivergedError as error:
         where = config.data.set or config.data.train or "training data"
         raise DivergedError(f"{where}: {error}") from None
+
+
+def _trained(config: RunConfig, predictor: AnyModel, dataset: Any) -> nn.Module:
+    """Return what is trained: the network, with a map of its sentence vectors where it learns those of a teacher."""
+    if not config.distil.vectors:
+        return predictor.network
+    assert isinstance(predictor, SentenceModel)  # the other tasks refuse the setting
+    wanted = dataset.targets.shape[1] - 1 - len(predictor.labels)
+    width = predictor.network.sides * predictor.network.sentence_encoder.width_out
+    return MappedVectors(predictor.network, width, wanted, seed=config.train.seed)
 
 
 def check_run_folder(folder: Path, *, resume: bool) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import partial
-from importlib import resources
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
         _check_sizes(data.options)
         generate = partial(scenes.generate, **data.options)  # the corpus is the same for every training seed
         protocol = protocol_of(data, seed)
-        generator = {"generator": _source_sha256(scenes.__name__)}
+        generator = {"generator": _sample_sha256()}
         return Source(arranged(generate, protocol), "pair", protocol, scenes.LABELS, generator)
     if data.set:
         if root is None:
@@ -65,7 +64,10 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
         return _known_set(data, seed, root)
     if data.train:
         return _named_files(task_named(config.model.task), data, seed, root)
-    raise UsageError("data.set or data.train must say what to train on; see 'heedful data list'")
+    raise UsageError(
+        "there is nothing to train on: name your file (--set data.train=FILE), or a known data set "
+        "(--set data.set=NAME; 'heedful data list' shows them)"
+    )
 
 
 def _check_sizes(options: Mapping[str, Any]) -> None:
@@ -108,10 +110,14 @@ def from_examples(
     return Source(arranged(lambda: {"train": whole}, cut), task, cut, labels)
 
 
-def _source_sha256(package: str) -> str:
-    """Hash the program text of a package: a generated corpus is what its generator makes of the settings."""
-    files = sorted(Path(str(resources.files(package))).glob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+@cache
+def _sample_sha256() -> str:
+    """Hash pairs that the generator makes: a generated corpus is what it makes of the settings of the run."""
+    digest = hashlib.sha256()
+    for part, corpus in scenes.generate(2_000, 200, 200).items():
+        for example in corpus.examples:
+            digest.update(repr((part, example.texts, example.target, example.group)).encode())
+    return digest.hexdigest()
 
 
 def _known_set(data: DataConfig, seed: int, root: Path) -> Source:

@@ -113,7 +113,7 @@ def run_study(
         Interrupted: when asked to stop; the same call goes on.
     """
     if bool(seeds) == bool(folds):
-        raise UsageError("give either --seeds or --folds")
+        raise UsageError("give either --seeds or --folds, for example --seeds 1,2,3")
     if only > folds:
         raise UsageError(f"--only {only}: there are {folds} folds to choose from")
     varied = [Varied(SEED, seed) for seed in seeds] or [
@@ -191,7 +191,9 @@ def _run(
 ) -> RunRecord:
     prepared = prepare(config, data)
     if "test" not in prepared.datasets:
-        raise UsageError("a study needs a test part: name data.test or a data set that has one")
+        raise UsageError(
+            "a study needs a test split: name its file (--set data.test=FILE), or use a data set that has one"
+        )
     reset_peaks()  # preparing takes more from new data than from the cache, and former runs are no part of this one
     result = train(config, prepared, folder=work, resume=True, reporter=reporter)
     # Under the papers' protocol, the best of all evaluations on the test part.
@@ -203,7 +205,9 @@ def _run(
         protocol=prepared.protocol,
         settings=plain_settings(config),
         figures=_figures(result, test),
-        answers=Answers(kind_of_answers(config.model.task), test.gold, test.predicted),
+        answers=Answers(
+            "classes" if test.confusion else kind_of_answers(config.model.task), test.gold, test.predicted
+        ),
         data=prepared.fingerprint,
         machine=describe(),
         peak_megabytes=peak_megabytes() if whole else None,

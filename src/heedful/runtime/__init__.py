@@ -3,7 +3,7 @@
 The wheel ``heedful-runtime`` is this package with the torch-free modules it needs (``packages/heedful-runtime``).
 """
 
-from heedful.runtime.answers import Prediction
+from heedful.runtime.answers import Answer, LabelsAnswer
 from heedful.runtime.model import Model, load
 
-__all__ = ["Model", "Prediction", "load"]
+__all__ = ["Answer", "LabelsAnswer", "Model", "load"]

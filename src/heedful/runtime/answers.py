@@ -1,29 +1,65 @@
-"""What a model without torch is asked, and what it answers."""
+"""What a model answers, and how an answer is laid out; every task with or without torch has these records."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
-
-from heedful.errors import DataError, UsageError
-
-Request = str | Sequence[str]
-"""One text, or a pair (premise, hypothesis)."""
+from typing import Any, Generic, TypeVar
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """What a model says about one text or pair; the fields are those of `heedful.Answer`.
+class Read:
+    """How a request was read.
 
     Attributes:
-        label: the most probable class; None for relatedness.
-        probabilities: class name to probability; they sum to 1. For relatedness the grades "1", "2" and so on.
-        score: expected grade, for relatedness; else None.
         tokens: number of words that were read of each text.
         unknown: how many of them the model does not know.
-        truncated: whether a text was truncated (only where that was asked for).
+        truncated: whether a text was cut (only when that was asked for).
         empty: whether a text has no words; its vector is then zero.
+    """
+
+    tokens: tuple[int, ...]
+    unknown: int
+    truncated: bool
+    empty: bool
+
+
+class _OfTexts:
+    """Base of the answers, which all hold the fields of `Read`, at their end."""
+
+    tokens: tuple[int, ...]
+    unknown: int
+    truncated: bool
+    empty: bool
+
+    @property
+    def remarks(self) -> str:
+        """What a reader of the answer should know: unknown words, no words, a cut; empty where there is nothing."""
+        notes = ["text without words"] if self.empty else []
+        if self.unknown:
+            notes.append(f"{self.unknown} of {sum(self.tokens)} words unknown")
+        if self.truncated:
+            notes.append("cut to " + " and ".join(map(str, self.tokens)) + " words")
+        return ", ".join(notes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True)
+class Answer(_OfTexts):
+    """What a model says about one text or pair.
+
+    Attributes:
+        label: the most probable class; None for relatedness and for numbers.
+        probabilities: class name to probability; they sum to 1. For relatedness the grades "1", "2" and so on; empty
+            for numbers.
+        score: the expected grade for relatedness, or the number; else None.
+        tokens: number of words that were read of each text.
+        unknown: how many of them the model does not know.
+        truncated: whether a text was cut (only when that was asked for).
+        empty: whether a text has no tokens; its vector is then zero.
     """
 
     label: str | None
@@ -34,59 +70,84 @@ class Prediction:
     truncated: bool
     empty: bool
 
-    @property
-    def remarks(self) -> str:
-        """What a reader of the prediction should know: unknown words, no words, a truncated text; empty for nothing."""
-        notes = ["text without words"] if self.empty else []
-        if self.unknown:
-            notes.append(f"{self.unknown} of {sum(self.tokens)} words unknown")
-        if self.truncated:
-            notes.append("cut to " + " and ".join(map(str, self.tokens)) + " words")
-        return ", ".join(notes)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
+@dataclass(frozen=True)
+class LabelsAnswer(_OfTexts):
+    """What a model of several labels says about one text.
 
-
-def texts_of(request: object, number: int, count: int) -> tuple[str, ...]:
-    """Return the texts of one request.
-
-    Args:
-        request: a text, or a pair of texts.
-        number: which one it is, from 1, for messages.
-        count: how many texts an example has.
-
-    Returns:
-        The texts.
-
-    Raises:
-        DataError: if it is not what the model takes.
+    Attributes:
+        labels: the labels whose probability reaches their threshold, the likeliest first; may be none.
+        probabilities: label to probability, each by itself.
+        tokens: number of words that were read.
+        unknown: how many of them the model does not know.
+        truncated: whether the text was cut (only when that was asked for).
+        empty: whether the text has no words.
     """
-    where = f"request {number}"
-    if count == 1:
-        texts: Sequence[object] = (request,)
-    elif isinstance(request, str) or not isinstance(request, Sequence) or len(request) != count:
-        raise DataError(f"{where}: expected a pair (premise, hypothesis), got {request!r:.80}")
-    else:
-        texts = request
-    for text in texts:
-        if not isinstance(text, str):
-            raise DataError(
-                f"{where}: expected text, got {type(text).__name__} {text!r:.80}; write an empty string where there is "
-                "no text"
-            )
-    return tuple(map(str, texts))
+
+    labels: tuple[str, ...]
+    probabilities: dict[str, float]
+    tokens: tuple[int, ...]
+    unknown: int
+    truncated: bool
+    empty: bool
 
 
-def check_list(requests: object) -> None:
-    """Refuse one string where a list of requests is expected.
+@dataclass(frozen=True)
+class Shown:
+    """An answer as an explanation shows it.
 
-    Args:
-        requests: anything.
-
-    Raises:
-        UsageError: if it is one string.
+    Attributes:
+        labels: what the answer chooses among; none where it is a number.
+        probabilities: of the labels.
+        score: the number, where the answer is one.
+        score_range: the least and the greatest number that there can be.
+        deletable: whether deleting words is measured by the probability of the first answer.
     """
-    if isinstance(requests, str):
-        raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
+
+    labels: tuple[str, ...] = ()
+    probabilities: tuple[float, ...] = ()
+    score: float | None = None
+    score_range: tuple[float, float] | None = None
+    deletable: bool = True
+
+
+A = TypeVar("A", bound=_OfTexts)
+
+
+@dataclass(frozen=True)
+class Layout(Generic[A]):
+    """The answers of a task as columns.
+
+    Attributes:
+        header: name of each column.
+        cells: an answer to as many strings.
+    """
+
+    header: tuple[str, ...]
+    cells: Callable[[A], list[str]]
+
+
+def _class_cells(answer: Answer) -> list[str]:
+    return [str(answer.label), f"{max(answer.probabilities.values()):.3f}", answer.remarks]
+
+
+def _labels_cells(answer: LabelsAnswer) -> list[str]:
+    """Without a label "-" and the probability of the likeliest."""
+    shown = answer.labels or (max(answer.probabilities, key=lambda name: answer.probabilities[name]),)
+    figures = ", ".join(f"{answer.probabilities[name]:.3f}" for name in shown)
+    return [", ".join(answer.labels) or "-", figures, answer.remarks]
+
+
+CLASSES = Layout[Answer](("prediction", "probability", "warnings"), _class_cells)
+GRADES = Layout[Answer](("score", "warnings"), lambda answer: [f"{answer.score:.3f}", answer.remarks])
+NUMBERS = Layout[Answer](("number", "warnings"), lambda answer: [f"{answer.score:.6g}", answer.remarks])
+LABELS = Layout[LabelsAnswer](("labels", "probability", "warnings"), _labels_cells)
+LAYOUTS: dict[str, Layout[Any]] = {
+    "text": CLASSES,
+    "pair": CLASSES,
+    "relatedness": GRADES,
+    "number": NUMBERS,
+    "pair-number": NUMBERS,
+    "labels": LABELS,
+}
+"""``model.task`` to the layout of its answers: the tasks that need no torch to answer."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats
-from heedful.runtime.operators import operator
-from heedful.runtime.steps import Compute, Step, activate, logsigmoid
+from heedful.runtime.operators import OPERATORS, WEIGHTS, operator
+from heedful.runtime.steps import Compute, Step, Values, activate, logsigmoid
 from heedful.runtime.visibility import Keep, Rule
 
 _FACTORED = 40.0
@@ -23,41 +23,96 @@ def check_same(do: str, values: Sequence[Floats]) -> None:
         raise UsageError(f"{do}: values of one shape expected; got {[list(value.shape) for value in values]}")
 
 
+Parts = tuple[Keep, Callable[[int, Keep], Floats], Floats]
+"""Which pairs are visible, the scores [k, D] of the keys that one query sees, and the values [L, D]."""
+Score = Callable[[Step], Callable[..., Parts]]
+"""Reads a step and returns the function that scores its values."""
+
+
+FEATURE_WISE: set[str] = set()
+"""Operators whose weights are averaged over features."""
+
+
+def feature_wise(score: Score) -> Score:
+    """Enter an attention with a weight for every feature: what it makes, and its weights averaged over features."""
+
+    def compute_of(step: Step) -> Compute:
+        parts = score(step)
+
+        def compute(*values: Floats) -> Floats:
+            keep, scores, value = parts(*values)
+            output = np.zeros_like(value)
+            for i, seen in enumerate(keep):
+                if seen.any():
+                    output[i] = _weighted(scores(i, seen), value[seen])
+            return output
+
+        return compute
+
+    def weights_of(step: Step) -> Compute:
+        parts = score(step)
+
+        def weights(*values: Floats) -> Values:
+            keep, scores, _ = parts(*values)
+            found = np.zeros(keep.shape)
+            for i, seen in enumerate(keep):
+                if seen.any():
+                    each = _exponentials(scores(i, seen))
+                    found[i, seen] = (each / each.sum(axis=0)).mean(axis=1, dtype=np.float64)
+            return found
+
+        return weights
+
+    name = score.__name__.strip("_")
+    OPERATORS[name], WEIGHTS[name] = compute_of, weights_of
+    FEATURE_WISE.add(name)
+    return score
+
+
+def _exponentials(score: Floats) -> Floats:
+    each: Floats = np.exp(score - score.max(axis=0))
+    return each
+
+
+def _weighted(score: Floats, value: Floats) -> Floats:
+    weights = _exponentials(score)
+    average: Floats = (weights * value).sum(axis=0) / weights.sum(axis=0)
+    return average
+
+
+@feature_wise
+def _additive(step: Step) -> Callable[..., Parts]:
+    """DiSAN's attention with a bounded score, separately for every feature; reads query, key and value."""
+    rule, bound = step.rule(), np.float32(_bound(step))
+    opens_pairs(step, 3)
+
+    def parts(query: Floats, key: Floats, value: Floats, *opened: Floats) -> Parts:
+        check_same("additive", (query, key, value))
+        keep = kept(rule, len(query), opened)
+        return keep, lambda i, seen: bound * np.tanh((query[i] + key[seen]) / bound), value
+
+    return parts
+
+
+_IN_NUMPY = OPERATORS["additive"]
+
+
 @operator
 def additive(step: Step) -> Compute:
-    """DiSAN's attention with a bounded score, separately for every feature; reads query, key and value."""
-    rule, scale = step.rule(), _bound(step)
-    opens = opens_pairs(step, 3)
-    served = kernels.compiled() and kernels.SCALES[0] <= scale <= kernels.SCALES[1]
+    """The same by the compiled kernel, where there is one and it serves the bound."""
+    rule, scale, opens = step.rule(), _bound(step), opens_pairs(step, 3)
+    if not (kernels.compiled() and kernels.SCALES[0] <= scale <= kernels.SCALES[1]):
+        return _IN_NUMPY(step)
 
     def compute(query: Floats, key: Floats, value: Floats, *opened: Floats) -> Floats:
         check_same("additive", (query, key, value))
         if not len(query):
             return np.zeros_like(query)
-        keep = kept(rule, len(query), opened) if opens or rule.band is None or not served else None
-        if served:
-            query, key, value = (np.ascontiguousarray(x, np.float32) for x in (query, key, value))
-            return kernels.additive(query, key, value, keep, rule.band or (0, 0, True), scale)
-        assert keep is not None
-        return _by_query(query, key, value, keep, scale)
+        keep = kept(rule, len(query), opened) if opens or rule.band is None else None
+        query, key, value = (np.ascontiguousarray(x, np.float32) for x in (query, key, value))
+        return kernels.additive(query, key, value, keep, rule.band or (0, 0, True), scale)
 
     return compute
-
-
-def _by_query(query: Floats, key: Floats, value: Floats, keep: Keep, scale: float) -> Floats:
-    output = np.zeros_like(query)
-    bound = np.float32(scale)
-    for i, seen in enumerate(keep):
-        if seen.any():
-            score = bound * np.tanh((query[i] + key[seen]) / bound)
-            output[i] = _weighted(score, value[seen])
-    return output
-
-
-def _weighted(score: Floats, value: Floats) -> Floats:
-    weights = np.exp(score - score.max(axis=0))
-    average: Floats = (weights * value).sum(axis=0) / weights.sum(axis=0)
-    return average
 
 
 def _bound(step: Step) -> float:
@@ -100,80 +155,92 @@ def opened(step: Step) -> Compute:
     return compute
 
 
-@operator
-def feature_product(step: Step) -> Compute:
+@feature_wise
+def feature_product(step: Step) -> Callable[..., Parts]:
     """Attention with one score a feature, ``c tanh((h_i * h_j) W + b) / c)``; reads the words' states."""
     rule, scale = step.rule(), np.float32(_bound(step))
     opens_pairs(step, 1)
     matrix = step.matrix("weight")
     bias = step.floats("bias", matrix.outputs) if step.has("bias") else None
 
-    def compute(h: Floats, *opened: Floats) -> Floats:
-        output = np.zeros_like(h)
-        for i, seen in enumerate(kept(rule, len(h), opened)):
-            if seen.any():
-                score = scale * np.tanh(matrix.apply(h[i] * h[seen], bias) / scale)
-                output[i] = _weighted(score, h[seen])
-        return output
+    def parts(h: Floats, *opened: Floats) -> Parts:
+        def scores(i: int, seen: Keep) -> Floats:
+            bounded: Floats = scale * np.tanh(matrix.apply(h[i] * h[seen], bias) / scale)
+            return bounded
 
-    return compute
+        return kept(rule, len(h), opened), scores, h
+
+    return parts
 
 
-@operator
-def general(step: Step) -> Compute:
+@feature_wise
+def general(step: Step) -> Callable[..., Parts]:
     """DiSAN's attention with the general score ``W act(q_i + k_j) + b``; reads query, key and value."""
     step.takes(3)
     rule, matrix = step.rule(), step.matrix("weight")
     bias = step.floats("bias", matrix.outputs) if step.has("bias") else None
     name = step.text("activation", ("linear", "elu", "relu"))
 
-    def compute(query: Floats, key: Floats, value: Floats) -> Floats:
+    def parts(query: Floats, key: Floats, value: Floats) -> Parts:
         check_same("general", (query, key, value))
-        output = np.zeros_like(value)
-        for i, seen in enumerate(rule.keep(len(query))):
-            if seen.any():
-                output[i] = _weighted(matrix.apply(activate(query[i] + key[seen], name), bias), value[seen])
-        return output
 
-    return compute
+        def scores(i: int, seen: Keep) -> Floats:
+            return matrix.apply(activate(query[i] + key[seen], name), bias)
+
+        return rule.keep(len(query)), scores, value
+
+    return parts
+
+
+@feature_wise
+def _tensorized(step: Step) -> Callable[..., Parts]:
+    """One head of MTSA's attention, ``exp(token_ij + source_jl)`` over the visible words j, word by word."""
+    scores = _tensorized_scores(step)
+
+    def parts(value: Floats, *rest: Floats) -> Parts:
+        keep, token, source = scores(value, *rest)
+        return keep, lambda i, seen: token[i, seen][:, None] + source[seen], value
+
+    return parts
+
+
+_WORD_BY_WORD = OPERATORS["tensorized"]
 
 
 @operator
 def tensorized(step: Step) -> Compute:
-    """One head of MTSA's attention; reads the value, then query and key, then the source2token score, as flags say."""
-    rule, pairs, scored = step.rule(), step.flag("pairs"), step.flag("scored")
-    step.takes(1 + 2 * pairs + scored)
-    bounded = step.text("token2token", ("sigmoid", "exp")) == "sigmoid"
+    """The same as two matrix products, where the source2token scores do not vary too much for that."""
+    scores, exact = _tensorized_scores(step), _WORD_BY_WORD(step)
 
     def compute(value: Floats, *rest: Floats) -> Floats:
-        check_same("tensorized", (value, *rest))
-        keep = rule.keep(len(value))
-        token = np.zeros((len(value), len(value)), np.float32)
-        if pairs:
-            token = rest[0] @ rest[1].T / np.float32(value.shape[1] ** 0.5)
-        if bounded:
-            token = logsigmoid(token)
-        source = rest[-1] if scored else np.zeros_like(value)
-        return _tensorized(token, source, value, keep)
+        keep, token, source = scores(value, *rest)
+        if not keep.any():
+            return np.zeros_like(value)
+        if float(np.max(source.max(axis=0) - source.min(axis=0))) > _FACTORED:
+            return exact(value, *rest)
+        hidden = np.where(keep, token, np.float32(-np.inf))
+        top = hidden.max(axis=1, keepdims=True)
+        seen = np.isfinite(top)
+        weights = np.exp(hidden - np.where(seen, top, 0))
+        factor = np.exp(source - source.max(axis=0))
+        shared: Floats = (weights @ (factor * value)) / np.where(seen, weights @ factor, 1)
+        return shared
 
     return compute
 
 
-def _tensorized(token: Floats, source: Floats, value: Floats, keep: Keep) -> Floats:
-    """Weigh by ``exp(token_ij + source_jl)`` over the visible words j; zero where there is none."""
-    if not keep.any():
-        return np.zeros_like(value)
-    hidden = np.where(keep, token, np.float32(-np.inf))
-    top = hidden.max(axis=1, keepdims=True)
-    seen = np.isfinite(top)
-    weights = np.exp(hidden - np.where(seen, top, 0))
-    if float(np.max(source.max(axis=0) - source.min(axis=0))) <= _FACTORED:
-        factor = np.exp(source - source.max(axis=0))
-        total = weights @ factor
-        shared: Floats = (weights @ (factor * value)) / np.where(seen, total, 1)
-        return shared
-    output = np.zeros_like(value)
-    for i, row in enumerate(keep):
-        if row.any():
-            output[i] = _weighted(hidden[i, row][:, None] + source[row], value[row])
-    return output
+def _tensorized_scores(step: Step) -> Callable[..., tuple[Keep, Floats, Floats]]:
+    """Read the value, then query and key, then the source2token score, as flags say; score the pairs and the words."""
+    rule, pairs, scored = step.rule(), step.flag("pairs"), step.flag("scored")
+    step.takes(1 + 2 * pairs + scored)
+    bounded = step.text("token2token", ("sigmoid", "exp")) == "sigmoid"
+
+    def scores(value: Floats, *rest: Floats) -> tuple[Keep, Floats, Floats]:
+        check_same("tensorized", (value, *rest))
+        token = np.zeros((len(value), len(value)), np.float32)
+        if pairs:
+            token = rest[0] @ rest[1].T / np.float32(value.shape[1] ** 0.5)
+        source = rest[-1] if scored else np.zeros_like(value)
+        return rule.keep(len(value)), logsigmoid(token) if bounded else token, source
+
+    return scores

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from heedful.errors import DataError, ExitCode, HeedfulError, OutputError, UsageError
-from heedful.runtime.answers import Prediction
-from heedful.runtime.model import Model, load
+from heedful.runtime.answers import LAYOUTS
+from heedful.runtime.model import load
 
 PROGRAM = "heedful-runtime"
 
@@ -99,17 +99,12 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
         yield from (json.dumps(vector.tolist()) for vector in model.vectors(texts))
         return
     requests = _requests(options, pair=model.is_pair)
-    for row, prediction in enumerate(model.predict(requests), start=1):
+    cells = LAYOUTS[model.settings.task].cells
+    for row, answer in enumerate(model.predict(requests), start=1):
         if options.json:
-            yield json.dumps({"row": row, **prediction.as_dict()}, ensure_ascii=False)
+            yield json.dumps({"row": row, **answer.as_dict()}, ensure_ascii=False)
         else:
-            yield _columns(model, prediction)
-
-
-def _columns(model: Model, prediction: Prediction) -> str:
-    if prediction.label is None:
-        return f"{prediction.score:.3f}\t{prediction.remarks}"
-    return f"{prediction.label}\t{max(prediction.probabilities.values()):.3f}\t{prediction.remarks}"
+            yield "\t".join(cells(answer))
 
 
 def _requests(options: argparse.Namespace, *, pair: bool) -> Iterator[str | tuple[str, ...]]:

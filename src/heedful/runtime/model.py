@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError, DataError, UsageError
-from heedful.runtime.answers import Prediction, Request, check_list, texts_of
+from heedful.errors import ArtefactError, UsageError
+from heedful.runtime.answers import Answer, LabelsAnswer
+from heedful.runtime.asking import Asking, Request, Words, read_of
+from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
-from heedful.runtime.program import Ids, Ngrams, Program
-from heedful.runtime.settings import Settings, read_settings
+from heedful.runtime.program import Program
+from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
 from heedful.runtime.weights import Weights
 from heedful.storage.folders import read_settled
 from heedful.storage.manifest import (
@@ -29,50 +30,40 @@ from heedful.storage.manifest import (
     refuse_without_model,
     verify_manifest,
 )
-from heedful.text.tokenize import tokenizer
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_json
 from heedful.wide import WidePart
-
-_BLOCK, _BLOCK_TOKENS = 64, 2048
-"""Requests, and tokens of their texts, that are predicted together; a text that several of them share is read once."""
 
 
 class Model:
     """A trained network with its words, computed with NumPy and the compiled kernels.
 
     Args:
-        settings: how text is read and what is answered.
-        vocabulary: words to ids.
-        labels: class names in the order of the logits; empty for relatedness.
+        asking: turns requests into words.
         program: the network.
+        decision: turns its logits into answers.
         wide: what is added to its logits; None for nothing.
 
     Attributes:
-        settings: as given.
-        labels: as given.
+        asking: as given.
+        program: as given.
+        decision: as given.
+        wide: as given.
     """
 
     def __init__(
-        self,
-        settings: Settings,
-        vocabulary: Vocabulary,
-        labels: Sequence[str],
-        program: Program,
-        wide: WidePart | None = None,
+        self, asking: Asking, program: Program, decision: Decision, wide: WidePart | None = None
     ) -> None:
-        self.settings, self.labels = settings, tuple(labels)
-        self._vocabulary, self._program, self._wide = vocabulary, program, wide
-        self._tokenizer = tokenizer(settings.tokenizer, settings.markup)
+        self.asking, self.program, self.decision, self.wide = asking, program, decision, wide
+
+    @property
+    def settings(self) -> Settings:
+        """How text is read and what is answered."""
+        return self.asking.settings
 
     @property
     def is_pair(self) -> bool:
         """Whether a request is a pair of texts."""
-        return self._program.texts == 2
-
-    @property
-    def answer_names(self) -> tuple[str, ...]:
-        """What the logits stand for: the class names, or the grades "1", "2" and so on."""
-        return self.labels or tuple(str(grade) for grade in range(1, self._program.outputs + 1))
+        return self.program.texts == 2
 
     def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Model:
         """Return a model with another limit on the length of a text; the network is shared.
@@ -87,56 +78,34 @@ class Model:
         Raises:
             UsageError: if the limit is below 1.
         """
-        if max_tokens is not None and max_tokens < 1:
-            raise UsageError(f"max_tokens must be 1 or more; got {max_tokens}")
-        settings = replace(
-            self.settings,
-            max_tokens=max_tokens or self.settings.max_tokens,
-            truncate=truncate or self.settings.truncate,
-        )
-        return Model(settings, self._vocabulary, self.labels, self._program, self._wide)
+        return Model(self.asking.limited(max_tokens, truncate), self.program, self.decision, self.wide)
 
     def logits(self, requests: Iterable[Request]) -> Floats:
         """Return the network's unnormalised scores, [N, Y]; see `predict`."""
-        check_list(requests)
         rows = [logits for logits, _ in self._run(requests)]
-        return np.stack(rows) if rows else np.zeros((0, self._program.outputs), np.float32)
+        return np.stack(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
 
     def probabilities(self, logits: Floats) -> NDArray[np.float64]:
-        """Return the calibrated distribution of logits [N, Y], rows summing to 1."""
-        scaled = logits.astype(np.float64) / self.settings.temperature
-        weights = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-        shares: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
-        return shares
+        """Return the probabilities that logits [N, Y] stand for, [N, Y]; see `Decision.probabilities`."""
+        return self.decision.probabilities(logits)
 
-    def predict(self, requests: Iterable[Request]) -> Iterator[Prediction]:
+    def predict(self, requests: Iterable[Request]) -> Iterator[Answer | LabelsAnswer]:
         """Predict for texts or pairs, up to 64 at a time.
 
         Args:
             requests: strings for a model of texts, (premise, hypothesis) for one of pairs; empty strings are allowed.
 
         Yields:
-            One prediction a request, in order; the same to the last bit whatever the other requests are.
+            One answer a request, in order; the same to the last bit whatever the other requests are. A model of several
+            labels answers with a `LabelsAnswer`, any other with an `Answer`.
 
         Raises:
             DataError: naming the request, if it is no text or too long.
             ArtefactError: if the network gives a number that is not finite.
+            UsageError: if it is one string and no list.
         """
-        check_list(requests)
-        related = self.settings.task == "relatedness"
-        grades = np.arange(1, self._program.outputs + 1)
         for logits, words in self._run(requests):
-            shares = self.probabilities(logits[None])[0]
-            kept = tuple(len(each.ids) for each in words)
-            yield Prediction(
-                label=None if related else self.labels[int(shares.argmax())],
-                probabilities=dict(zip(self.answer_names, shares.tolist(), strict=True)),
-                score=float(_softmax(logits) @ grades) if related else None,
-                tokens=kept,
-                unknown=sum(each.unknown for each in words),
-                truncated=any(each.truncated for each in words),
-                empty=0 in kept,
-            )
+            yield self.decision.answer(logits, read_of(words))
 
     def encode(self, texts: Iterable[str]) -> Floats:
         """Turn texts into vectors; a model of pairs takes single texts here too.
@@ -152,92 +121,33 @@ class Model:
             UsageError: if the network has no vector of one text alone.
         """
         rows = list(self.vectors(texts))
-        return np.stack(rows) if rows else np.zeros((0, self._program.width), np.float32)
+        return np.stack(rows) if rows else np.zeros((0, self.program.width), np.float32)
 
     def vectors(self, texts: Iterable[str]) -> Iterator[Floats]:
         """Yield the vector of each text, [D], in order; see `encode`."""
-        check_list(texts)
-        for block in self._blocks(texts, 1):
+        for block in self.asking.blocks(texts, 1):
             for number, words in block:
                 (read,) = self._read(words)
-                yield _finite("vector", self._program.vector(read), number)
+                yield finite("vector", self.program.vector(read), number)
 
     def _run(self, requests: Iterable[Request]) -> Iterator[tuple[Floats, tuple[Words, ...]]]:
-        for block in self._blocks(requests, self._program.texts):
+        for block in self.asking.blocks(requests, self.program.texts):
             distinct = {each.key: each for _, words in block for each in words}
             read = dict(zip(distinct, self._read(tuple(distinct.values())), strict=True))
-            results = self._program.answer([[read[each.key] for each in words] for _, words in block])
+            results = self.program.answer([[read[each.key] for each in words] for _, words in block])
             for (number, words), result in zip(block, results, strict=True):
-                yield _finite("prediction", self._added(result.logits, words), number), words
+                yield finite("prediction", self.added(result.logits, words), number), words
 
-    def _added(self, logits: Floats, words: Sequence[Words]) -> Floats:
-        """Return logits with those of the wide part, if there is one."""
-        if self._wide is None:
+    def added(self, logits: Floats, words: Sequence[Words]) -> Floats:
+        """Return the logits of an example, [Y], with those of the wide part, if there is one."""
+        if self.wide is None:
             return logits
-        sides = [self._wide.rule.numbers(each.kept, side) for side, each in enumerate(words)]
-        added: Floats = logits + self._wide.logits([np.unique(np.concatenate(sides))])[0]
+        sides = [self.wide.rule.numbers(each.kept, side) for side, each in enumerate(words)]
+        added: Floats = logits + self.wide.logits([np.unique(np.concatenate(sides))])[0]
         return added
 
-    def _blocks(
-        self, requests: Iterable[object], texts: int
-    ) -> Iterator[list[tuple[int, tuple[Words, ...]]]]:
-        """Yield numbered requests, several at a time, but not so many that they take much memory."""
-        block, tokens = list[tuple[int, tuple[Words, ...]]](), 0
-        for number, request in enumerate(requests, start=1):
-            words = self._words(texts_of(request, number, texts), number)
-            block.append((number, words))
-            tokens += sum(len(each.ids) for each in words)
-            if len(block) == _BLOCK or tokens >= _BLOCK_TOKENS:
-                yield block
-                block, tokens = [], 0
-        if block:
-            yield block
-
     def _read(self, texts: Sequence[Words]) -> list[Mapping[str, Floats]]:
-        return self._program.read([(each.ids, each.ngrams) for each in texts])
-
-    def _words(self, texts: Sequence[str], number: int) -> tuple[Words, ...]:
-        limit = self.settings.max_tokens
-        found = []
-        for place, text in enumerate(texts, start=1):
-            words = self._tokenizer.words(text)
-            if len(words) > limit and self.settings.truncate == "error":
-                field = "text" if len(texts) == 1 else f"text {place}"
-                raise DataError(
-                    f"row {number}, {field}: {len(words)} tokens, at most max_tokens = {limit} allowed. Raise "
-                    "max_tokens, or choose truncate = 'head' (cut)."
-                )
-            kept = words[:limit]
-            ids = self._vocabulary.ids(kept).astype(np.int64)
-            unknown = sum(not self._vocabulary.knows(word) for word in kept)
-            has_ngrams = self._vocabulary.ngrams is not None
-            ngrams = tuple(map(self._vocabulary.rows_of_ngrams, kept)) if has_ngrams else ()
-            found.append(Words(ids, ngrams, unknown, len(words) > limit, tuple(kept)))
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words of one text, as the network takes them.
-
-    Attributes:
-        ids: rows of the tables of word vectors, [L].
-        ngrams: for each word the rows of its n-grams; empty for a model that reads none.
-        unknown: how many of them the model does not know.
-        truncated: whether the text has more words than were read.
-        kept: the words that were read.
-    """
-
-    ids: Ids
-    ngrams: Ngrams
-    unknown: int
-    truncated: bool
-    kept: tuple[str, ...]
-
-    @property
-    def key(self) -> bytes:
-        """What tells it from other texts."""
-        return b"|".join([self.ids.tobytes(), *(rows.tobytes() for rows in self.ngrams)])
+        return self.program.read([(each.ids, each.ngrams) for each in texts])
 
 
 def load(folder: Path | str) -> Model:
@@ -274,18 +184,43 @@ def _load(path: Path) -> Model:
     try:
         rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
         program = Program(settings.network, weights, rows)
-        named = 0 if settings.task == "relatedness" else program.outputs
-        if program.texts != (1 if settings.task == "text" else 2) or len(labels) != named:
-            raise UsageError(
-                f"{settings.task!r} with {len(labels)} labels, and a network of {program.texts} text(s) with "
-                f"{program.outputs} outputs"
-            )
+        if program.texts != (2 if settings.task in PAIRS else 1):
+            raise UsageError(f"{settings.task!r}, and a network of {program.texts} text(s)")
+        if settings.outputs not in (None, program.outputs):
+            raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
+        decision = _decision(settings, labels, weights, program)
         wide = _wide(settings, weights, program.outputs) if settings.wide else None
     except UsageError as error:
         raise ArtefactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
-    return Model(settings, vocabulary, labels, program, wide)
+    return Model(Asking(settings, vocabulary), program, decision, wide)
+
+
+def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision:
+    """Read what turns the logits into answers, and check that it is there for each of them."""
+    task, outputs = settings.task, program.outputs
+    wanted = 0 if task in UNNAMED else outputs
+    if len(labels) != wanted or len(set(labels)) != len(labels) or (task in NUMBERS and outputs != 1):
+        raise UsageError(f"{task!r} with {len(labels)} labels, and a network of {outputs} outputs")
+    if task in NUMBERS:
+        scale = _numbers_of(settings, weights, "scale", 4)
+        return Decision(task, (), numbers=(float(scale[2]), float(scale[3])))
+    if task == "labels":
+        thresholds = _numbers_of(settings, weights, "thresholds", outputs)
+        return Decision(task, tuple(labels), thresholds=thresholds.astype(np.float64))
+    names = tuple(labels) or tuple(str(grade) for grade in range(1, outputs + 1))
+    return Decision(task, names, settings.temperature)
+
+
+def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> Floats:
+    """Return a small tensor that the description of the network names beside its steps."""
+    name = settings.network.get(role)
+    if not isinstance(name, str):
+        raise UsageError(f"network: {role} must be the name of a tensor; got {name!r:.80}")
+    if weights.raw(name).shape != (count,):
+        raise UsageError(f"tensor {name!r:.200} must hold {count} numbers")
+    return weights.floats(name)
 
 
 def _wide(settings: Settings, weights: Weights, outputs: int) -> WidePart:
@@ -298,13 +233,8 @@ def _wide(settings: Settings, weights: Weights, outputs: int) -> WidePart:
     return WidePart(settings.phrases, numbers, rarity, table, bias, settings.wide)
 
 
-def _softmax(logits: Floats) -> NDArray[np.float64]:
-    weights = np.exp(logits.astype(np.float64) - float(logits.max()))
-    shares: NDArray[np.float64] = weights / weights.sum()
-    return shares
-
-
-def _finite(what: str, row: Floats, number: int) -> Floats:
+def finite(what: str, row: Floats, number: int) -> Floats:
+    """Refuse a row that holds what is no number; ``what`` and ``number`` are for the message."""
     if not np.isfinite(row).all():
         raise ArtefactError(
             f"text {number:,}: the {what} holds numbers that are not finite, so the weights are of no use. Copy the "

@@ -20,11 +20,19 @@ Make = Callable[[Step], Compute]
 
 OPERATORS: dict[str, Make] = {}
 """Every operator by name."""
+WEIGHTS: dict[str, Make] = {}
+"""Of the operators that weigh rows, what gives the weights from the same values: for explanations."""
 
 
 def operator(make: Make) -> Make:
     """Enter an operator under the name of the function that makes it."""
     OPERATORS[make.__name__.strip("_")] = make
+    return make
+
+
+def weighing(make: Make) -> Make:
+    """Enter the weights of an operator, under its name followed by ``_weights``."""
+    WEIGHTS[make.__name__.strip("_").removesuffix("_weights")] = make
     return make
 
 
@@ -63,6 +71,14 @@ def scaled(step: Step) -> Compute:
     step.takes(1)
     factor = np.float32(step.number("factor"))
     return lambda x: x * factor
+
+
+@operator
+def rescale(step: Step) -> Compute:
+    """A number of standard deviations from a mean, on its own scale: ``x * scale[1] + scale[0]``."""
+    step.takes(1)
+    mean, deviation = step.floats("scale", 4)[:2]
+    return lambda x: x * deviation + mean
 
 
 @operator

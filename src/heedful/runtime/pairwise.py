@@ -9,14 +9,14 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.runtime.attending import check_same, kept, opens_pairs
 from heedful.runtime.kernels import Floats
-from heedful.runtime.operators import operator
+from heedful.runtime.operators import operator, weighing
 from heedful.runtime.steps import Compute, Step
 from heedful.runtime.visibility import Keep, Rule
 
 
-@operator
-def heads(step: Step) -> Compute:
-    """Dot-product attention in heads, each with its own mask and distance; reads query, key and value."""
+@weighing
+def heads_weights(step: Step) -> Compute:
+    """The weights of every head, [H, Q, K]."""
     step.takes(3)
     priors = [_Prior(item) for item in step.items("heads")]
     if not priors:
@@ -24,25 +24,40 @@ def heads(step: Step) -> Compute:
     alpha, divisor = step.number("alpha", 0.0), step.number("divisor", 0.0)
     positions = _positions(step)
 
-    def compute(query: Floats, key: Floats, value: Floats) -> Floats:
+    def weights(query: Floats, key: Floats, value: Floats) -> Floats:
         check_same("heads", (query, key, value))
-        length, width = query.shape
-        if width % len(priors):
-            raise UsageError(f"{len(priors)} heads do not divide {width} features")
-        if not length:
-            return np.zeros_like(value)
-        q, k, v = (x.reshape(length, len(priors), -1).transpose(1, 0, 2) for x in (query, key, value))
+        if query.shape[1] % len(priors):
+            raise UsageError(f"{len(priors)} heads do not divide {query.shape[1]} features")
+        q, k = (_apart(x, len(priors)) for x in (query, key))
         scores = q @ k.transpose(0, 2, 1)
         if positions is not None:
             scores = scores + positions.scores(q, k)
         scores = scores / np.float32(divisor or q.shape[-1] ** 0.5)
-        weights = np.stack([prior.weights(score, alpha) for prior, score in zip(priors, scores, strict=True)])
-        context = weights @ v
+        return np.stack([prior.weights(score, alpha) for prior, score in zip(priors, scores, strict=True)])
+
+    return weights
+
+
+@operator
+def heads(step: Step) -> Compute:
+    """Dot-product attention in heads, each with its own mask and distance; reads query, key and value."""
+    weights_of, positions = heads_weights(step), _positions(step)
+
+    def compute(query: Floats, key: Floats, value: Floats) -> Floats:
+        if not len(query):
+            return np.zeros_like(value)
+        weights = weights_of(query, key, value)
+        context = weights @ _apart(value, len(weights))
         if positions is not None:
             context = context + positions.values(weights)
-        return np.ascontiguousarray(context.transpose(1, 0, 2)).reshape(length, width)
+        return np.ascontiguousarray(context.transpose(1, 0, 2)).reshape(value.shape)
 
     return compute
+
+
+def _apart(x: Floats, heads: int) -> Floats:
+    """Take the features of heads apart: [H, L, C]."""
+    return x.reshape(len(x), heads, x.shape[1] // heads).transpose(1, 0, 2)
 
 
 class _Prior:
@@ -117,25 +132,30 @@ def _positions(step: Step) -> _Relative | _Sinusoids | None:
     return None if name == "none" else _Relative(step) if name == "relative" else _Sinusoids(step)
 
 
-@operator
-def product(step: Step) -> Compute:
-    """Attention with one score a pair, ``x_i · y_j`` over a divisor, plus a bias of the distance; reads x, y, value."""
+@weighing
+def product_weights(step: Step) -> Compute:
+    """The weights of `product`, [Q, K]."""
     opens_pairs(step, 3)
     rule, divisor = step.rule(), np.float32(step.number("divisor", 1.0))
     biases = step.weights.floats(step.tensor("distances")).reshape(-1) if step.has("distances") else None
 
-    def compute(x: Floats, y: Floats, value: Floats, *opened: Floats) -> Floats:
+    def weights(x: Floats, y: Floats, value: Floats, *opened: Floats) -> Floats:
         if x.shape != y.shape or len(x) != len(value):
             raise UsageError(f"product: {list(x.shape)}, {list(y.shape)} and {list(value.shape)} do not fit")
-        if not len(x):
-            return np.zeros_like(value)
         score = x @ y.T / divisor
         if biases is not None:
             place = np.arange(len(x))
             score = score + biases[np.minimum(np.abs(place[:, None] - place), len(biases) - 1)]
-        return softmax(score, kept(rule, len(x), opened)) @ value
+        return softmax(score, kept(rule, len(x), opened))
 
-    return compute
+    return weights
+
+
+@operator
+def product(step: Step) -> Compute:
+    """Attention with one score a pair, ``x_i · y_j`` over a divisor, plus a bias of the distance; reads x, y, value."""
+    weights = product_weights(step)
+    return lambda x, y, value, *opened: weights(x, y, value, *opened) @ value
 
 
 def softmax(score: Floats, keep: Keep) -> Floats:
@@ -148,14 +168,21 @@ def softmax(score: Floats, keep: Keep) -> Floats:
     return weights
 
 
+@weighing
+def align_weights(step: Step) -> Compute:
+    """The weights of `align`, [Q, K]."""
+    step.takes(3)
+
+    def weights(x: Floats, y: Floats, value: Floats) -> Floats:
+        if len(y) != len(value):
+            raise UsageError(f"align: {list(y.shape)} and {list(value.shape)} do not fit")
+        return softmax(x @ y.T, np.ones((len(x), len(y)), bool))
+
+    return weights
+
+
 @operator
 def align(step: Step) -> Compute:
     """What each row of one text is aligned with in another: ``softmax_j(x_i · y_j) value_j``; reads x, y and value."""
-    step.takes(3)
-
-    def compute(x: Floats, y: Floats, value: Floats) -> Floats:
-        if len(y) != len(value):
-            raise UsageError(f"align: {list(y.shape)} and {list(value.shape)} do not fit")
-        return softmax(x @ y.T, np.ones((len(x), len(y)), bool)) @ value
-
-    return compute
+    weights = align_weights(step)
+    return lambda x, y, value: weights(x, y, value) @ value

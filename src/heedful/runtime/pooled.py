@@ -6,7 +6,7 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime.kernels import Floats
-from heedful.runtime.operators import operator
+from heedful.runtime.operators import operator, weighing
 from heedful.runtime.steps import Compute, Step
 
 
@@ -17,11 +17,38 @@ def mean(step: Step) -> Compute:
     return lambda x: x.sum(axis=0, keepdims=True) / np.float32(max(len(x), 1))
 
 
+@weighing
+def mean_weights(step: Step) -> Compute:
+    """The same weight for every word, [L, 1]."""
+    return lambda x: np.full((len(x), 1), 1 / max(len(x), 1))
+
+
+@weighing
+def maximum_weights(step: Step) -> Compute:
+    """1 where a word holds the largest value of a feature, [L, D]."""
+    return lambda x: np.equal(np.arange(len(x))[:, None], x.argmax(axis=0)) if len(x) else x
+
+
 @operator
 def maximum(step: Step) -> Compute:
     """The largest value of each feature over the words, [1, D]; zero without words."""
     step.takes(1)
     return lambda x: x.max(axis=0, keepdims=True) if len(x) else np.zeros((1, x.shape[1]), np.float32)
+
+
+@weighing
+def weighted_sum_weights(step: Step) -> Compute:
+    """The softmax of the scores over the words, for each feature: [L, D], or [L, 1] where they share their scores."""
+    step.takes(2)
+
+    def weights(x: Floats, score: Floats) -> Floats:
+        if not len(x):
+            return score
+        each = np.exp(score - score.max(axis=0))
+        shares: Floats = each / each.sum(axis=0)
+        return shares
+
+    return weights
 
 
 @operator
@@ -67,19 +94,31 @@ def prepend(step: Step) -> Compute:
     return lambda x: np.concatenate([row, x])
 
 
-@operator
-def fuse(step: Step) -> Compute:
-    """States of several attentions, each followed by its score, summed with the softmax of the scores, word by word."""
+@weighing
+def fuse_weights(step: Step) -> Compute:
+    """The share of each state, [L, K]."""
     count, odd = divmod(len(step.of), 2)
     if odd or not count:
         raise UsageError("fuse: as many scores as states expected")
 
-    def compute(*values: Floats) -> Floats:
-        states, scores = values[:count], np.concatenate(values[count:], axis=1)
+    def weights(*values: Floats) -> Floats:
+        scores = np.concatenate(values[count:], axis=1)
         if scores.shape[1] != count:
             raise UsageError("fuse: one score a state expected")
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-        return np.sum(np.stack(states, axis=1) * weights[:, :, None], axis=1)
+        each = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: Floats = each / each.sum(axis=1, keepdims=True)
+        return shares
+
+    return weights
+
+
+@operator
+def fuse(step: Step) -> Compute:
+    """States of several attentions, each followed by its score, summed with the softmax of the scores, word by word."""
+    weights = fuse_weights(step)
+
+    def compute(*values: Floats) -> Floats:
+        states = np.stack(values[: len(values) // 2], axis=1)
+        return np.sum(states * weights(*values)[:, :, None], axis=1)
 
     return compute

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError, nearest
 from heedful.runtime import attending, pairwise, pooled, recurrent  # noqa: F401  (they enter their operators)
 from heedful.runtime.kernels import Floats, compiled
-from heedful.runtime.operators import OPERATORS
+from heedful.runtime.looking import Sight, Weigh, align, look, read_shown
+from heedful.runtime.operators import OPERATORS, WEIGHTS
 from heedful.runtime.steps import WIDEST, Compute, Step
 from heedful.runtime.weights import Weights
 
@@ -105,6 +106,7 @@ class Program:
         texts: how many texts an example has.
         width: features of a text's vector; 0 where it has none.
         outputs: how many logits there are.
+        shown: what an explanation shows; None for a description that does not say it.
 
     Raises:
         UsageError: naming the first step that is wrong.
@@ -127,6 +129,8 @@ class Program:
         )
         if isinstance(self._vector, str):
             self._needed |= {self._vector}
+        shown = description.get("shown")
+        self.shown = None if shown is None else _Shown(shown, self._read, self._answer)
         some = (np.array([1, 1]), [np.zeros(1, np.int32)] * 2)
         tried = self.answer([self.read([some] * self.texts)])[0]
         self.width = len(tried.vectors[0]) if tried.vectors else 0
@@ -195,9 +199,52 @@ class Program:
             for values, texts in zip(answered, examples, strict=True)
         ]
 
+    def look(self, texts: Sequence[tuple[Ids, Ngrams]]) -> Sight:
+        """Read one example and keep what was looked at.
+
+        Args:
+            texts: see `read`.
+
+        Returns:
+            The record.
+
+        Raises:
+            UsageError: if the description does not say what an explanation shows.
+        """
+        if self.shown is None:
+            raise UsageError("the description of the network does not say what an explanation shows")
+        given = [{WORDS: self._words.of(ids, ngrams)} for ids, ngrams in texts]
+        read = self._read.run(given, None)
+        sides = zip(SIDES, read, strict=False)
+        (answered,) = self._answer.run(
+            [{f"{side}.{name}": x for side, values in sides for name, x in values.items()}], None
+        )
+        looked = tuple(look(self.shown.read, values, self._read.weigher(values)) for values in read)
+        alignments = align(self.shown.answer, self._answer.weigher(answered))
+        averaged = frozenset(
+            each.place for each in self.shown.read if each.what == "map" and self._read.averages(each.of[0])
+        )
+        return Sight(_value(answered, self._logits)[0], looked, alignments, averaged)
+
     def run(self, texts: Sequence[Ids]) -> Result:
         """Read the texts of one example, for a network without n-grams, and answer."""
         return self.answer([self.read([(ids, ()) for ids in texts])])[0]
+
+
+class _Shown:
+    """What an explanation shows of the steps of each text, and of the answer's."""
+
+    def __init__(self, description: Any, read: _Steps, answer: _Steps) -> None:
+        if not isinstance(description, Mapping):
+            raise UsageError(f"network.shown: a table expected; got {description!r:.80}")
+        prefix = description.get("prefix", [])
+        if not isinstance(prefix, list) or not all(isinstance(token, str) for token in prefix):
+            raise UsageError(f"network.shown.prefix: a list of words expected; got {prefix!r:.80}")
+        self.prefix: tuple[str, ...] = tuple(prefix)
+        self.read, self.answer = (read_shown(description.get(part, [])) for part in ("read", "answer"))
+        for steps, entries in ((read, self.read), (answer, self.answer)):
+            for name in (name for each in entries if each.what != "unchosen" for name in each.of):
+                steps.maker(name)
 
 
 class _Steps:
@@ -215,6 +262,30 @@ class _Steps:
         last = {name: number for number, step in enumerate(steps) for name in step.of}
         self._done = [[name for name in set(step.of) if last[name] == n] for n, step in enumerate(steps)]
 
+    def maker(self, name: str) -> Step:
+        """Return the step that makes a value."""
+        for _, step in self._steps:
+            if step.to == name:
+                return step
+        raise UsageError(f"network.shown: no step makes {name!r:.80}")
+
+    def averages(self, name: str) -> bool:
+        """Say whether the weights of the step that makes a value are averaged over features."""
+        return self.maker(name).do in attending.FEATURE_WISE
+
+    def weigher(self, values: Mapping[str, Floats]) -> Weigh:
+        """Return a function from the name of a value to how the step that makes it weighs what it reads."""
+
+        def weigh(name: str) -> NDArray[Any]:
+            step = self.maker(name)
+            if step.do not in WEIGHTS:
+                raise UsageError(f"network.shown: step {step.do!r:.80} has no weights")
+            with np.errstate(all="ignore"):
+                return WEIGHTS[step.do](step)(*(_value(values, each) for each in step.of))
+
+        return weigh
+
+    @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
     def run(
         self, texts: Sequence[dict[str, Floats]], keep: frozenset[str] | None
     ) -> Sequence[dict[str, Floats]]:

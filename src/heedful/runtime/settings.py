@@ -9,12 +9,18 @@ from pathlib import Path
 from typing import Any, get_args
 
 from heedful.errors import ArtefactError, UsageError
+from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.markup import Markup
 from heedful.text.phrases import PhraseRule
 from heedful.text.tokenize import TOKENIZERS
 
-TASKS = ("text", "pair", "relatedness")
+PAIRS = ("pair", "relatedness", "pair-number")
+"""Tasks whose examples are pairs."""
+NUMBERS = ("number", "pair-number")
+"""Tasks that answer with any number."""
+UNNAMED = ("relatedness", *NUMBERS)
+"""Tasks without labels."""
 MISSING = "missing"
 """Key of a description that says why there is none."""
 
@@ -24,7 +30,7 @@ class Settings:
     """What the runtime needs to know of a model.
 
     Attributes:
-        task: "text", "pair" or "relatedness".
+        task: one of `heedful.runtime.answers.LAYOUTS`.
         tokenizer: name of the tokenizer.
         markup: what becomes of HTML tags and links; see `heedful.text.markup`.
         max_tokens: longest text, in words.
@@ -33,6 +39,10 @@ class Settings:
         phrases: which features a wide part reads.
         wide: the weight of the wide part; 0 for none.
         network: the description of the network.
+        encoder: its name, for explanations.
+        pooling: the name of its pooling, for explanations.
+        run: the settings of the run that made it, as they were saved.
+        outputs: ``model.outputs``, which must be those of the network; None where it is not saved.
     """
 
     task: str
@@ -44,6 +54,10 @@ class Settings:
     phrases: PhraseRule
     wide: float
     network: Mapping[str, Any]
+    encoder: str
+    pooling: str
+    run: Mapping[str, Any]
+    outputs: object = None
 
 
 def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
@@ -60,21 +74,24 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         ArtefactError: naming the first setting that is wrong.
         UsageError: if the model needs more than the runtime has.
     """
-    model, text, network = (_table(config, name, path) for name in ("model", "text", "network"))
+    for name in ("model", "text", "run"):
+        if name not in config:
+            raise ArtefactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
+    model, text, network, run = (_table(config, name, path) for name in ("model", "text", "network", "run"))
     task = model.get("task", "text")
-    if task in ("roles", "translation"):
+    if task in ("roles", "tags", "translation"):
         raise UsageError(
-            f"{path}: this is a {task!r} model; the runtime runs {', '.join(TASKS)}. Use heedful predict."
+            f"{path}: this is a {task!r} model; the runtime runs {', '.join(LAYOUTS)}. Use heedful predict."
         )
     truncate, markup = text.get("truncate", "error"), text.get("markup", "keep")
     tokens, temperature = text.get("max_tokens", 400), config.get("temperature", 1.0)
     wide = config.get("wide", 0.0)
     checks = {
-        "model.task": (task in TASKS, task),
-        "text.tokenizer": (text.get("tokenizer") in TOKENIZERS, text.get("tokenizer")),
+        "model.task": (task in tuple(LAYOUTS), task),
+        "text.tokenizer": (text.get("tokenizer") in tuple(TOKENIZERS), text.get("tokenizer")),
         "text.markup": (markup in get_args(Markup), markup),
         "text.max_tokens": (type(tokens) is int and 1 <= tokens < 2**31, tokens),
-        "text.truncate": (truncate in ("error", "head", "drop"), truncate),
+        "text.truncate": (truncate in ("error", "head", "drop", "window"), truncate),
         "temperature": (_is_temperature(temperature), temperature),
         "wide": (type(wide) in (int, float) and 0 <= wide < math.inf, wide),
     }
@@ -104,6 +121,10 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         _phrases(text.get("phrases", {}), path),
         float(wide),
         network,
+        str(model.get("encoder", "")),
+        str(model.get("pooling", "")),
+        run,
+        model.get("outputs"),
     )
 
 

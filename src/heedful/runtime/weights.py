@@ -38,8 +38,8 @@ class Weights:
         path: the file, checked against its manifest.
 
     Raises:
-        ArtefactError: if it is no safetensors file, holds a kind of number that the runtime does not read, or a number
-            that is not finite.
+        ArtefactError: if it is no safetensors file, holds a kind of number that the runtime does not read, a matrix of
+            whole numbers without their scales, or a number that is not finite.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,6 +48,13 @@ class Weights:
         for name, tensor in self._tensors.items():
             if tensor.dtype.kind == "f" and not _is_finite(tensor):
                 raise ArtefactError(f"{path}: tensor {name!r} holds values that are not finite. {REMEDY}")
+            whole = tensor.dtype.kind != "f" and not (
+                tensor.dtype == np.int8 and name + SCALE in self._tensors
+            )
+            if whole and tensor.ndim > 1:
+                raise ArtefactError(
+                    f"{path}: tensor {name!r:.200} holds {tensor.dtype}, expected real numbers. {REMEDY}"
+                )
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors

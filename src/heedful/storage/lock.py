@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from heedful.errors import InUseError
-from heedful.storage.writing import is_dead, token, told_plainly
+from heedful.storage.writing import is_dead, sweep, token, told_plainly
 
 LOCK = ".heedful-lock"
 """File in a folder that a process is writing; it is removed when the process has done."""
@@ -34,6 +34,7 @@ def alone(folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0) -> It
     The lock is `flock` on a file in the folder. On a file system without it, each process writes a file with its own
     name (`heedful.storage.writing`) and has the folder if no other living process has one there. Of a process of
     another machine it cannot be known whether it lives: the message names its file, which can be deleted by hand.
+    What dead writers left half written in the folder is removed first.
 
     Args:
         folder: to have for oneself; it is made if it is not there, and removed again by whoever made it if it is empty
@@ -62,6 +63,7 @@ def alone(folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0) -> It
                 time.sleep(random.uniform(0.005, 0.02))
         held = _HELD.set(_HELD.get() | {os.path.realpath(file)})
         try:
+            sweep(folder)
             yield
         finally:
             _HELD.reset(held)

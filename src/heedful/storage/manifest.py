@@ -69,7 +69,7 @@ def write_json(path: Path, value: Any) -> None:
         path: the file.
         value: mappings, sequences, strings, numbers, None.
     """
-    path.write_text(_json(value), encoding="utf-8", newline="\n")
+    path.write_text(json_text(value), encoding="utf-8", newline="\n")
 
 
 def write_manifest(folder: Path, names: Sequence[str]) -> None:
@@ -136,7 +136,7 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
     listed = sorted(files) if isinstance(files, dict) else []
     if listed != sorted(names):
         raise ArtefactError(f"{path}: expected the files {sorted(names)}, found {listed}. {REMEDY}")
-    if path.read_bytes() != _json(manifest).encode():
+    if path.read_bytes() != json_text(manifest).encode():
         raise ArtefactError(f"{path}: was altered after it was written. {REMEDY}")
     for name in names:
         _verify_file(folder / name, files[name])
@@ -161,7 +161,8 @@ def _finite(text: str) -> float:
     return value
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """Return plain values as JSON; a number that is not finite becomes null."""
     return json.dumps(_plain(value), indent=1, allow_nan=False) + "\n"
 
 

@@ -1,9 +1,10 @@
 """Everything that is particular to a task: one module or folder each, and the table of all of them."""
 
+from heedful.runtime.answers import Answer, LabelsAnswer
 from heedful.tasks.classification import Predictor
-from heedful.tasks.labels import LabelsAnswer, LabelsModel
+from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel
-from heedful.tasks.records import About, Answer, Requests, Text, TextSettings
+from heedful.tasks.records import About, Requests, Text, TextSettings
 from heedful.tasks.registry import (
     TASKS,
     AnyModel,
@@ -18,12 +19,14 @@ from heedful.tasks.registry import (
 )
 from heedful.tasks.relatedness import RelatednessModel
 from heedful.tasks.roles.role_model import RolePredictor
-from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer, RoleSpan
+from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer
 from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
+from heedful.tasks.tags import TagsAnswer, TagsModel
 from heedful.tasks.task import Corpora, Files, Place, Prepared, RequestFiles, Shared, Source, Task
 from heedful.tasks.translation.build_translation import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
+from heedful.tasks.words.tagging import RoleSpan
 from heedful.tasks.words.text_model import TextModel
 
 __all__ = [
@@ -52,6 +55,8 @@ __all__ = [
     "SentenceModel",
     "Shared",
     "Source",
+    "TagsAnswer",
+    "TagsModel",
     "Task",
     "Text",
     "TextModel",

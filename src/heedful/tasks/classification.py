@@ -20,11 +20,11 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError, nearest
 from heedful.evaluation import Report, calibration, evaluate_classes, fit_temperature
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
-from heedful.nn.losses import cross_entropy
+from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
+from heedful.runtime.answers import CLASSES, Answer, Read, Shown
 from heedful.structures import NetworkOutput
-from heedful.tasks.records import Answer
-from heedful.tasks.sentences.sentence_model import Read, SentenceModel, Shown
+from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     PAIRS,
     SENTENCES,
@@ -33,7 +33,7 @@ from heedful.tasks.sentences.sentence_task import (
     group_of_each,
     notes_of,
 )
-from heedful.tasks.sentences.wide_part import fit_beside, said_beside
+from heedful.tasks.sentences.wide_part import fit_beside
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
@@ -41,7 +41,7 @@ from heedful.training.step import Objective
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
+    from heedful.config import DistilConfig, RunConfig
     from heedful.explain.wide import WideView
 
 
@@ -75,6 +75,8 @@ class Predictor(SentenceModel[Answer]):
     def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32]) -> WideView | None:
         """See `SentenceModel.said`: signed for the predicted class, against the average of the others."""
         wide = self.about.wide
+        from heedful.explain.assembling import said_beside
+
         return None if wide is None else said_beside(wide, sides, row, added=len(self.network.prefix))
 
     def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
@@ -99,7 +101,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
 
     model_type = Predictor
     metrics = ("accuracy", "macro_f1")
-    header = ("answer", "prob.", "remarks")
+    header = CLASSES.header
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`; in alphabetical order."""
@@ -116,8 +118,14 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         return model
 
     def objective(self, config: RunConfig, model: Predictor) -> Objective:
-        """See `Task.objective`: the cross-entropy, smoothed and weighted as ``train`` says."""
-        return partial(_loss, smoothing=config.train.label_smoothing, weights=model.class_weights)
+        """See `Task.objective`: the cross-entropy, smoothed and weighted as ``train`` says.
+
+        With a teacher the targets are those of `Prepared.transfer`, and the loss that of `heedful.config.DistilConfig`.
+        """
+        smoothing, weights = config.train.label_smoothing, model.class_weights
+        if config.distil.teacher:
+            return partial(_distilled, smoothing=smoothing, weights=weights, distil=config.distil)
+        return partial(_loss, smoothing=smoothing, weights=weights)
 
     def calibrate(self, model: Predictor, dev: EncodedDataset, training: EncodedDataset) -> None:
         """Fit the wide part where one is asked for, then the temperature under which the gold of dev is likeliest.
@@ -148,11 +156,26 @@ class ClassTask(SentenceTask[Predictor, Answer]):
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""
-        yield [str(answer.label), f"{max(answer.probabilities.values()):.3f}", answer.remarks]
+        yield CLASSES.cells(answer)
 
 
 def _loss(output: NetworkOutput, targets: Tensor, *, smoothing: float, weights: Tensor | None) -> Tensor:
     return with_policy(cross_entropy(output.logits, targets, smoothing, weights), output.policies)
+
+
+def _distilled(
+    output: NetworkOutput, targets: Tensor, *, smoothing: float, weights: Tensor | None, distil: DistilConfig
+) -> Tensor:
+    """Add what is learned from a teacher to the loss on gold; see `Prepared.transfer` for the targets."""
+    classes = output.logits.shape[-1]
+    number, taught, vectors = targets[:, 0].long(), targets[:, 1 : 1 + classes], targets[:, 1 + classes :]
+    gold = cross_entropy(output.logits, number.clamp(min=0), smoothing, weights)
+    losses = distil.weight * gold * (number >= 0)
+    losses = losses + (1 - distil.weight) * divergence(output.logits, taught, distil.temperature)
+    if distil.vectors:
+        away = (torch.cat(output.vectors, dim=-1) - vectors).square().mean(dim=-1)
+        losses = losses + distil.vectors * away * (taught.sum(dim=-1) > 0)
+    return with_policy(losses, output.policies)
 
 
 def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str]) -> Tensor | None:
@@ -172,7 +195,9 @@ def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str
     return torch.from_numpy(weights * np.array(factors)).float()
 
 
-_OF_CLASSES = frozenset({"data.label_type", *LOSS, "model.highway", "model.final_bias", "model.wide"})
+_OF_CLASSES = frozenset(
+    {"distil", "data.label_type", *LOSS, "model.highway", "model.final_bias", "model.wide"}
+)
 """Settings of tasks that choose a class."""
 
 

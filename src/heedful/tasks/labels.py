@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from heedful.checked import Settings
+from heedful.checked import Settings, at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.gold import Targets, has_gold
@@ -22,12 +21,14 @@ from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, nearest
 from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets
+from heedful.export.describe import answer_steps, classifier_steps
+from heedful.export.recording import Recording
 from heedful.models import ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
+from heedful.runtime.answers import LABELS, LabelsAnswer, Read, Shown
 from heedful.structures import NetworkOutput
-from heedful.tasks.records import remarks_on
-from heedful.tasks.sentences.sentence_model import Read, SentenceModel, Shown
+from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     SENTENCES,
     SentenceTask,
@@ -51,40 +52,15 @@ class LabelsOptions(Settings):
 
     Attributes:
         thresholds: the probability from which a label is answered: fitted on the dev split for "each" label by itself
-            or for all as "one", or a "half".
+            or for all as "one", so that F1 is highest; for each label by "cost", so that the costs below are lowest; or
+            a "half".
+        false_positive: what it costs to answer a label that is wrong, with thresholds by "cost".
+        false_negative: what it costs to leave out a label that is right.
     """
 
-    thresholds: Literal["each", "one", "half"] = "each"
-
-
-@dataclass(frozen=True)
-class LabelsAnswer:
-    """What a model says about one text.
-
-    Attributes:
-        labels: the labels whose probability reaches their threshold, the likeliest first; may be none.
-        probabilities: label to probability, each by itself.
-        tokens: number of words that were read.
-        unknown: how many of them the model does not know.
-        truncated: whether the text was cut (only when that was asked for).
-        empty: whether the text has no words.
-    """
-
-    labels: tuple[str, ...]
-    probabilities: dict[str, float]
-    tokens: tuple[int, ...]
-    unknown: int
-    truncated: bool
-    empty: bool
-
-    @property
-    def remarks(self) -> str:
-        """What a reader of the answer should know; empty where there is nothing."""
-        return remarks_on(self.tokens, self.unknown, truncated=self.truncated, empty=self.empty)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
+    thresholds: Literal["each", "one", "cost", "half"] = "each"
+    false_positive: float = ranged(1.0, at_least(0))
+    false_negative: float = ranged(1.0, at_least(0))
 
 
 class LabelsNetwork(VectorNetwork):
@@ -111,6 +87,11 @@ class LabelsNetwork(VectorNetwork):
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """See `VectorNetwork.score`."""
         return self.head(vectors[0])
+
+
+@answer_steps.register
+def _(network: LabelsNetwork, record: Recording, vectors: list[str]) -> str:
+    return classifier_steps(network.head, record, vectors[0])
 
 
 class LabelsModel(SentenceModel[LabelsAnswer]):
@@ -157,7 +138,7 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     uses = SENTENCES | table.settings | {"model.highway", "model.final_bias", "model.task_options"}
     options = table.options
     question, usage = "any number of labels for a text", 'model.predict(["a text"])'
-    header = ("labels", "prob.", "remarks")
+    header = LABELS.header
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`; in alphabetical order."""
@@ -167,12 +148,6 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
                 f"{corpus.source or 'training data'}: no example has a label. Check the label column."
             )
         return tuple(sorted(found))
-
-    def read_gold(self, model: LabelsModel, file: Path, given: Mapping[str, Any]) -> Corpus:
-        """See `Task.read_gold`; labels are separated as in the training file."""
-        options = model.about.run.get("data", {}).get("options", {})
-        separator = options.get("label_separator", self.table.separator)
-        return self.table.gold_of(file, given, model.labels, {"label_separator": separator})
 
     def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
         """See `SentenceTask.targets`: 1 at the labels of an example, 0 elsewhere, [N, Y] float32."""
@@ -200,15 +175,21 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
 
     def calibrate(self, model: LabelsModel, dev: EncodedDataset, training: EncodedDataset) -> None:
         """Fit the thresholds on the dev split; see `Task.calibrate`."""
-        how = LabelsOptions(**model.model.task_options).thresholds
+        options = LabelsOptions(**model.model.task_options)
+        how = options.thresholds
         if how == "half":
             return
         probabilities, gold = model.probabilities(model.run(dev)[0]), gold_of(dev) > 0
         if how == "one":
             thresholds = np.full(gold.shape[1], best_threshold(probabilities.ravel(), gold.ravel()))
         else:
+            by_label = zip(probabilities.T, gold.T, strict=True)
+            costs = (options.false_positive, options.false_negative)
             thresholds = np.array(
-                [best_threshold(p, g) for p, g in zip(probabilities.T, gold.T, strict=True)]
+                [
+                    cheapest_threshold(p, g, *costs) if how == "cost" else best_threshold(p, g)
+                    for p, g in by_label
+                ]
             )
         model.network.thresholds.copy_(torch.from_numpy(thresholds))
 
@@ -228,10 +209,8 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         )
 
     def rows(self, answer: LabelsAnswer) -> Iterable[list[str]]:
-        """See `Task.rows`; without a label "-" and the probability of the likeliest."""
-        shown = answer.labels or (max(answer.probabilities, key=lambda name: answer.probabilities[name]),)
-        figures = ", ".join(f"{answer.probabilities[name]:.3f}" for name in shown)
-        yield [", ".join(answer.labels) or "-", figures, answer.remarks]
+        """See `Task.rows`."""
+        yield LABELS.cells(answer)
 
 
 def best_threshold(probabilities: NDArray[np.float64], gold: NDArray[np.bool_]) -> float:
@@ -254,6 +233,30 @@ def best_threshold(probabilities: NDArray[np.float64], gold: NDArray[np.bool_]) 
     best = int(np.flatnonzero(last)[f1[last].argmax()])
     below = ranked[best + 1] if best + 1 < len(ranked) else 0.0
     return float((ranked[best] + below) / 2)
+
+
+def cheapest_threshold(
+    probabilities: NDArray[np.float64], gold: NDArray[np.bool_], false_positive: float, false_negative: float
+) -> float:
+    """Return the threshold with the lowest cost, midway between two probabilities.
+
+    Args:
+        probabilities: [N].
+        gold: which are right, [N].
+        false_positive: cost of each answer that is wrong.
+        false_negative: cost of each right one that is not answered.
+
+    Returns:
+        The threshold; where it is cheapest to answer nothing, one above 1. Of equally cheap ones the highest.
+    """
+    order = np.argsort(-probabilities, kind="stable")
+    ranked = probabilities[order]
+    wrong, right = (np.concatenate([[0], np.cumsum(flags)]) for flags in (~gold[order], gold[order]))
+    costs = false_positive * wrong + false_negative * (right[-1] - right)
+    ends = np.concatenate([[2.0], ranked, [-1.0]])
+    last = ends[1:] < ends[:-1]  # equal probabilities are answered together
+    best = int(np.flatnonzero(last)[costs[last].argmin()])
+    return float((ends[best] + ends[best + 1]) / 2)
 
 
 def _loss(output: NetworkOutput, targets: Tensor) -> Tensor:

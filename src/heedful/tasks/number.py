@@ -21,13 +21,15 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.metrics import number_metrics
+from heedful.export.describe import answer_steps, classifier_steps, match_steps
+from heedful.export.recording import Recording
 from heedful.models import NETWORKS, ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn import Embedding
 from heedful.nn.heads import ClassifierHead, Matching, match_features
 from heedful.nn.policy import with_policy
+from heedful.runtime.answers import NUMBERS, Answer, Read, Shown
 from heedful.structures import NetworkOutput
-from heedful.tasks.records import Answer
-from heedful.tasks.sentences.sentence_model import Read, ScoreModel, Shown
+from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import (
     PAIRS,
     SENTENCES,
@@ -90,6 +92,13 @@ class NumberNetwork(VectorNetwork):
         return standardised * self.scale[1] + self.scale[0]
 
 
+@answer_steps.register
+def _(network: NumberNetwork, record: Recording, vectors: list[str]) -> str:
+    features = match_steps(network.matching, record, vectors) if network.sides == 2 else vectors[0]
+    standardised = classifier_steps(network.head, record, features)
+    return record.step("rescale", standardised, weights={"scale": network.scale})
+
+
 class NumberModel(ScoreModel):
     """A network that gives a number for a text or a pair; see `TextModel` for the arguments."""
 
@@ -118,7 +127,7 @@ class _NumberTask(SentenceTask[NumberModel, Answer]):
     settings = NumberOptions
     metrics = ("r2", "pearson", "spearman", "mse", "mae")
     kept = "scores"
-    header = ("number", "remarks")
+    header = NUMBERS.header
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`: there are none."""
@@ -186,7 +195,7 @@ class _NumberTask(SentenceTask[NumberModel, Answer]):
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""
-        yield [f"{answer.score:.6g}", answer.remarks]
+        yield NUMBERS.cells(answer)
 
 
 def _loss(output: NetworkOutput, targets: Tensor, *, network: NumberNetwork, huber: bool) -> Tensor:

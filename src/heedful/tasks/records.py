@@ -1,10 +1,10 @@
-"""What a predictor is asked, how it reads, and what it answers."""
+"""What a predictor is asked, and how it reads; its answers are those of `heedful.runtime.answers`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from heedful.data.encoding import Truncate
@@ -44,7 +44,7 @@ class TextSettings:
         tokenizer: name of the tokenizer.
         max_tokens: longest sentence, in tokens.
         truncate: what happens to a longer one: "error", or "head" to keep its beginning (counted and flagged). Training
-            alone may also "drop" the example.
+            alone may also "drop" the example. "window" reads it whole, in windows of `max_tokens`.
         eval_size: examples a batch.
         parser: where dependency trees come from; see `heedful.data.parses.find_parser`. Empty for none.
         markup: what becomes of HTML tags and links; see `heedful.text.markup`.
@@ -90,45 +90,3 @@ class About:
             raise UsageError(
                 f"temperature must be a number above 0, from 0.000001 to 1,000,000; got {self.temperature!r}"
             )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a model says about one request.
-
-    Attributes:
-        label: the most probable class; None for relatedness.
-        probabilities: class name to probability; they sum to 1. For relatedness the grades "1", "2" and so on.
-        score: expected grade, for relatedness; else None.
-        tokens: number of words that were read of each text.
-        unknown: how many of them the model does not know.
-        truncated: whether a text was cut (only when that was asked for).
-        empty: whether a text has no tokens; its vector is then zero.
-    """
-
-    label: str | None
-    probabilities: dict[str, float]
-    score: float | None
-    tokens: tuple[int, ...]
-    unknown: int
-    truncated: bool
-    empty: bool
-
-    @property
-    def remarks(self) -> str:
-        """What a reader of the answer should know: unknown words, no words, a cut; empty where there is nothing."""
-        return remarks_on(self.tokens, self.unknown, truncated=self.truncated, empty=self.empty)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
-
-
-def remarks_on(tokens: tuple[int, ...], unknown: int, *, truncated: bool, empty: bool) -> str:
-    """Say what a reader of an answer should know of how its texts were read; an empty string where there is nothing."""
-    notes = ["text without words"] if empty else []
-    if unknown:
-        notes.append(f"{unknown} of {sum(tokens)} words unknown")
-    if truncated:
-        notes.append("cut to " + " and ".join(map(str, tokens)) + " words")
-    return ", ".join(notes)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
+from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtefactError, UsageError, nearest
 from heedful.machine import threads
 from heedful.models import ModelConfig, Network, word_embedding
@@ -23,6 +24,7 @@ from heedful.tasks.number import NumberTask, PairNumberTask
 from heedful.tasks.relatedness import RelatednessTask
 from heedful.tasks.roles.roles_task import RolesTask
 from heedful.tasks.saved_model import Limits, SavedModel, model_folder
+from heedful.tasks.tags import TagsTask
 from heedful.tasks.task import Task
 from heedful.tasks.translation.translation_task import TranslationTask
 from heedful.tasks.words.word_task import WordTask
@@ -40,6 +42,7 @@ _OWN: tuple[AnyTask, ...] = (
     NumberTask(),
     PairNumberTask(),
     LabelsTask(),
+    TagsTask(),
     RolesTask(),
     TranslationTask(),
 )
@@ -170,7 +173,8 @@ def refuse_options(task: AnyTask, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if value not in (None, False, ()) and name not in task.options:
             others = [other.noun for other in TASKS.values() if name in other.options]
-            raise UsageError(f"--{name} is for models of {_listed(others)}; this is a model of {task.noun}")
+            option = f"--column {name}=" if name in ROLES else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} is for models of {_listed(others)}; this is a model of {task.noun}")
 
 
 def _unknown(name: str) -> str:

@@ -21,9 +21,9 @@ from heedful.models import ModelConfig, Network, RelatednessNetwork, SentenceEnc
 from heedful.nn.heads import RelatednessHead
 from heedful.nn.losses import expected_grade, relatedness_loss, relatedness_square_error
 from heedful.nn.policy import with_policy
+from heedful.runtime.answers import GRADES, Answer, Read, Shown
 from heedful.structures import NetworkOutput
-from heedful.tasks.records import Answer
-from heedful.tasks.sentences.sentence_model import Read, ScoreModel, Shown
+from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import PAIRS, SentenceTask, gold_of, group_of_each, notes_of
 from heedful.tasks.tables import PAIR, Table
 from heedful.tasks.task import Corpora
@@ -83,7 +83,8 @@ class RelatednessTask(SentenceTask[RelatednessModel, Answer]):
     options = table.options
     question = "how related two sentences are"
     usage = 'model.predict([("a first sentence", "a second sentence")])'
-    header = ("score", "remarks")
+    hub_task = "sentence-similarity"
+    header = GRADES.header
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`: there are none."""
@@ -149,7 +150,7 @@ class RelatednessTask(SentenceTask[RelatednessModel, Answer]):
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""
-        yield [f"{answer.score:.3f}", answer.remarks]
+        yield GRADES.cells(answer)
 
 
 def _divergence(output: NetworkOutput, targets: Tensor) -> Tensor:

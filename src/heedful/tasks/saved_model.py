@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from heedful.data.batching import BucketSampler
-from heedful.data.examples import Corpus
+from heedful.data.examples import Corpus, one_example
 from heedful.data.readers.table_files import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
+from heedful.storage.named_models import find_model
 from heedful.tasks.records import About, AnyAnswer, Requests, Text, TextSettings
 
 if TYPE_CHECKING:
@@ -148,8 +149,7 @@ class SavedModel(ABC, Generic[A_co]):
             UsageError: if a corpus holds another number of them.
         """
         corpus = self.read(request if isinstance(request, Corpus) else [request])
-        if len(corpus.examples) != 1:
-            raise UsageError(f"explain takes one request at a time; got {len(corpus.examples)}")
+        one_example(corpus)
         return corpus
 
 
@@ -209,8 +209,8 @@ def as_corpus(requests: Requests, *, pair: bool) -> Corpus:
 
 
 def model_folder(folder: Path | str) -> Path:
-    """Return the model folder inside a run folder, or the folder itself."""
-    path = Path(folder)
+    """Return the model folder inside a run folder, or the folder itself, or that of a name (`find_model`)."""
+    path = find_model(folder)
     inner = path / "model"
     # Not Path.is_dir, which fails in a folder that may not be looked into; whoever reads it says so.
     return inner if os.path.isdir(inner) and not os.path.exists(path / "weights.safetensors") else path

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heedful.data.examples import Corpus
+from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import read_table
 from heedful.errors import UsageError
 from heedful.tasks.named_files import check_options, one_file_a_part
@@ -44,8 +45,8 @@ class Table:
 
     @property
     def options(self) -> frozenset[str]:
-        """The options of a command that name them."""
-        return frozenset((*self.texts, self.gold, "group"))
+        """The options of a command that say how a table is read; see `Reading.as_options`."""
+        return frozenset((*self.texts, self.gold, "group", *Reading().options()))
 
     def files(
         self,
@@ -70,7 +71,9 @@ class Table:
         options = {**({"label_separator": self.separator} if self.separator else {}), **data.options}
         columns: dict[str, Any] = {role: getattr(data, role) or None for role in (*self.texts, self.gold)}
         if columns[self.gold] is None:
-            raise UsageError(f"data.{self.gold} must name the column of the {self.gold}")
+            raise UsageError(
+                f"data.{self.gold} must name the column of the {self.gold}: --column {self.gold}=NAME"
+            )
         paths, fingerprint = one_file_a_part(names, root)
 
         def read() -> dict[str, Corpus]:
@@ -85,24 +88,23 @@ class Table:
         return Files(read, fingerprint)
 
     def gold_of(
-        self,
-        file: Path,
-        given: Mapping[str, Any],
-        labels: Sequence[str],
-        options: Mapping[str, Any] | None = None,
+        self, file: Path, given: Mapping[str, Any], labels: Sequence[str], run: Mapping[str, Any]
     ) -> Corpus:
         """Read a table of examples with gold.
 
         Args:
             file: the table.
-            given: names of columns by role; a role that is not named is a column of that name, "group" is none.
+            given: what the options of the command say; see `Reading.as_options`. A column that neither they nor the run
+                name has the name of its role.
             labels: the names that are allowed.
-            options: further options of `read_table`.
+            run: the settings of the run that trained the model; its file is read in the same way.
 
         Returns:
             The examples, those without words among them.
         """
-        columns: dict[str, Any] = {role: given.get(role) or role for role in (*self.texts, self.gold)}
+        how = Reading.of_options(given).beside(Reading.of_run(run), file)
+        columns: dict[str, Any] = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
+        options = {**({"label_separator": self.separator} if self.separator else {}), **how.said()}
         return read_table(
-            file, **columns, group=given.get("group"), labels=labels, keep_empty=True, **(options or {})
+            file, **columns, group=how.columns.get("group"), labels=labels, keep_empty=True, **options
         )

@@ -52,12 +52,12 @@ class Source:
     """Where the examples of a run come from; nothing is read until `load` is called.
 
     Attributes:
-        load: reads "train", "dev" and, where there is one, "test". Where the test part itself selects, the two are the
-            same object.
+        load: reads "train", "dev" and, if there is one, "test"; if the test part selects, the two are one object.
         task: what their gold is for, ``model.task``.
         protocol: how the parts come about.
         labels: class names in their fixed order; empty where they are collected from the training examples.
         fingerprint: file to SHA-256 of its content.
+        unlabelled: texts without gold whose words belong into the vocabulary too; None for none.
     """
 
     load: Callable[[], Corpora]
@@ -65,6 +65,7 @@ class Source:
     protocol: Protocol
     labels: tuple[str, ...] = ()
     fingerprint: dict[str, str] = field(default_factory=dict)
+    unlabelled: Corpus | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,9 @@ class Prepared(Generic[Dataset, Lexicon]):
         notes: what was left out or cut, as lines for a person.
         protocol: how the parts came about.
         fingerprint: file to SHA-256 of what was read.
+        transfer: with a teacher the transfer set: the examples of "train" and what was added to them. Its targets are
+            [N, 1 + Y + V] float32: the number of the class, -1 without gold; the teacher's probabilities, zeros where
+            it gave no answer; and its sentence vectors, V being 0 where they are not learned.
     """
 
     datasets: Mapping[str, Dataset]
@@ -116,6 +120,7 @@ class Prepared(Generic[Dataset, Lexicon]):
     notes: tuple[str, ...]
     protocol: Protocol
     fingerprint: dict[str, str]
+    transfer: Dataset | None = None
 
 
 @dataclass(frozen=True)
@@ -158,9 +163,9 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         options: options of the commands that not every task takes and this one does, without the dashes.
         question: what the model answers, for its card.
         usage: how it is asked, as Python, for its card.
+        hub_task: what the Hugging Face Hub calls such a task.
         header: names of the columns that `rows` gives.
-        kept: what a run's record keeps of its answers: numbers of "classes", "scores", or "counts" that a metric
-            is made of.
+        kept: what a run's record keeps of its answers: "classes", "scores", or the "counts" of its metrics.
         sides: texts of an example, 1 or 2.
         settings: the class of the task's own settings, ``model.task_options``; a task without any has no use for them.
         shows_texts: whether a terminal shows the texts beside the rows, which do not hold them.
@@ -173,6 +178,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
     options: ClassVar[frozenset[str]] = frozenset()
     question: ClassVar[str]
     usage: ClassVar[str]
+    hub_task: ClassVar[str] = "text-classification"
     header: ClassVar[tuple[str, ...]]
     kept: ClassVar[Literal["classes", "scores", "counts"]] = "classes"
     sides: ClassVar[int] = 1

@@ -54,7 +54,7 @@ _LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl"))
 _MARKS = frozenset(("Mn", "Mc", "Me", "Cf"))
 
 
-def _class_of(character: str) -> str:
+def class_of(character: str) -> str:
     """Return the class of a character for the rules below.
 
     A letter, H Hebrew letter, N digit, K katakana, U connector, L M C marks between letters, both and digits,
@@ -79,7 +79,7 @@ class _Classes(dict[int, str]):
     """Code point to class, filled as characters are met."""
 
     def __missing__(self, number: int) -> str:
-        found = self[number] = _class_of(chr(number))
+        found = self[number] = class_of(chr(number))
         return found
 
 
@@ -94,7 +94,9 @@ _RUN = f"(?:(?!{_LAST})(?:{_HEBREW}|{_LETTER}|{_DIGIT}))++"  # WB5, WB8 to WB10
 _KATAKANA = f"(?:K{_E})++"  # WB13
 _JOINTS = f"(?:U{_E})++"  # WB13a, WB13b
 _WORD = f"(?=[AHNKU])(?:{_JOINTS})?+(?:(?:{_RUN}|{_KATAKANA}){_JOINTS})*(?:(?:{_RUN})?{_LAST}|{_RUN}|{_KATAKANA})?"
-_TOKEN = re.compile(f"(?:{_WORD}|R{_E}R{_E}|.{_E})(?:(?<=J)P{_E})*", re.DOTALL)  # WB3c, WB15, WB16, WB999
+RULES = f"(?:{_WORD}|R{_E}R{_E}|.{_E})(?:(?<=J)P{_E})*"  # WB3c, WB15, WB16, WB999
+"""A word, as a regular expression over the classes of its characters."""
+_TOKEN = re.compile(RULES, re.DOTALL)
 
 
 def unicode_words(chunk: str) -> tuple[str, ...]:

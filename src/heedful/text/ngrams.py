@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,8 @@ class NgramRule:
         shortest: characters of the shortest n-gram, marks counted.
         longest: characters of the longest.
         hashes: rows of each n-gram, 1 or 2.
+        cased: whether capitals are kept, also where words are lower-cased to be looked up; and the shape of a word,
+            such as "Xx" for "Dublin" and "dx" for "3rd", is then one more n-gram.
 
     Raises:
         UsageError: if a number is out of its range.
@@ -40,6 +43,7 @@ class NgramRule:
     shortest: int = 3
     longest: int = 5
     hashes: int = 1
+    cased: bool = False
     _known: dict[str, NDArray[np.int32]] = field(
         default_factory=dict, init=False, repr=False, compare=False, hash=False
     )
@@ -54,6 +58,8 @@ class NgramRule:
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise UsageError(f"subwords: {name} must be from {least} to {most:,}; got {value!r}")
+        if type(self.cased) is not bool:
+            raise UsageError(f"subwords: cased must be true or false; got {self.cased!r}")
 
     def rows_of(self, word: str) -> NDArray[np.int32]:
         """Return the rows of a word's n-grams, at least one; one that occurs twice is there twice."""
@@ -66,6 +72,8 @@ class NgramRule:
 
     def _ngrams(self, word: str) -> Iterator[str]:
         marked = f"{BEGIN}{word}{END}"
+        if self.cased:
+            yield f"{BEGIN}{BEGIN}{_shape(word)}"
         if len(marked) < self.shortest:
             yield marked
         for length in range(self.shortest, self.longest + 1):
@@ -76,3 +84,9 @@ class NgramRule:
         digest = hashlib.blake2b(ngram.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         parts = (digest[:4], digest[4:])[: self.hashes]
         return [int.from_bytes(part, "little") % self.rows for part in parts]
+
+
+def _shape(word: str) -> str:
+    """Return the kinds of a word's characters, runs of one kind once: X capital, x letter, d digit, else itself."""
+    kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
+    return "".join(kind for kind, _ in groupby(kinds))

@@ -152,7 +152,9 @@ class Vocabulary:
 
     def rows_of_ngrams(self, word: str) -> NDArray[np.int32]:
         """Return the rows of a word's n-grams; none where there is no table of them."""
-        return np.zeros(0, np.int32) if self.ngrams is None else self.ngrams.rows_of(self._fold(word))
+        if self.ngrams is None:
+            return np.zeros(0, np.int32)
+        return self.ngrams.rows_of(word if self.ngrams.cased else self._fold(word))
 
     def knows(self, word: str) -> bool:
         """Say whether a word has a row, its own or its base form's."""
@@ -202,7 +204,8 @@ class Vocabulary:
             "baseforms": dict(sorted(self.baseforms.items())),
         }
         if self.ngrams is not None:
-            content["ngrams"] = {name: getattr(self.ngrams, name) for name in _NGRAMS}
+            names = (*_NGRAMS, "cased") if self.ngrams.cased else _NGRAMS
+            content["ngrams"] = {name: getattr(self.ngrams, name) for name in names}
         return content
 
     def to_json(self) -> str:
@@ -279,7 +282,7 @@ def _check_content(content: Any, source: str) -> None:
                 f"{source}: {name}: expected {kind.__name__}, got {type(content[name]).__name__}"
             )
     ngrams = content.get("ngrams", dict.fromkeys(_NGRAMS))
-    if not isinstance(ngrams, dict) or set(ngrams) != set(_NGRAMS):
+    if not isinstance(ngrams, dict) or set(ngrams) - {"cased"} != set(_NGRAMS):
         raise ArtefactError(
             f"{source}: ngrams: expected a table of {', '.join(_NGRAMS)}. Save the model again."
         )

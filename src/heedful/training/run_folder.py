@@ -24,7 +24,7 @@ from heedful.storage.layout import (
     SETTINGS,
     holds_run,
 )
-from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_json
+from heedful.storage.manifest import MANIFEST, MODEL_FILES, json_text
 from heedful.training.distributed import is_first_process
 from heedful.training.progress import environment
 from heedful.training.state import checkpoint_exists, may_change
@@ -129,12 +129,13 @@ class RunFolder:
             begun = checkpoint_exists(self.checkpoint) or self.metrics.exists()
             if begun and not resume:
                 raise UsageError(f"{self.root} already holds a run: resume it, or choose another folder")
-            # First and as a whole: by this file a folder is known to be a run's.
+            # The environment first: by this file a folder is known to be a run's. Each file as a whole: a run that
+            # goes on writes them again, and may be killed while it does.
             write_text(self.environment, json.dumps({**environment(), **(chosen or {})}, indent=1) + "\n")
             if config is not None:
-                write_json(self.config, config)
+                write_text(self.config, json_text(config))
             if files is not None:
-                write_json(self.data, files)
+                write_text(self.data, json_text(files))
 
     def written(self) -> tuple[Path, ...]:
         """Name all that a run writes, whether it is there or not."""

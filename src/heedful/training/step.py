@@ -117,6 +117,8 @@ class GradientStep:
             with self.fabric.autocast():
                 output = self.network(batch)
                 losses = self.objective(output, batch.targets)
+            if batch.weights is not None:
+                losses = losses * batch.weights.to(losses.dtype)
             if losses.shape != (len(pieces[shard]),):
                 raise ValueError(
                     f"the objective must return one loss an example, [{len(pieces[shard])}]; got {list(losses.shape)}"

@@ -22,7 +22,7 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import MeanVectors
 from heedful.baselines.nbsvm import NBSVM
-from heedful.baselines.ngrams import Sides, compared, word_presence, word_tfidf
+from heedful.baselines.sparse_rows import Sides, compared, word_presence, word_tfidf
 from heedful.baselines.splits import Split, Splits
 from heedful.text.vectors import WordVectors
 

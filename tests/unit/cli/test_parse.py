@@ -34,7 +34,8 @@ def test_a_file_of_pairs_gives_a_file_of_trees(
 ) -> None:
     pairs, output = tmp_path / "pairs.csv", tmp_path / "out.conllu"
     pairs.write_text("premise,hypothesis\nDogs sleep.,Go\n", encoding="utf-8")
-    options = ["--input", str(pairs), "--columns", "premise,hypothesis", "--output", str(output)]
+    columns = ["--column", "premise=premise", "--column", "hypothesis=hypothesis"]
+    options = ["--input", str(pairs), *columns, "--output", str(output)]
     assert run(["parse", "--parser", str(trees), *options]) == 0
     assert list(read_conllu(output)) == TREES
     assert "2 sentences" in capsys.readouterr().err

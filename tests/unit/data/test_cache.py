@@ -133,6 +133,8 @@ def test_folder_is_the_argument_then_the_environment_then_the_home(
     monkeypatch.setenv("HEEDFUL_CACHE", str(tmp_path / "env"))
     assert cache_folder(tmp_path) == tmp_path
     assert cache_folder() == tmp_path / "env"
+    monkeypatch.setenv("HEEDFUL_CACHE", "none")
+    assert cache_folder() is None
     monkeypatch.delenv("HEEDFUL_CACHE")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "heedful"

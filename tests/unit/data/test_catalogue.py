@@ -8,9 +8,10 @@ import pytest
 
 from heedful.data.catalogue import available, data_folder, data_set, fingerprint, load, row_problem, splits
 from heedful.data.datasets import DATASETS, TREC_FINE_LABELS
+from heedful.data.examples import WordTags
 from heedful.errors import DataError, UsageError
 
-OPEN = {"relatedness": float, "roles": tuple, "translation": str}
+OPEN = {"relatedness": float, "roles": tuple, "tags": WordTags, "translation": str}
 """Kinds of data whose answers are not among a few fixed classes, and what an answer is."""
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from heedful.explain import render_text
-from heedful.explain.characters import cells
+from heedful.text.characters import cells
 
 
 def test_the_lines_hold_prediction_links_and_figures(pair):

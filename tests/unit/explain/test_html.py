@@ -8,8 +8,8 @@ import pytest
 
 from heedful.errors import OutputError
 from heedful.explain import Explanation, SentenceView, render_html, write_html
-from heedful.explain.characters import visible
 from heedful.explain.svg import Geometry, heat_map, level, word_bars
+from heedful.text.characters import visible
 
 VOID = {"meta", "br"}
 

@@ -17,17 +17,17 @@ def system(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-V2 = {"proc/self/cgroup": "0::/work/job\n"}
+V2 = {"proc/self/cgroup": "0::/grp/job\n"}
 V1 = {"proc/self/cgroup": "9:memory:/m\n3:cpu,cpuacct:/job\n2:cpuset:/\n0::/\n"}
 QUOTAS: dict[str, tuple[dict[str, str], float | None]] = {
     "nothing to read": ({}, None),
-    "no limit": ({**V2, "sys/fs/cgroup/work/job/cpu.max": "max 100000\n"}, None),
-    "of its own": ({**V2, "sys/fs/cgroup/work/job/cpu.max": "150000 100000\n"}, 1.5),
+    "no limit": ({**V2, "sys/fs/cgroup/grp/job/cpu.max": "max 100000\n"}, None),
+    "of its own": ({**V2, "sys/fs/cgroup/grp/job/cpu.max": "150000 100000\n"}, 1.5),
     "of the group around": (
         {
             **V2,
-            "sys/fs/cgroup/work/job/cpu.max": "400000 100000\n",
-            "sys/fs/cgroup/work/cpu.max": "100000 50000\n",
+            "sys/fs/cgroup/grp/job/cpu.max": "400000 100000\n",
+            "sys/fs/cgroup/grp/cpu.max": "100000 50000\n",
         },
         2.0,
     ),
@@ -57,7 +57,7 @@ QUOTAS: dict[str, tuple[dict[str, str], float | None]] = {
         },
         None,
     ),
-    "nonsense": ({**V2, "sys/fs/cgroup/work/job/cpu.max": "a lot\n"}, None),
+    "nonsense": ({**V2, "sys/fs/cgroup/grp/job/cpu.max": "a lot\n"}, None),
 }
 
 

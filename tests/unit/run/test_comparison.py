@@ -157,7 +157,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     for arguments, message in (
         ((a, tmp_path / "nowhere"), "there is no such folder"),
         ((a, tmp_path), "--on SET:SPLIT"),
-        ((a, b, "--on", "trec:test"), "--on is for two models"),
+        ((a, b, "--on", "trec:test"), "--on and the options of its file are for two models"),
     ):
         result = tiny.run("compare", *arguments)
         assert (result.code, message in result.err) == (2, True), result.err

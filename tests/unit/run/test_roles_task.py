@@ -14,8 +14,8 @@ from heedful.data.role_frames import TaggedDataset
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.evaluation import Report
 from heedful.tasks import RolePredictor, TextSettings
-from heedful.tasks.roles.role_model import TaggedWords
 from heedful.tasks.roles.roles_task import RolesTask
+from heedful.tasks.words.tagging import TaggedWords
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ["the", "lamp", "glows", "and", "keeps", "us", "warm"]

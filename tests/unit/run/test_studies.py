@@ -82,7 +82,7 @@ def test_a_study_needs_seeds_or_folds_and_a_test_part(tmp_path: Path) -> None:
     for wrong in ({}, {"seeds": [1], "folds": 2}):
         with pytest.raises(UsageError, match="give either --seeds or --folds"):
             run_study(recipe, tmp_path / "study", folder, **wrong)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="a study needs a test part"):
+    with pytest.raises(UsageError, match="a study needs a test split"):
         run_study(recipe, tmp_path / "study", folder, seeds=[1], overrides=["data.test=''"])
 
 

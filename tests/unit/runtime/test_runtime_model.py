@@ -15,6 +15,7 @@ import torch
 from heedful.errors import ArtefactError, DataError, HeedfulError, UsageError
 from heedful.models import ModelConfig
 from heedful.runtime import load
+from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import (
     CONFIG,
     LABELS,
@@ -35,17 +36,22 @@ PAIRS = list(zip(TEXTS, reversed(TEXTS), strict=True))
 TOLERANCE = 2e-6
 
 
-@pytest.mark.parametrize("task", ["text", "pair", "relatedness"])
+def of_task(task: str, **settings: Any) -> dict[str, Any]:
+    return {"task": task, **settings, **({"outputs": 1} if task.endswith("number") else {})}
+
+
+@pytest.mark.parametrize("task", LAYOUTS)
 @pytest.mark.parametrize("encoder", ["disan", "mtsa", "mssan", "bi-lstm", "cnn", "embedding"])
 def test_the_answers_are_heedfuls(saved: Any, task: str, encoder: str) -> None:
-    made, path = saved({"task": task, "encoder": encoder})
+    made, path = saved(of_task(task, encoder=encoder))
     made.about = replace(made.about, temperature=1.7)
     made.save(path)
-    requests = TEXTS if task == "text" else PAIRS
+    requests = PAIRS if made.is_pair else TEXTS
     model = load(path)
     for wanted, found in zip(made.answer(requests), model.predict(requests), strict=True):
         mine, theirs = wanted.as_dict(), found.as_dict()
-        for name in ("probabilities", "score"):
+        assert type(wanted) is type(found)
+        for name in {"probabilities", "score"} & set(mine):
             assert mine.pop(name) == pytest.approx(theirs.pop(name), abs=TOLERANCE)
         assert mine == theirs
         assert wanted.remarks == found.remarks
@@ -138,6 +144,32 @@ def test_a_damaged_folder_gets_heedfuls_own_words(saved: Any, damage: Callable[[
     with pytest.raises(HeedfulError) as ours:
         load(path)
     assert (str(ours.value), ours.value.exit_code) == (str(theirs.value), theirs.value.exit_code)
+
+
+def _whole_numbers(path: Path) -> None:
+    state = load_tensors(path / WEIGHTS)
+    name = "sentence_encoder.embedding.weight"
+    save_tensors(path / WEIGHTS, {**state, name: state[name].to(torch.int32)})
+    write_manifest(path, MODEL_FILES)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _whole_numbers,
+        lambda path: _altered(path, CONFIG, _set("text", "tokenizer", to=["treebank"])),
+        lambda path: _altered(path, CONFIG, _set("model", "outputs", to=4)),
+        lambda path: _altered(path, CONFIG, lambda config: {**config, "model": None}),
+        lambda path: _altered(path, CONFIG, lambda config: {k: config[k] for k in config if k != "run"}),
+    ],
+)
+def test_what_a_folder_says_is_checked_before_it_is_believed(
+    saved: Any, damage: Callable[[Path], None]
+) -> None:
+    _, path = saved()
+    damage(path)
+    with pytest.raises(ArtefactError):
+        load(path)
 
 
 def test_no_folder_at_all(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import ExitCode, InUseError, OutputError
-from heedful.storage import LOCK, alone, holds
+from heedful.storage import LOCK, alone, holds, writing
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -151,3 +151,16 @@ def test_a_place_that_takes_no_lock_is_told(tmp_path: Path) -> None:
     (tmp_path / LOCK).mkdir()  # no permission looks the same, but not to root
     with pytest.raises(OutputError, match="cannot write: Is a directory"), alone(tmp_path, "run"):
         pass
+
+
+def test_who_has_the_folder_first_removes_what_a_dead_writer_left(tmp_path: Path) -> None:
+    machine, _, start = writing.token().split(".")
+    left = tmp_path / f"{writing.TEMPORARY}{machine}.{2**40}.{start}-abc"
+    own = tmp_path / f"{writing.temporary_name()}abc"
+    for path in (left, own, tmp_path / "letter.txt"):
+        path.write_text("")
+    with alone(tmp_path, "search"):
+        assert sorted(path.name for path in tmp_path.iterdir() if path.name != LOCK) == [
+            own.name,
+            "letter.txt",
+        ]

@@ -128,3 +128,12 @@ def test_a_writer_undoes_what_a_killed_one_left_and_keeps_others_out(tmp_path: P
     assert not holds(home.root)
     with alone(home.root, "search"), home.alone():
         pass
+
+
+def test_a_run_that_goes_on_never_has_half_a_file(home: RunFolder) -> None:
+    """Settings and sums are written again as a whole: whoever has the old file open still reads all of it."""
+    before = [path.read_bytes() for path in (home.config, home.data)]
+    assert all(before)
+    with home.config.open("rb") as config, home.data.open("rb") as data:
+        home.begin({"seed": 2}, {"train.csv": "0" * 64}, resume=True)
+        assert [config.read(), data.read()] == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +25,20 @@ class CorpusBuilder:
     Args:
         source: the file, None for requests.
         keep_empty: keep a row of which a text is empty (to predict it) rather than leave it out and count it.
+        keep_fields: keep every field of the rows of a table, for whoever writes them next to predictions.
     """
 
-    def __init__(self, source: Path | None, *, keep_empty: bool = False) -> None:
-        self._source = source
-        self._keep_empty = keep_empty
+    def __init__(self, source: Path | None, *, keep_empty: bool = False, keep_fields: bool = False) -> None:
+        self.source = source
+        self._keep_empty, self._keep_fields = keep_empty, keep_fields
+        self.columns: tuple[str, ...] = ()  # those of the texts, for messages
         self._examples: list[Example] = []
         self._skipped: Counter[str] = Counter()
         self._most = ROWS.value()
 
     def where(self, row: int, field: str = "") -> str:
         """Say where in the file something is, as the start of an error message."""
-        place = f"{self._source}: row {row}" if self._source else f"request {row}"
+        place = f"{self.source}: row {row}" if self.source else f"request {row}"
         return f"{place}, field {field!r}" if field else place
 
     def skip(self, reason: str) -> None:
@@ -50,6 +53,7 @@ class CorpusBuilder:
         words: tuple[tuple[str, ...] | None, ...] = (),
         group: str = "",
         times: int = 1,
+        fields: Mapping[str, Any] | None = None,
     ) -> None:
         """Add an example, or count it under "no text" when one of its texts is empty.
 
@@ -60,6 +64,7 @@ class CorpusBuilder:
             words: ready-made tokens of each text; None where a text has none.
             group: what a breakdown goes by.
             times: how often the example is repeated.
+            fields: the row of a table.
 
         Raises:
             DataError: if there are more than `ROWS` allows to be held.
@@ -69,9 +74,15 @@ class CorpusBuilder:
             return
         if all(side is None for side in words):
             words = ()
-        self._examples.extend([Example(texts, target, words, row, group)] * times)
+        kept = fields if self._keep_fields else None
+        self._examples.extend([Example(texts, target, words, row, group, fields=kept)] * times)
         if len(self._examples) > self._most:
             raise ROWS.exceeded(self.where(row), "the file has more than")
+
+    def weigh(self, row: int, weight: float) -> None:
+        """Say how much the example that was added last counts in training, if it is that of this row."""
+        if self._examples and self._examples[-1].row == row:
+            self._examples[-1] = replace(self._examples[-1], weight=weight)
 
     def field(self, row: int, record: Mapping[str, Any], name: str) -> Any:
         """Return a field of a record.
@@ -114,7 +125,8 @@ class CorpusBuilder:
         """
         if labels and value not in labels:
             raise DataError(
-                f"{self.where(row, field)}: unknown {called} {value!r}; {nearest(value, tuple(labels))}"
+                f"{self.where(row, field)}: unknown {called} {value!r}; {nearest(value, tuple(labels))}. Correct it, "
+                "or train with examples of it"
             )
         return value
 
@@ -156,7 +168,7 @@ class CorpusBuilder:
             size += sum(len(text) for example in self._examples[count:] for text in example.texts)
             count = len(self._examples)
             if count >= BLOCK_ROWS or size >= BLOCK_CHARACTERS:
-                yield Corpus(self._examples, source=self._source)
+                yield Corpus(self._examples, source=self.source)
                 taken += count
                 self._examples, size, count = [], 0, 0
         if self._examples or not taken:
@@ -171,7 +183,11 @@ class CorpusBuilder:
         Raises:
             DataError: if a file gave no example at all.
         """
-        if self._source and not self._examples:
-            reasons = ", ".join(f"{count} {reason}" for reason, count in self._skipped.items())
-            raise DataError(f"{self._source}: no usable row" + (f" (left out: {reasons})" if reasons else ""))
-        return Corpus(self._examples, self._skipped, self._source)
+        if self.source and not self._examples:
+            reasons = ", ".join(f"{count} with {reason}" for reason, count in self._skipped.items())
+            columns = f" The texts were read from {' and '.join(map(repr, self.columns))}: check --column."
+            raise DataError(
+                f"{self.source}: no usable row"
+                + (f" (skipped: {reasons}).{columns if self.columns else ''}" if reasons else "")
+            )
+        return Corpus(self._examples, self._skipped, self.source)

@@ -145,7 +145,7 @@ class _Text:
             except UnicodeDecodeError as error:
                 raise DataError(
                     f"{self._file}: byte 0x{error.object[error.start]:02x} near byte {read:,} is not {self._encoding}; "
-                    "save the file as UTF-8"
+                    "save the file as UTF-8, or name its encoding, for example --encoding cp1252"
                 ) from error
             except DAMAGE as error:
                 raise damaged(str(self._file), error) from error

@@ -109,7 +109,7 @@ def _csv_rows(file: Path, encoding: str, separator: str) -> Iterator[tuple[int, 
     except csv.Error as error:
         if str(error).startswith("field larger"):
             raise LINE.exceeded(f"{file}: row {start}", "a field has more than") from error
-        remedy = "close the quotation marks, or to train on it take them as characters: data.options.quotes = false"
+        remedy = "close the quotation marks, or read them as plain characters with --no-quotes"
         if str(error).startswith("new-line character"):
             remedy = (
                 "its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"
@@ -133,7 +133,7 @@ def _with_header(rows: Iterator[tuple[int, list[str]]], file: Path) -> Iterator[
         if len(cells) != len(header):
             raise DataError(
                 f"{file}: row {row}: expected {len(header)} fields as in the header, got {len(cells)}; "
-                "quote fields that contain the separator"
+                "quote fields that contain the separator, or name another one with --separator"
             )
         yield row, dict(zip(header, cells, strict=True))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.readers.corpus_builder import NO_TEXT, CorpusBuilder
+from heedful.data.readers.reading import USUAL, Reading, checked_separator, find_separator
 from heedful.data.readers.record_files import (
     Record,
     csv_records,
@@ -23,6 +24,7 @@ OnMissing = Literal["error", "empty", "skip"]
 ON_MISSING = ("error", "empty", "skip")
 NO_LABEL = "no label"
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,12 @@ class Columns:
     score: str | None = None
     group: str | None = None
 
-    def all(self) -> tuple[str, ...]:
-        """Name every column that plays a part."""
-        others = (self.label, self.score, self.group)
-        return self.texts + tuple(name for name in others if name is not None)
+    def roles(self) -> tuple[tuple[str, str], ...]:
+        """Return every role that has a column, with its name."""
+        texts = ("text",) if len(self.texts) == 1 else ("premise", "hypothesis")
+        gold = {"label": self.label, "score": self.score, "group": self.group}
+        named = [*zip(texts, self.texts, strict=True), *gold.items()]
+        return tuple((role, name) for role, name in named if name is not None)
 
     @classmethod
     def named(
@@ -84,8 +88,10 @@ def read_table(
     on_missing: OnMissing = "error",
     keep_empty: bool = False,
     encoding: str = "utf-8",
+    separator: str = "",
     quotes: bool = True,
     label_separator: str = "",
+    weight: str = "",
 ) -> Corpus:
     """Read a table; the suffix (.csv .tsv .jsonl .json .parquet, all but the last also compressed) says the format.
 
@@ -104,9 +110,11 @@ def read_table(
             missing label is an error unless "skip". An empty string is a text, not a missing value.
         keep_empty: keep rows of which a text is empty rather than count and leave them out.
         encoding: encoding of CSV, TSV and JSON.
+        separator: character between the fields of CSV and TSV, or "tab"; empty for that of the first line.
         quotes: whether CSV and TSV quote fields that hold separators; without, a quotation mark is a character.
         label_separator: what stands between the labels of an example that may have several, or none where the field is
             empty; JSON may also hold a list of them. Empty where an example has one label.
+        weight: column of how much each example counts in training, 0 or more; empty where all count alike.
 
     Returns:
         The examples.
@@ -119,39 +127,44 @@ def read_table(
     columns = Columns.named(text, premise, hypothesis, label, score, group)
     file = find_file(path)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
-    for _ in _read(builder, columns, file, tuple(labels), on_missing, encoding, quotes, label_separator):
+    how = Reading({}, encoding, separator, quotes, on_missing)
+    for _ in _read(
+        builder, columns, _Gold(builder, columns, tuple(labels), label_separator), file, how, weight
+    ):
         pass
     return builder.build()
 
 
 def table_blocks(
-    path: str | Path, columns: tuple[str, ...], on_missing: OnMissing, encoding: str = "utf-8"
+    path: str | Path, roles: tuple[str, ...], how: Reading, *, keep_fields: bool = False
 ) -> Iterator[Corpus]:
     """Read the texts of a table in blocks, empty ones kept; see `read_table`.
 
-    Yields the examples; see `CorpusBuilder.blocks`.
+    Args:
+        path: the file.
+        roles: ("text",) or ("premise", "hypothesis"); a column that is not named has the name of its role.
+        how: how the file is read.
+        keep_fields: whether the examples keep all fields of their rows.
+
+    Yields:
+        The examples; see `CorpusBuilder.blocks`.
     """
     file = find_file(path)
-    builder = CorpusBuilder(file, keep_empty=True)
-    yield from builder.blocks(_read(builder, Columns(columns), file, (), on_missing, encoding, True))
+    builder = CorpusBuilder(file, keep_empty=True, keep_fields=keep_fields)
+    columns = Columns(tuple(how.columns.get(role, role) for role in roles))
+    yield from builder.blocks(_read(builder, columns, _Gold(builder, columns, ()), file, how))
 
 
 def _read(
-    builder: CorpusBuilder,
-    columns: Columns,
-    file: Path,
-    labels: tuple[str, ...],
-    on_missing: OnMissing,
-    encoding: str,
-    quotes: bool,
-    label_separator: str = "",
+    builder: CorpusBuilder, columns: Columns, gold: _Gold, file: Path, how: Reading, weight: str = ""
 ) -> Iterator[int]:
     """Add the rows of a table to a builder, and yield the number of each."""
-    _check_on_missing(on_missing)
-    gold = _Gold(builder, columns, labels, label_separator)
-    for row, record in _records(file, encoding, quotes):
-        for name in columns.all():
-            builder.field(row, record, name)
+    builder.columns = columns.texts
+    on_missing, roles = _check_on_missing(how.on_missing or "error"), columns.roles()
+    for row, record in _records(file, how):
+        for role, name in roles:
+            if name not in record:
+                raise _no_column(file, row, record, role, name)
         texts = text_fields(builder, row, record, columns.texts, on_missing)
         if texts is None:
             continue
@@ -159,15 +172,17 @@ def _read(
         if target is None and gold.column is not None:
             if on_missing != "skip":
                 raise DataError(
-                    f"{builder.where(row, gold.column)}: value is missing; drop the row, or to train without it set "
-                    "data.options.on_missing = 'skip'"
+                    f"{builder.where(row, gold.column)}: value is missing; fill it in or drop the row, or skip all "
+                    "such rows with --on-missing skip"
                 )
             builder.skip(NO_LABEL)
             continue
         kind = (
             "" if columns.group is None or is_missing(record[columns.group]) else str(record[columns.group])
         )
-        builder.add(row, texts, target, group=kind)
+        builder.add(row, texts, target, group=kind, fields=record)
+        if weight:
+            builder.weigh(row, builder.score(row, weight, builder.field(row, record, weight), 0.0))
         yield row
     gold.refuse_mixture()
 
@@ -195,9 +210,11 @@ def text_fields(
         value = record[name]
         if is_missing(value):
             if on_missing == "error":
+                remedy = (
+                    "; --on-missing empty reads every missing text as an empty one" if builder.source else ""
+                )
                 raise DataError(
-                    f"{builder.where(row, name)}: value is missing; write an empty string where there is no text, or "
-                    "drop the row; on_missing='empty' reads it as one (requests: --on-missing, training: data.options)"
+                    f"{builder.where(row, name)}: value is missing; drop the row, or write an empty string{remedy}"
                 )
             if on_missing == "skip":
                 builder.skip(NO_TEXT)
@@ -216,23 +233,48 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and value != value)
 
 
-def _check_on_missing(on_missing: str) -> None:
+def _check_on_missing(on_missing: str) -> OnMissing:
     if on_missing not in ON_MISSING:
         raise UsageError(f"on_missing {on_missing!r} is unknown; {nearest(on_missing, ON_MISSING)}")
+    return cast(OnMissing, on_missing)
 
 
-def _records(file: Path, encoding: str, quotes: bool) -> Iterator[tuple[int, Record]]:
-    suffix = bare_suffix(file)
+def _no_column(file: Path, row: int, record: Record, role: str, name: str) -> DataError:
+    """Return the refusal of a table without a column: the fault is in the header, and of JSON in the row."""
+    place = f"{file}: row {row}" if bare_suffix(file) in (".json", ".jsonl") else str(file)
+    names = [" ".join(str(present).split()) for present in record]
+    hint = nearest(name, names)
+    close = f"; {hint}" if hint.startswith("did") else ""  # else it would list the columns once more
+    return DataError(
+        f"{place}: no column {name!r}; columns: {', '.join(names) or 'none'}{close}. Name yours: --column {role}=NAME"
+    )
+
+
+def _records(file: Path, how: Reading) -> Iterator[tuple[int, Record]]:
+    suffix, encoding = bare_suffix(file), how.encoding or "utf-8"
     if suffix in (".jsonl", ".json"):
         return json_records(file, encoding)
     if suffix == ".parquet" and file.suffix.lower() == suffix:
         return parquet_records(file)
-    if suffix in (".csv", ".tsv"):
-        separator = "," if suffix == ".csv" else "\t"
+    if suffix in USUAL:
+        quotes = how.quotes is not False
+        separator = (
+            checked_separator(how.separator)
+            if how.separator
+            else find_separator(file, encoding, quotes=quotes)
+        )
         return (csv_records if quotes else split_records)(file, encoding, separator)
-    raise UsageError(
-        f"{file}: cannot tell the format; expected a name that ends in {', '.join(TABLE_SUFFIXES)}"
-    )
+    raise UsageError(format_problem(file))
+
+
+def format_problem(file: Path) -> str:
+    """Say why a file whose name is not that of a table cannot be read, and what to do."""
+    suffix = bare_suffix(file)
+    if suffix in SPREADSHEETS:
+        return (
+            f"{file}: is a spreadsheet; save it as CSV (in Excel: Save As, 'CSV UTF-8'), and name that file"
+        )
+    return f"{file}: cannot tell the format; expected a name that ends in {', '.join(TABLE_SUFFIXES)}"
 
 
 @dataclass

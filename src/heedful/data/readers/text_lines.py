@@ -23,6 +23,8 @@ __all__ = [
     "numbered_lines",
     "open_bytes",
 ]
+_ARCHIVE = b"PK\x03\x04"
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"%PDF-")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -66,10 +68,14 @@ def decoded_lines(stream: BinaryIO, source: str, encoding: str = "utf-8") -> Ite
             try:
                 line = raw.decode(encoding)
             except UnicodeDecodeError as error:
+                remedy = (
+                    "save the file as UTF-8, or name its encoding, for example --encoding cp1252 or latin-1"
+                )
+                if b"\0" in raw:
+                    remedy = "this seems to be no text; check that it is the right file"
                 raise DataError(
                     f"{source}: row {row}: byte 0x{raw[error.start]:02x} (column {error.start + 1}) is not {encoding}; "
-                    "save the file as UTF-8, or to train on it name the encoding, often latin-1 or cp1252, as "
-                    "data.options.encoding"
+                    f"{remedy}"
                 ) from error
             yield row, line.rstrip("\r\n")
     except DAMAGE as error:
@@ -115,6 +121,12 @@ def check_encoding(encoding: str) -> None:
 
 def _without_mark(raw: bytes, source: str) -> bytes:
     """Return the first line without a mark of UTF-8; refuse UTF-16, and a file that ends no line as lines end today."""
+    if raw.startswith(_ARCHIVE):
+        raise DataError(
+            f"{source}: is an archive or a spreadsheet and not text; save a spreadsheet as CSV, or unpack the archive"
+        )
+    if raw.startswith(_PICTURES):
+        raise DataError(f"{source}: is a picture or a PDF and not text; check that it is the right file")
     if raw.startswith(_UTF16_MARKS) or b"\0" in raw[:2]:  # of two bytes of a letter in ASCII one is zero
         raise DataError(f"{source}: row 1: the file is UTF-16; save it as UTF-8")
     if not raw.endswith(b"\n") and b"\r" in raw.rstrip(b"\r"):

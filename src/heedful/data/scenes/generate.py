@@ -9,9 +9,9 @@ from random import Random
 from zlib import crc32
 
 from heedful.data.examples import Corpus, Example
-from heedful.data.scenes.lexicon import Words, text_of
 from heedful.data.scenes.meaning import LABELS, Label, label_of
 from heedful.data.scenes.pairings import PAIRINGS, Pairing
+from heedful.data.scenes.scene_words import Words, text_of
 from heedful.errors import UsageError, nearest
 from heedful.storage import write_text
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Literal
 
-from heedful.data.scenes.lexicon import (
+from heedful.data.scenes.scene_words import (
     ACTIVITIES,
     COLOURS,
     CREATURES,

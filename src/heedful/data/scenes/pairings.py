@@ -12,7 +12,7 @@ from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
-from heedful.data.scenes.lexicon import (
+from heedful.data.scenes.scene_words import (
     ACTIONS,
     CREATURES,
     NUMBERS,

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from heedful.attention.bio import bio_decode
 from heedful.data.batching import collate
 from heedful.data.bio import begin_numbers
 from heedful.data.encoding import EncodedDataset
-from heedful.data.examples import Corpus, Example
+from heedful.data.examples import Corpus
 from heedful.data.readers.role_files import read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames
 from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
+from heedful.structures import Batch
 from heedful.tasks.records import Requests, Text
 from heedful.tasks.roles.role_predicates import (
     PredicateAnswer,
@@ -29,31 +30,16 @@ from heedful.tasks.roles.role_predicates import (
     checked,
     places_of,
     predicates_of,
-    role_spans,
     senses_of,
 )
 from heedful.tasks.saved_model import finite
-from heedful.tasks.words.text_model import TextModel
-from heedful.text.tokenize import tokenizer
+from heedful.tasks.words.tagging import TaggingModel, role_spans
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
 
 
-@dataclass(frozen=True)
-class TaggedWords:
-    """The tags of the words of examples, end to end.
-
-    Attributes:
-        numbers: of the tag of each word, [T] int64.
-        probabilities: of that tag, each word by itself, [T] float32.
-    """
-
-    numbers: NDArray[np.int64]
-    probabilities: NDArray[np.float32]
-
-
-class RolePredictor(TextModel[RoleAnswer]):
+class RolePredictor(TaggingModel[RoleAnswer]):
     """Who does what to whom: for every predicate of a text its arguments.
 
     See `TextModel` for the arguments; labels are the BIO tags.
@@ -94,31 +80,14 @@ class RolePredictor(TextModel[RoleAnswer]):
             found[rows.places(indices)] = scores[sentences.valid].cpu().numpy()
         return found
 
-    @torch.inference_mode()
-    def tag(self, dataset: TaggedDataset) -> TaggedWords:
-        """Give every word its tag around the predicate of its example.
+    def padded(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> Batch:
+        """See `TaggingModel.padded`; the examples name their predicates."""
+        assert isinstance(dataset, TaggedDataset)  # what `ask` gives
+        return collate_frames(dataset, indices, self.device)
 
-        Args:
-            dataset: examples that name their predicates.
-
-        Returns:
-            The most probable sequences of tags that are valid BIO, in the rows of the data set.
-        """
-        self.network.eval()
-        rows = dataset.sides[0]
-        numbers = np.zeros(len(rows.values), np.int64)
-        probabilities = np.zeros(len(rows.values), np.float32)
-        begins = torch.tensor(begin_numbers(self.labels), device=self.device)
-        for indices in self.batches(dataset):
-            batch = collate_frames(dataset, indices, self.device)
-            valid = batch.sides[0].valid
-            scores = torch.log_softmax(self.network(batch).logits.float(), dim=-1)
-            tags = bio_decode(scores, valid, begins)
-            places = rows.places(indices)
-            numbers[places] = tags[valid].cpu().numpy()
-            chosen = scores.gather(-1, tags[..., None])[..., 0].exp()
-            probabilities[places] = chosen[valid].cpu().numpy()
-        return TaggedWords(numbers, probabilities)
+    def decode(self, scores: Tensor, valid: Tensor) -> Tensor:
+        """See `TaggingModel.decode`: the tags are valid BIO."""
+        return bio_decode(scores, valid, torch.tensor(begin_numbers(self.labels), device=self.device))
 
     def answer(self, requests: Requests, predicates: Predicates | None = None) -> list[RoleAnswer]:
         """Label the roles of texts.
@@ -203,28 +172,6 @@ class RolePredictor(TextModel[RoleAnswer]):
             for names, words in zip(named, read, strict=True)
         ]
 
-    def words_of(
-        self, example: Example, length: int
-    ) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...], str]:
-        """Return what was read of a text.
-
-        Args:
-            example: the text.
-            length: how many words were read.
-
-        Returns:
-            The words, their places in the text, and the text; that of ready-made words is the words with single spaces.
-        """
-        cutter = tokenizer(self.text.tokenizer, self.text.markup)
-        ready = example.words[0] if example.words else None
-        if ready is None:
-            tokens = cutter.tokens(example.texts[0])
-            return tokens.words[:length], tokens.spans[:length], example.texts[0]
-        words = [piece for word in ready for piece in cutter.split_word(word)][:length]
-        ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-        spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
-        return tuple(words), spans, " ".join(words)
-
     def explain(self, request: Text | Corpus, predicate: int | None = None) -> Explanation:
         """Show what the model looked at when it labelled one predicate.
 
@@ -238,6 +185,11 @@ class RolePredictor(TextModel[RoleAnswer]):
         Raises:
             UsageError: if a corpus does not hold exactly one example, or the text has no predicate.
         """
-        from heedful.tasks.roles.explaining_roles import explain_roles
-
-        return explain_roles(self, self.one(request), predicate)
+        corpus = self.one(request)
+        answer = self.answer(corpus, None if predicate is None else [[predicate]])[0]
+        if not answer.predicates:
+            raise UsageError("no predicate was found in the text; name one with --predicates")
+        frame, (example,) = answer.predicates[0], corpus.examples
+        asked = ask(self.encode_examples([example], corpus.source)[0], [[frame.place]])
+        batch = self.padded(asked, np.array([0]))
+        return self.explained(batch, example, frame.tags, answer.bracketed(frame), truncated=answer.truncated)

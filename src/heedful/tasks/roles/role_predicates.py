@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.bio import Span, spans_of
+from heedful.data.bio import spans_of
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_columns import NONE, brackets
 from heedful.data.tokens import place as name_row
 from heedful.errors import DataError, UsageError
+from heedful.tasks.words.tagging import RoleSpan, bracketed, remarks_on
 from heedful.text.tokenize import tokenizer
 
 Predicates = Sequence[Sequence[int]]
@@ -149,25 +150,6 @@ def places_of(name: str, words: Sequence[str]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class RoleSpan:
-    """Words that play a role around a predicate.
-
-    Attributes:
-        role: the role; V is the predicate, C-X continues X, R-X refers to it.
-        start: place of the first word, from 0.
-        end: the place after the last word.
-        text: the words as they stand in the text.
-        probability: mean probability of the tags of its words, each by itself.
-    """
-
-    role: str
-    start: int
-    end: int
-    text: str
-    probability: float
-
-
-@dataclass(frozen=True)
 class PredicateAnswer:
     """One predicate and its arguments.
 
@@ -210,23 +192,14 @@ class RoleAnswer:
     @property
     def remarks(self) -> str:
         """What a reader of the answer should know; empty where there is nothing."""
-        notes = [] if self.words else ["text without words"]
+        notes = remarks_on(self.words, self.unknown, truncated=self.truncated)
         if self.words and not self.predicates:
-            notes.append("no predicate found")
-        if self.unknown:
-            notes.append(f"{self.unknown} of {len(self.words)} words unknown")
-        if self.truncated:
-            notes.append(f"cut to {len(self.words)} words")
+            notes.insert(0, "no predicate found")
         return ", ".join(notes)
 
     def bracketed(self, predicate: PredicateAnswer) -> str:
         """Write a frame in a line, ``[ARG0 The cat] [V sat] [ARGM-LOC on the mat]``, words set apart by spaces."""
-        opening = {span.start: f"[{span.role} " for span in predicate.spans}
-        closing = {span.end - 1 for span in predicate.spans}
-        return " ".join(
-            f"{opening.get(place, '')}{word}{']' if place in closing else ''}"
-            for place, word in enumerate(self.words)
-        )
+        return bracketed(self.words, predicate.spans)
 
     def columns(self) -> str:
         """Write the frames in the columns of CoNLL-2005: the word, the predicate or "-", brackets a predicate.
@@ -260,26 +233,3 @@ def _cell(text: str) -> str:
 
 def _predicate_cell(text: str) -> str:
     return "_" if text == NONE else _cell(text)
-
-
-def role_spans(
-    tags: Sequence[str], probabilities: Sequence[float], offsets: Sequence[tuple[int, int]], text: str
-) -> tuple[RoleSpan, ...]:
-    """Turn the tags of a sentence into spans.
-
-    Args:
-        tags: one a word.
-        probabilities: of each tag.
-        offsets: of each word in the text.
-        text: the text.
-
-    Returns:
-        The spans in order.
-    """
-
-    def told(span: Span) -> RoleSpan:
-        own = probabilities[span.start : span.end]
-        words = text[offsets[span.start][0] : offsets[span.end - 1][1]]
-        return RoleSpan(span.role, span.start, span.end, words, sum(own) / len(own))
-
-    return tuple(told(span) for span in spans_of(tags))

@@ -57,13 +57,16 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
     options = frozenset({"predicates", "conll"})
     question = "who does what to whom around each predicate of a text, with the tags"
     usage = 'model.answer(["a text"])'
-    header = ("predicate", "prob.", "remarks", "roles")
+    hub_task = "token-classification"
+    header = ("predicate", "probability", "warnings", "roles")
     shows_texts = False
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: a long sentence is cut or refused, never left out."""
-        if config.data.truncate == "drop":
-            return [f'data.truncate = "drop" is for texts and pairs; model.task is {self.name!r}']
+        if config.data.truncate in ("drop", "window"):
+            return [
+                f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
+            ]
         return []
 
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:

@@ -11,9 +11,11 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.batching import collate
+from heedful.data.encoding import Truncate
 from heedful.data.examples import Example
 from heedful.errors import UsageError
-from heedful.explain import SYSTEMS, Explanation, SentenceView, System, deletion_score, explanation_from
+from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
+from heedful.explain.assembling import Reader, with_deletions
 from heedful.explain.from_output import on_words
 from heedful.structures import SideTrace
 from heedful.tasks.saved_model import finite
@@ -21,8 +23,6 @@ from heedful.text.tokenize import tokenize
 
 if TYPE_CHECKING:
     from heedful.tasks.sentences.sentence_model import SentenceModel
-
-SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 
 
 def explain(predictor: SentenceModel[Any], example: Example, *, faithfulness: bool) -> Explanation:
@@ -43,7 +43,9 @@ def explain(predictor: SentenceModel[Any], example: Example, *, faithfulness: bo
     own = finite("prediction", output.logits.float().cpu().numpy())
     beside = predictor.beside(dataset)
     shown = predictor.shown((own if beside is None else own + beside)[0])
-    views = _views(predictor, example, dataset.words()[0].tolist())
+    text = predictor.text
+    reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows, predictor.network.prefix)
+    views = reader.views(example.texts, dataset.words()[0].tolist())
     places = [_places(predictor, side[0]) for side in dataset.places]
     explanation = explanation_from(
         output,
@@ -64,7 +66,9 @@ def explain(predictor: SentenceModel[Any], example: Example, *, faithfulness: bo
         summary = predictor.network.sentence_encoder.embedding.summary_width > 0
         explanation = on_words(explanation, views, places, summary=summary)
     explanation = replace(explanation, wide=predictor.said([view.words for view in views], own[0]))
-    return _with_faithfulness(explanation, predictor) if faithfulness and shown.deletable else explanation
+    if not (faithfulness and shown.deletable):
+        return explanation
+    return with_deletions(explanation, _classifier_of_words(predictor))
 
 
 def trace_sentence(predictor: SentenceModel[Any], text: str) -> tuple[tuple[str, ...], SideTrace]:
@@ -103,30 +107,10 @@ def _of_pieces(places: NDArray[np.int64]) -> SentenceView:
     return SentenceView.from_words("pieces", [str(number) for number in range(len(places))])
 
 
-def _views(predictor: SentenceModel[Any], example: Example, lengths: Sequence[int]) -> list[SentenceView]:
-    views = []
-    for name, text, length in zip(SIDE_NAMES[len(example.texts)], example.texts, lengths, strict=True):
-        tokens = tokenize(text, predictor.text.tokenizer, predictor.text.markup)
-        words, spans = tokens.words[:length], tokens.spans[:length]
-        unknown = tuple(not predictor.vocabulary.knows(word) for word in words)
-        added = predictor.network.prefix
-        words, unknown = (*added, *words), (*(False for _ in added), *unknown)
-        spans = (*((0, 0) for _ in added), *spans)
-        views.append(SentenceView(name, text, words, spans, unknown, length < len(tokens.words)))
-    return views
-
-
-def _with_faithfulness(explanation: Explanation, predictor: SentenceModel[Any]) -> Explanation:
-    weights = [side.weights for side in explanation.sides if side.weights is not None]
-    if len(weights) < len(explanation.sides):
-        return explanation
-    words = [side.words for side in explanation.sides]
-    return replace(explanation, faithfulness=deletion_score(_classifier_of_words(predictor), words, weights))
-
-
 def _classifier_of_words(predictor: SentenceModel[Any]) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
     """Return a function from examples, given as words of each side, to probabilities [N, Y]."""
-    as_words = replace(predictor.text, tokenizer="whitespace", markup="keep", truncate="head")
+    cut: Truncate = "window" if predictor.text.truncate == "window" else "head"
+    as_words = replace(predictor.text, tokenizer="whitespace", markup="keep", truncate=cut)
     reader = predictor.reading(as_words)
 
     def probabilities(examples: Sequence[Any]) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,49 +16,14 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
 from heedful.models import VectorNetwork
-from heedful.tasks.records import Answer, Requests, Text
+from heedful.runtime.answers import Answer, Read, Shown
+from heedful.tasks.records import Requests, Text
 from heedful.tasks.saved_model import A_co, as_corpus, even_batches, finite
 from heedful.tasks.words.text_model import Readings, TextModel
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.wide import WideView
-
-
-@dataclass(frozen=True)
-class Shown:
-    """An answer as an explanation shows it.
-
-    Attributes:
-        labels: what the answer chooses among; none where it is a number.
-        probabilities: of the labels.
-        score: the number, where the answer is one.
-        score_range: the least and the greatest number that there can be.
-        deletable: whether deleting words is measured by the probability of the first answer.
-    """
-
-    labels: tuple[str, ...] = ()
-    probabilities: tuple[float, ...] = ()
-    score: float | None = None
-    score_range: tuple[float, float] | None = None
-    deletable: bool = True
-
-
-@dataclass(frozen=True)
-class Read:
-    """How a request was read.
-
-    Attributes:
-        tokens: number of words that were read of each text.
-        unknown: how many of them the model does not know.
-        truncated: whether a text was cut (only when that was asked for).
-        empty: whether a text has no tokens; its vector is then zero.
-    """
-
-    tokens: tuple[int, ...]
-    unknown: int
-    truncated: bool
-    empty: bool
 
 
 class SentenceModel(TextModel[A_co]):

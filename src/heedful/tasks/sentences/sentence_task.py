@@ -34,7 +34,7 @@ from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary
 
 if TYPE_CHECKING:
-    from heedful.config import DataConfig
+    from heedful.config import DataConfig, RunConfig
 
 Model = TypeVar("Model", bound=SentenceModel[Any])
 
@@ -44,6 +44,9 @@ SENTENCES: frozenset[str] = WORDS | {"model.pooling", "model.hidden"}
 """Settings of networks that give one row of numbers for a text or a pair."""
 PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
 """Settings of those that read pairs."""
+
+_WITHOUT_WINDOWS = (*NETWORKS, "mdman", "resan")
+"""Encoders that read both texts of a pair together, or that choose their masks by a policy."""
 
 
 class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
@@ -55,6 +58,21 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
 
     table: ClassVar[Table]
     dataset_type = EncodedDataset
+
+    def problems(self, config: RunConfig) -> list[str]:
+        """See `Task.problems`: what cannot be read in windows."""
+        if config.data.truncate != "window":
+            return []
+        reads = {
+            "model.encoder": config.model.encoder if config.model.encoder in _WITHOUT_WINDOWS else "",
+            "model.pretrained.name": config.model.pretrained.name,
+            "text.parser": config.text.parser,
+        }
+        return [
+            f'data.truncate = "window" cannot be used with {name} = {value!r}; choose "head" or another setting'
+            for name, value in reads.items()
+            if value
+        ]
 
     @abstractmethod
     def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
@@ -124,7 +142,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
 
     def read_gold(self, model: Model, file: Path, given: Mapping[str, Any]) -> Corpus:
         """See `Task.read_gold`."""
-        return self.table.gold_of(file, given, model.labels)
+        return self.table.gold_of(file, given, model.labels, model.about.run)
 
 
 def gold_of(dataset: EncodedDataset) -> NDArray[Any]:

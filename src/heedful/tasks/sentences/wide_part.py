@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
-from heedful.explain.wide import SignedPhrase, WideView
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import gold_of
 from heedful.text.phrases import PhraseRule
-from heedful.wide import WidePart
 from heedful.wide.fitting import fit_weight, fit_wide
-from heedful.wide.saying import contributions
 
 
 def fit_beside(
@@ -45,30 +40,3 @@ def fit_beside(
         model.text = replace(model.text, phrases=PhraseRule())
         return
     model.about = replace(model.about, wide=wide.weighing(weight))
-
-
-def said_beside(
-    wide: WidePart, sides: Sequence[Sequence[str]], row: NDArray[np.float32], *, added: int
-) -> WideView:
-    """Say what each word adds to an answer, signed for the predicted class, against the average of the others.
-
-    Args:
-        wide: the wide part.
-        sides: the words of each text of one request.
-        row: what the network itself gave for it, [Y].
-        added: words that the network puts in front of each text, which the wide part does not read.
-
-    Returns:
-        Signed words and phrases.
-    """
-    made = contributions(wide, [words[added:] for words in sides])
-    total = row + made.total
-    best = int(total.argmax())
-    signs = np.full(len(total), -1 / max(1, len(total) - 1))
-    signs[best] = 1.0
-    return WideView(
-        tuple(np.concatenate([np.zeros(added), words @ signs]) for words in made.words),
-        tuple(SignedPhrase(p.side, p.text, float(p.values @ signs)) for p in made.phrases),
-        float(made.bias @ signs),
-        float(row.astype(np.float64) @ signs),
-    )

@@ -61,12 +61,15 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
     uses = frozenset({"data.languages", "translation"})
     options = frozenset({"references"})
     question, usage = "a text with its translation", 'model.answer(["a text"])'
-    header = ("translation", "log prob.", "remarks")
+    hub_task = "translation"
+    header = ("translation", "log probability", "warnings")
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: a long pair is left out of training under "head" already."""
-        if config.data.truncate == "drop":
-            return [f'data.truncate = "drop" is for texts and pairs; model.task is {self.name!r}']
+        if config.data.truncate in ("drop", "window"):
+            return [
+                f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
+            ]
         return []
 
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:

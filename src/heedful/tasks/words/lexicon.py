@@ -118,7 +118,7 @@ class Pretrained:
             pretrained=self.vectors.words if self.vectors and text.extra_words else (),
             baseforms=self.baseforms,
             oov=text.oov,
-            ngrams=NgramRule(text.subwords) if text.subwords else None,
+            ngrams=NgramRule(text.subwords, cased=text.subword_case) if text.subwords else None,
         )
 
     def words(self, config: RunConfig, vocabulary: AnyVocabulary, tokenizer: str) -> Words:

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.encoding import EncodedDataset, encode
+from heedful.data.encoding import EncodedDataset, encode, refuse_long
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import parse_if_possible
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
@@ -116,16 +116,10 @@ class TextModel(SavedModel[A_co]):
         return dataset, Readings(unknown, np.any(corpus.lengths() > read, axis=1))
 
     def refuse_long(self, corpus: Corpus) -> None:
-        """See `SavedModel.refuse_long`; nothing is parsed.
-
-        Only those of more characters than tokens are allowed need to be tokenised. A piece of a pretrained encoder may
-        stand for less than a character; such a text is refused when it is answered.
-        """
-        limit = self.text.max_tokens
-        long = [e for e in corpus.examples if any(len(text) > limit for text in e.texts)]
-        if long and self.text.truncate == "error":
-            words = tokenise_corpus(long, self.text.tokenizer, corpus.source, markup=self.text.markup)
-            encode(words, self.vocabulary, max_tokens=limit, truncate="error")
+        """See `SavedModel.refuse_long`; nothing is parsed."""
+        text = self.text
+        if text.truncate == "error":
+            refuse_long(corpus, self.vocabulary, text.tokenizer, text.markup, text.max_tokens)
 
     def batches(self, dataset: EncodedDataset) -> list[NDArray[np.int64]]:
         """Cut a data set into batches of similar length, each as positions in it."""

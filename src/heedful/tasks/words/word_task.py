@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
-from heedful.errors import UsageError
+from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
 from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
@@ -149,7 +150,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
     def untrained(self, config: RunConfig, prepared: Prepared[Encoded, Words]) -> Model:
         """See `Task.untrained`."""
-        model, words = self.fitted(config.model, prepared.labels), prepared.lexicon
+        window = config.data.max_tokens if config.data.truncate == "window" else 0
+        model, words = self.fitted(replace(config.model, window=window), prepared.labels), prepared.lexicon
         with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
             files = words.encoder
             encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
@@ -256,11 +258,22 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             )
             for name, corpus in corpora.items()
         }
+        if not tokenised["train"].counts():
+            source_name = corpora["train"].source or "training data"
+            raise DataError(f"{source_name}: no text has a word. Check that the texts are the right column.")
         if parser is not None:
             tokenised = {
                 name: parse_corpus(corpus, parser, place.cache) for name, corpus in tokenised.items()
             }
-        vocabulary = pretrained.vocabulary(config.text, tokenised["train"].counts())
+        counts = Counter(tokenised["train"].counts())
+        if source.unlabelled is not None:
+            further = source.unlabelled
+            counts.update(
+                tokenise_corpus(
+                    further.examples, config.text.tokenizer, further.source, markup=config.text.markup
+                ).counts()
+            )
+        vocabulary = pretrained.vocabulary(config.text, counts)
         datasets = {
             name: self.encode(
                 corpus,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.text.vectors.records import WordVectors
+from heedful.text.vectors.word_vectors import WordVectors
 from heedful.text.vocabulary import Vocabulary
 
 

@@ -1,4 +1,4 @@
-"""Word vectors as text: a word and its numbers a line, as GloVe, fastText (``.vec``) and word2vec write them."""
+"""Word vectors as text, a word and its numbers a line, as GloVe, fastText (``.vec``) and word2vec write them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError
-from heedful.text.opening import numbered_lines
-from heedful.text.vectors.records import WordVectors
+from heedful.text.opening import find_file, numbered_lines
+from heedful.text.vectors.word_vectors import WordVectors
 
 _BLOCK = 1024
 _LARGEST = float(np.finfo(np.float32).max)
@@ -155,3 +155,27 @@ def shown(raw: bytes) -> str:
     """Return bytes as a message shows them."""
     text = raw.decode("utf-8", "backslashreplace")
     return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+def read_baseforms(path: str | Path) -> dict[str, str]:
+    """Read a map of inflected forms to base forms, `form<TAB>base` a line, plain or compressed.
+
+    Args:
+        path: the file.
+
+    Returns:
+        Form to base; the last line of a form wins.
+
+    Raises:
+        DataError: naming file and line: not two columns, wrong encoding, damaged archive, empty.
+    """
+    file = find_file(path)
+    bases = {}
+    for number, raw in numbered_lines(file):
+        fields = decoded_line(raw, file, number).split("\t")
+        if len(fields) != 2 or not all(fields):
+            raise DataError(f"{file}: line {number}: expected form<TAB>base, got {shown(raw)}")
+        bases[fields[0]] = fields[1]
+    if not bases:
+        raise DataError(f"{file}: empty; expected lines form<TAB>base")
+    return bases

@@ -1,4 +1,4 @@
-"""Word vectors of any format, which is told by the content of the file and not by its name."""
+"""Word vectors of any format; the content of the file decides which, not its name."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from heedful.text.vectors.fasttext import MAGIC, read_fasttext
 from heedful.text.vectors.floret import HEADER, read_floret
 from heedful.text.vectors.model2vec import TOKENIZER, WEIGHTS, is_model2vec, read_model2vec
 from heedful.text.vectors.plain import read_plain
-from heedful.text.vectors.records import WordVectors
 from heedful.text.vectors.word2vec import read_word2vec
+from heedful.text.vectors.word_vectors import WordVectors
 
 VectorFormat = Literal["text", "floret", "fasttext", "word2vec", "model2vec"]
 _HEAD = 128

@@ -9,7 +9,7 @@ import numpy as np
 
 from heedful.text.opening import open_bytes
 from heedful.text.vectors.binary import ByteReader, check_finite, decoded
-from heedful.text.vectors.records import WordVectors, chosen_rows
+from heedful.text.vectors.word_vectors import WordVectors, chosen_rows
 
 _BLOCK = 4096
 
@@ -20,7 +20,7 @@ def read_word2vec(file: Path, wanted: Collection[str] | None, *, lowercase: bool
     Args:
         file: the file, plain or compressed.
         wanted: keep only these words; None keeps all.
-        lowercase: see `heedful.text.vectors.records.chosen_rows`.
+        lowercase: see `heedful.text.vectors.word_vectors.chosen_rows`.
 
     Returns:
         The vectors.

@@ -5,6 +5,7 @@ from heedful.workshop.bench.bench_run import BenchPlan, run_bench
 from heedful.workshop.bench.figure import draw
 from heedful.workshop.bench.model_report import ModelReport, write_models
 from heedful.workshop.bench.models import ModelPlan, run_models
+from heedful.workshop.bench.runtime_speed import RuntimeReport, run_runtime
 from heedful.workshop.bench.verify import BenchRefused, verify
 
 __all__ = [
@@ -13,11 +14,13 @@ __all__ = [
     "BenchReport",
     "ModelPlan",
     "ModelReport",
+    "RuntimeReport",
     "draw",
     "joined",
     "read",
     "run_bench",
     "run_models",
+    "run_runtime",
     "verify",
     "write",
     "write_models",

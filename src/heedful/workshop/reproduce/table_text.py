@@ -196,7 +196,8 @@ def _varied(runs: Runs) -> str:
     there = ", ".join(found)
     if not runs.lacking:
         return f"{kind} {there}"
-    return f"{kind} {there} so far, of {len(wanted) if kind == 'folds' else ', '.join(wanted)}"
+    planned = len(wanted) if kind == "folds" else ", ".join(wanted)
+    return f"{kind} {there} of {planned} (the others are not finished)"
 
 
 def _data(of: Sequence[Runs]) -> str:

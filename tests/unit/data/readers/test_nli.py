@@ -116,7 +116,7 @@ def test_pair_without_text_is_counted(tmp_path: Path) -> None:
 
 
 def test_only_rows_without_gold(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no usable row \(left out: 2 no gold label"):
+    with pytest.raises(DataError, match=r"no usable row \(skipped: 2 with no gold label"):
         read_snli(write_jsonl(tmp_path / "a.jsonl", [snli_row("-"), snli_row("-")]))
 
 

@@ -146,7 +146,10 @@ def test_a_search_whose_data_was_missing_is_begun_anew(data: Path, tmp_path: Pat
 def test_a_test_part_that_is_not_there_is_told_before_the_search(data: Path, tmp_path: Path) -> None:
     words = ("tune", data / "text.toml", "--data", data, "--out", tmp_path / "search", "--test")
     told = tiny.run(*words, "--set", "data.test=''")
-    assert (told.code, "--test: there is no test part to read; name its file as data.test" in told.err) == (
+    assert (
+        told.code,
+        "--test: there is no test split; name its file (--set data.test=FILE)" in told.err,
+    ) == (
         2,
         True,
     )

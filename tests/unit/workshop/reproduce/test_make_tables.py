@@ -215,7 +215,7 @@ def test_a_cell_with_one_of_its_runs_is_not_done(declared: Path, tmp_path: Path)
     assert "a tiny set: seeds 1, 2; named files; " in text
     (tmp_path / "runs" / "standard" / "tiny" / "other" / "train.seed=2.json").unlink()
     text = to_markdown(gather(TABLE, Budget(), tmp_path / "runs"), "")
-    assert "a tiny set: seeds 1 so far, of 1, 2; named files; " in text
+    assert "a tiny set: seeds 1 of 1, 2 (the others are not finished); named files; " in text
 
 
 def test_seeds_leave_columns_of_folds_as_they_are(

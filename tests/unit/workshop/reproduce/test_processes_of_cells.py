@@ -30,7 +30,7 @@ def cell(data: Path, *settings: str) -> Cell:
 
 def wait_for(found: Path, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
-    while not found.exists():
+    while not found.exists() or not found.stat().st_size:  # its first line: the run takes steps
         assert time.monotonic() < deadline, f"{found} did not come"
         time.sleep(0.02)
 

@@ -1,4 +1,4 @@
-"""Multi-head self-attention as the baseline of DiSAN and MTSA has it (after Vaswani et al., 2017)."""
+"""The encoders that the papers compare with: multi-head self-attention, Bi-LSTM, Bi-GRU and convolutions."""
 
 from __future__ import annotations
 

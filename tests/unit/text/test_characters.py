@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heedful.explain.characters import cells, pad, shorten, visible
+from heedful.text.characters import cells, pad, shorten, visible
 
 
 def test_controls_overrides_and_surrogates_are_shown():

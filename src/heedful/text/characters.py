@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
@@ -28,6 +32,14 @@ def visible(text: str, one_line: bool = True) -> str:
     if one_line:
         text = text.replace("\n", " ").replace("\t", " ")
     return HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+
+
+def json_line(value: Any) -> str:
+    """Return one JSON value on one line; a number that is not finite becomes null, a control character its escape."""
+    line = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+    if line.isprintable():  # nearly always
+        return line
+    return HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], line)
 
 
 def cells(text: str) -> int:
@@ -58,3 +70,11 @@ def _cell(character: str) -> int:
     if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

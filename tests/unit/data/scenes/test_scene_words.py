@@ -5,7 +5,7 @@ import re
 import pytest
 
 from heedful.data.scenes import generate
-from heedful.data.scenes.lexicon import (
+from heedful.data.scenes.scene_words import (
     ACTIONS,
     ACTIVITIES,
     COLOURS,

@@ -1,0 +1,236 @@
+"""Labels of a training set that are likely wrong, found by models that did not see them (Northcutt et al., 2021)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+from heedful.baselines.sparse_rows import Sides, word_tfidf
+from heedful.baselines.splits import CLASS_TASKS
+from heedful.config import RunConfig
+from heedful.data.examples import Corpus, Example
+from heedful.data.gold import collect_labels
+from heedful.errors import DataError, UsageError
+from heedful.run import from_examples, prepare_examples, train
+from heedful.run.sources import Source
+from heedful.tasks import Predictor
+from heedful.text.tokenize import tokenizer
+
+MOST_WORDS = 5
+"""How many words are shown for each suspect."""
+_LONGEST = 200
+"""Words of a text that are left out one by one at most."""
+_ROUNDING = 1e-6
+Floats = NDArray[np.float64]
+Against = Callable[[int, int, int], list[tuple[str, float]]]
+"""Place of an example, number of its label and of the suggested one, to words with how much each speaks against."""
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """An example whose label is likely wrong.
+
+    Attributes:
+        row: in the file; for examples of several files see `texts`.
+        label: as the file has it.
+        suggestion: the class that models would give it.
+        probability: of the label, from a model that was trained without the example.
+        suggested: likewise of the suggestion.
+        against: words and pairs of words that speak most against the label, the strongest first, each with how much:
+            of the linear model the difference of the two logits, of a network the probability that the label gains
+            where the word is left out.
+        texts: the text, or the two of a pair.
+    """
+
+    row: int
+    label: str
+    suggestion: str
+    probability: float
+    suggested: float
+    against: tuple[tuple[str, float], ...]
+    texts: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+def rank_suspects(probabilities: Floats, gold: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Find labels that are likely wrong, by the rule of confident learning.
+
+    A class is a candidate for an example where its probability reaches the mean that it has over the examples of its
+    own label. An example is suspect where its likeliest candidate is another class than its label, and the model's
+    first choice is too. Classes that no label names are no candidates.
+
+    Args:
+        probabilities: of each class, from models that did not see the example, [N, Y].
+        gold: the labels, [N].
+
+    Returns:
+        Places of the suspects, the least probable label first.
+    """
+    classes = probabilities.shape[1]
+    own = probabilities[np.arange(len(gold)), gold]
+    means = np.array([own[gold == k].mean() if (gold == k).any() else np.inf for k in range(classes)])
+    candidates = np.where(probabilities >= means - _ROUNDING, probabilities, -1.0)
+    guess = candidates.argmax(axis=1)
+    wrong = (candidates.max(axis=1) >= 0) & (guess != gold) & (probabilities.argmax(axis=1) != gold)
+    places = np.flatnonzero(wrong)
+    ranked: NDArray[np.int64] = places[np.argsort(own[places], kind="stable")]
+    return ranked
+
+
+def find_suspects(
+    source: Source,
+    folds: int,
+    seed: int,
+    config: RunConfig | None = None,
+    *,
+    most: int = 0,
+    root: Path | None = None,
+) -> tuple[list[Suspect], int, int]:
+    """Find labels of the training examples that are likely wrong.
+
+    Args:
+        source: where the examples come from; what a run would hold out of them for dev is taken too.
+        folds: parts that are held out in turn.
+        seed: of the cut into parts.
+        config: the settings of a network to train on the other parts; None trains TF-IDF (words and pairs of
+            neighbors) with logistic regression.
+        most: how many suspects are returned; 0 for all.
+        root: the folder of data sets, where the network's word vectors may lie.
+
+    Returns:
+        The suspects, how many there are in all, and how many examples were looked at.
+
+    Raises:
+        UsageError: if the data is no classes of texts or pairs.
+        DataError: if there are fewer examples than folds, or fewer than two classes.
+    """
+    if source.task not in CLASS_TASKS:
+        raise UsageError(
+            f"labels are looked at in classes of texts and pairs; this is data of {source.task!r}"
+        )
+    parts = source.load()
+    chosen = ("train", "dev") if source.protocol.selects == "cut" else ("train",)
+    examples = [e for name in chosen for e in parts[name].examples if e.target is not None]
+    examples.sort(key=lambda example: example.row)
+    labels = source.labels or collect_labels(examples, parts["train"].source)
+    if len(examples) < folds:
+        raise DataError(f"there are {len(examples)} examples, too few for {folds} folds")
+    number = {label: place for place, label in enumerate(labels)}
+    gold = np.array([number[str(example.target)] for example in examples], np.int64)
+    cuts = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class may have fewer examples than there are folds
+        try:
+            held = [(seen, out) for seen, out in cuts.split(gold, gold)]
+        except ValueError as error:
+            raise DataError(
+                f"every class has fewer examples than the {folds} folds; choose --folds 2"
+            ) from error
+    if config is None:
+        probabilities, against = _linear(examples, gold, len(labels), held)
+    else:
+        probabilities, against = _network(examples, labels, held, config, root)
+    ranked = rank_suspects(probabilities, gold)
+    best = probabilities.argmax(axis=1)
+    suspects = [
+        Suspect(
+            examples[place].row,
+            labels[gold[place]],
+            labels[best[place]],
+            float(probabilities[place, gold[place]]),
+            float(probabilities[place, best[place]]),
+            tuple(against(int(place), int(gold[place]), int(best[place]))),
+            examples[place].texts,
+        )
+        for place in (ranked[:most] if most else ranked)
+    ]
+    return suspects, len(ranked), len(examples)
+
+
+Held = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+
+def _linear(
+    examples: Sequence[Example], gold: NDArray[np.int64], classes: int, held: Held
+) -> tuple[Floats, Against]:
+    probabilities = np.zeros((len(examples), classes))
+    rows: dict[int, tuple[Any, Floats, list[str]]] = {}
+    for seen, out in held:
+        features = Sides(word_tfidf())
+        matrix = features.fit([examples[k].texts for k in seen]).transform([examples[k].texts for k in seen])
+        model = LogisticRegression(C=10.0, max_iter=300).fit(matrix, gold[seen])
+        found = features.transform([examples[k].texts for k in out])
+        probabilities[np.ix_(out, model.classes_)] = model.predict_proba(found)
+        coefficients = np.zeros((classes, matrix.shape[1]))
+        own = model.coef_ if len(model.coef_) > 1 else np.concatenate([-model.coef_, model.coef_]) / 2
+        coefficients[model.classes_] = own
+        names = _names(features, matrix.shape[1])
+        rows |= {int(place): (found[k], coefficients, names) for k, place in enumerate(out)}
+
+    def against(place: int, label: int, suggestion: int) -> list[tuple[str, float]]:
+        row, coefficients, names = rows[place]
+        worth = row.data * (coefficients[suggestion] - coefficients[label])[row.indices]
+        order = np.argsort(-worth, kind="stable")[:MOST_WORDS]
+        return [(names[row.indices[k]], float(worth[k])) for k in order if worth[k] > 0]
+
+    return probabilities, against
+
+
+def _names(features: Sides, width: int) -> list[str]:
+    """Name the columns of the features; of pairs, whose text has them, and in what the two differ and agree."""
+    terms = features.vectorizer.get_feature_names_out().tolist()
+    if width == len(terms):
+        return terms
+    return [f"{where}: {term}" for where in ("first", "second", "in one", "in both") for term in terms]
+
+
+def _network(
+    examples: Sequence[Example],
+    labels: Sequence[str],
+    held: Held,
+    config: RunConfig,
+    root: Path | None,
+) -> tuple[Floats, Against]:
+    probabilities = np.zeros((len(examples), len(labels)))
+    models: dict[int, Predictor] = {}
+    for seen, out in held:
+        source = from_examples(
+            [replace(examples[k], row=0) for k in seen],
+            None,
+            config.model.task,
+            config.data.dev_fraction,
+            config.train.seed,
+            labels=labels,
+        )
+        predictor = train(config, prepare_examples(config, source, root=root)).predictor
+        assert isinstance(predictor, Predictor)  # what its task trains
+        probabilities[out] = predictor.probabilities(predictor.logits(Corpus([examples[k] for k in out])))
+        models |= dict.fromkeys(map(int, out), predictor)
+
+    def against(place: int, label: int, suggestion: int) -> list[tuple[str, float]]:
+        predictor = models[place]
+        cutter = tokenizer(predictor.text.tokenizer, predictor.text.markup)
+        sides = [cutter.words(text)[:_LONGEST] for text in examples[place].texts]
+        spots = [(side, k) for side, words in enumerate(sides) for k in range(len(words))]
+        without = [
+            Example(tuple(" ".join(w[:k] + w[k + 1 :] if s == side else w) for s, w in enumerate(sides)))
+            for side, k in spots
+        ]
+        whole = Example(tuple(" ".join(words) for words in sides))
+        found = predictor.probabilities(predictor.logits(Corpus([whole, *without])))[:, label]
+        gain = found[1:] - found[0]
+        order = np.argsort(-gain, kind="stable")[:MOST_WORDS]
+        return [(sides[spots[k][0]][spots[k][1]], float(gain[k])) for k in order if gain[k] > 0]
+
+    return probabilities, against

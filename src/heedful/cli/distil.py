@@ -1,0 +1,93 @@
+"""``heedful distil``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option, threads_option
+from heedful.cli.output import print_json
+
+
+@click.command()
+@click.argument("recipe")
+@click.option(
+    "--teacher",
+    "teachers",
+    multiple=True,
+    help="A model folder, or a .jsonl file of soft labels. Several folders are an ensemble: the mean of their "
+    "probabilities is learned. Short for --set distil.teacher=[...].",
+)
+@click.option(
+    "--texts",
+    help="File of texts without labels that the teacher answers too. Short for --set distil.texts=FILE.",
+)
+@click.option("--out", type=PATH, required=True, help="Run folder of the student.")
+@data_option
+@set_option
+@click.option("--seed", type=int, help="Short for --set train.seed=N.")
+@click.option("--no-plain", is_flag=True, help="Do not also train the student without a teacher.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted distillation in --out.")
+@click.option("--overwrite", is_flag=True, help="Replace an earlier distillation in --out.")
+@threads_option
+@json_option
+@quiet_option
+def command(
+    recipe: str,
+    teachers: tuple[str, ...],
+    texts: str | None,
+    out: Path,
+    data: Path | None,
+    overrides: tuple[str, ...],
+    seed: int | None,
+    no_plain: bool,
+    resume: bool,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Train the model of RECIPE with the answers of a teacher beside the gold labels.
+
+    Prints the accuracy of the teacher, of the student without it and of the student with it, with a paired test of the
+    two students, how much of the gap was closed, and the cost. All settings of the table [distil] can be changed with
+    --set. The teacher's answers are kept in the cache, so that an interrupted command continues after them.
+
+    Example: heedful distil disan-trec --teacher runs/a --teacher runs/b --data DIR --out runs/small
+    """
+    from heedful.config import load_config
+    from heedful.errors import Interrupted, UsageError
+    from heedful.run import check_run_folder
+    from heedful.run.distilling.outcome import PLAIN, Places, distil
+    from heedful.storage import write_text
+    from heedful.training.progress import choose_reporter
+    from heedful.training.run_folder import RunFolder
+
+    if resume and overwrite:
+        raise UsageError("--resume continues what is in --out, --overwrite replaces it: give one of them")
+    named = [f"distil.teacher={json.dumps(list(teachers))}"] if teachers else []
+    named += [f"distil.texts={json.dumps(texts)}"] if texts else []
+    named += [f"train.seed={seed}"] if seed is not None else []
+    config = load_config(recipe, (*overrides, *named))
+    if not config.distil.teacher:
+        raise UsageError("name a teacher: --teacher FOLDER, or --teacher FILE.jsonl")
+    for folder in (out, out / PLAIN):
+        RunFolder(folder).refuse_foreign(replaces=False)
+        check_run_folder(folder, resume=resume or overwrite)
+    with RunFolder(out).alone("heedful distil"):
+        try:
+            found = distil(
+                config,
+                Places(out, data, resume=resume, overwrite=overwrite),
+                plain=not no_plain,
+                reporter=choose_reporter(quiet=quiet),
+                say=lambda line: None if quiet else click.echo(line, err=True),
+            )
+        except Interrupted as error:
+            raise Interrupted(f"{error} (the same command with --resume)") from None
+        write_text(out / "distillation.json", json.dumps(found.as_dict(), indent=1) + "\n")
+    if as_json:
+        print_json({"model": str(RunFolder(out).model), **found.as_dict()})
+    else:
+        click.echo(f"{found.render()}\n\nmodel: {RunFolder(out).model}")

@@ -1,0 +1,163 @@
+"""Predictions as a table in a file, beside everything that the input says of each example."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from heedful.data.examples import Corpus, Example
+from heedful.errors import UsageError
+from heedful.storage import replacing
+
+SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": ""}
+"""How the name of the file may end, and what separates its fields; JSON has none."""
+PREDICTION = "prediction"
+"""The key of a prediction in a line of JSON."""
+
+
+class PredictionFile:
+    """A table with one line for each row of a prediction; it is written whole or not at all.
+
+    Args:
+        path: the file, for its suffix.
+        stream: what is written to.
+        header: names of the columns of a prediction.
+        with_header: whether CSV and TSV begin with the names of the columns.
+    """
+
+    def __init__(self, path: Path, stream: IO[bytes], header: Sequence[str], *, with_header: bool) -> None:
+        self._separator, self._stream = SUFFIXES[path.suffix.lower()], stream
+        self._header, self._with_header = header, with_header
+        self._names: dict[str, None] = {}
+        self._own: list[str] | None = None
+        self.count = 0
+
+    def expect(self, corpus: Corpus) -> None:
+        """Note which columns the examples have; call it for all of them before the first is added.
+
+        Args:
+            corpus: examples.
+        """
+        for example in corpus.examples:
+            self._names.update(dict.fromkeys(_carried(example)))
+
+    def add(self, corpus: Corpus, rows: Iterable[Iterable[Sequence[str]]], plain: Iterable[Any]) -> None:
+        """Write predictions.
+
+        Args:
+            corpus: the examples.
+            rows: the rows of the prediction for each of them.
+            plain: the same prediction as plain values, for JSON.
+        """
+        if self._own is None:
+            self._begin(corpus)
+        for example, cells, values in zip(corpus.examples, rows, plain, strict=True):
+            carried = _carried(example)
+            self.count += 1
+            if not self._separator:
+                assert self._own is not None  # `_begin` has named them
+                self._write(json.dumps({**carried, self._own[0]: values}, ensure_ascii=False, default=str))
+                continue
+            kept = [_cell(carried.get(name)) for name in self._names]
+            for row in cells:
+                self._write(self._line([*kept, *row]))
+
+    def _begin(self, corpus: Corpus) -> None:
+        if not self._names:  # standard input can be read but once
+            self.expect(corpus)
+        self._own = [_free(name, self._names) for name in (self._header if self._separator else [PREDICTION])]
+        if self._separator and self._with_header:
+            self._write(self._line([*self._names, *self._own]))
+
+    def _line(self, cells: Sequence[str]) -> str:
+        line = io.StringIO()
+        csv.writer(line, delimiter=self._separator).writerow(
+            cells
+        )  # which quotes what is in its own line end
+        return line.getvalue().removesuffix("\r\n")
+
+    def _write(self, line: str) -> None:
+        self._stream.write(line.encode("utf-8", "backslashreplace") + b"\n")
+
+
+@contextmanager
+def prediction_file(
+    path: Path | None, header: Sequence[str], *, with_header: bool
+) -> Iterator[PredictionFile | None]:
+    """Write a file of predictions; an old one stays until the new one is complete.
+
+    Args:
+        path: the file; its suffix says the format. None for none.
+        header: names of the columns of a prediction.
+        with_header: whether CSV and TSV begin with the names of the columns.
+
+    Yields:
+        What takes the predictions; None without a file.
+
+    Raises:
+        OutputError: if it cannot be written; the old one then stays.
+    """
+    if path is None:
+        yield None
+        return
+    with replacing(path) as stream:
+        yield PredictionFile(path, stream, header, with_header=with_header)
+
+
+def refuse_output(
+    path: Path | None, source: Path | None, header: bool | None, *, as_json: bool, as_columns: bool
+) -> None:
+    """Refuse options of the output that contradict each other, before anything is computed.
+
+    Args:
+        path: value of ``--output``.
+        source: value of ``--input``.
+        header: value of ``--header``.
+        as_json: whether JSON is to be printed.
+        as_columns: whether the columns of CoNLL are to be printed.
+
+    Raises:
+        UsageError: naming the options.
+    """
+    if path is None:
+        if header is not None and (as_json or as_columns):
+            raise UsageError("--header is for rows of columns; leave it out with --json and --conll")
+        return
+    if as_json or as_columns:
+        raise UsageError("--output says the format by its name; leave --json and --conll out")
+    if path.suffix.lower() not in SUFFIXES:
+        raise UsageError(f"--output {path}: expected a name that ends in {', '.join(SUFFIXES)}")
+    if header is not None and not SUFFIXES[path.suffix.lower()]:
+        raise UsageError(f"--output {path}: lines of JSON have no header; leave --header out")
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise UsageError(f"--output {path}: is the file of --input; name another one")
+
+
+def _carried(example: Example) -> Mapping[str, Any]:
+    """Return what the input says of an example: all fields of its row, or its texts."""
+    if example.fields is not None:
+        return example.fields
+    names = ("text",) if len(example.texts) == 1 else ("premise", "hypothesis")
+    return dict(zip(names, example.texts, strict=True))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return (
+        json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else str(value)
+    )
+
+
+def _free(name: str, taken: Mapping[str, None]) -> str:
+    """Return a name that no column of the input has."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free

@@ -1,0 +1,129 @@
+"""``heedful serve``."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from heedful.cli.options import PATH, limit_options, threads_option
+from heedful.errors import DataError, MissingExtraError, UsageError
+
+KEY = "HEEDFUL_SERVE_KEY"
+_SHORTEST_KEY = 16
+
+
+@click.command()
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 takes a free one and prints it.",
+)
+@click.option(
+    "--key-file",
+    type=PATH,
+    help=f"File that holds a key of at least {_SHORTEST_KEY} characters, which clients must then send. The variable "
+    f"{KEY} can hold the key instead.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Another name by which clients may call this server, such as that of a proxy. May be repeated.",
+)
+@click.option(
+    "--max-body", "body", type=click.IntRange(min=1), help="Bytes of a request. The default is 1 MiB."
+)
+@click.option(
+    "--max-texts", "texts", type=click.IntRange(min=1), help="Texts of a request. The default is 1,024."
+)
+@click.option(
+    "--queue", type=click.IntRange(min=1), help="Texts that may wait for a model. The default is 8,192."
+)
+@click.option(
+    "--timeout",
+    "seconds",
+    type=click.FloatRange(min=0.001),
+    help="Seconds within which a request is answered. The default is 30.",
+)
+@limit_options
+@threads_option
+def command(models: tuple[str, ...], host: str, port: int, **options: Any) -> None:
+    """Answer requests over HTTP with each MODEL, a folder or NAME=FOLDER, and show a page to try it in.
+
+    The requests that wait are answered together, and each answer is the one that 'heedful predict --json' prints. A
+    model folder that is replaced is taken up without a restart. SIGTERM and Ctrl+C let the requests in flight be
+    answered first. docs/serving.md lists the endpoints.
+
+    Example: heedful serve runs/trec
+    """
+    try:
+        from heedful.serving.app import Access, App
+        from heedful.serving.server import listen, run
+    except ImportError as error:
+        package = str(error.name).partition(".")[0]
+        if package not in ("starlette", "uvicorn", "httptools"):
+            raise
+        raise MissingExtraError(package, "serve", "the server") from error
+    from heedful.serving.bounds import Bounds
+    from heedful.serving.counters import Counters
+    from heedful.serving.shelf import Shelf, named, opener
+
+    asked = {
+        name: options[name] for name in ("body", "texts", "queue", "seconds") if options[name] is not None
+    }
+    bounds, key = Bounds(**asked), _key(options["key_file"])
+    folders, listening, counters = named(models), listen(host, port), Counters()
+    with listening:
+        shelf = Shelf(folders, bounds, counters, opener(options["max_tokens"], options["truncate"]), _say)
+        local = _is_local(host)
+        hosts = frozenset({*options["hosts"], *(("localhost", "127.0.0.1", "::1", host) if local else ())})
+        app = App(shelf, bounds, Access(key, hosts), counters, _say)
+        number = listening.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        _say(f"serving {', '.join(folders)} at http://{shown}:{number}/ (Ctrl+C ends)")
+        if not local and not key:
+            _say(f"anyone who reaches {host} may ask: set {KEY} or --key-file to ask for a key")
+        shelf.watch()
+        code = run(app, listening, _say)
+    if code:
+        raise click.exceptions.Exit(int(code))
+    shelf.close()
+
+
+def _say(line: str) -> None:
+    click.echo(f"heedful serve: {line}", err=True)
+
+
+def _key(file: Path | None) -> bytes:
+    if file is None:
+        key, where = os.environ.get(KEY, "").strip(), KEY
+    else:
+        where = f"--key-file {file}"
+        try:
+            key = file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise DataError(f"{where}: cannot be read: {error}") from error
+    if (file is not None or key) and not (
+        len(key) >= _SHORTEST_KEY and key.isascii() and key.isprintable() and " " not in key
+    ):
+        raise UsageError(
+            f"{where}: a key has at least {_SHORTEST_KEY} ASCII characters without spaces; make one with: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    return key.encode("ascii")
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,107 @@
+"""``heedful suggest``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heedful.cli.file_options import reading_options
+from heedful.cli.options import PATH, threads_option
+from heedful.data.readers.reading import Reading
+
+if TYPE_CHECKING:
+    from heedful.run.suggesting import By, Suggestion
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("pool", type=PATH)
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="Number of texts to suggest.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["margin", "entropy", "random"]),
+    default="margin",
+    show_default=True,
+    help="What makes a text uncertain: a small margin between its two most probable classes, or a high entropy.",
+)
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="How many times -n texts, the most uncertain ones, are searched for those that are least alike. With 1 the "
+    "most uncertain texts are taken as they are.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of --by random.")
+@reading_options
+@click.option(
+    "--output",
+    type=PATH,
+    help="File to write, .csv or .jsonl. By default JSON lines go to standard output.",
+)
+@threads_option
+def command(
+    model: Path,
+    pool: Path,
+    count: int,
+    by: By,
+    candidates: int,
+    seed: int,
+    reading: Reading,
+    output: Path | None,
+) -> None:
+    """Suggest which texts of the file POOL to label next, to improve MODEL with few labels.
+
+    POOL is a table or a file with one text in each line, as --input of 'heedful predict'. Each suggestion has its row
+    in POOL, its texts, the model's answer, and how uncertain it is.
+
+    Example: heedful suggest runs/trec questions.txt -n 50 --output next.csv
+    """
+    from heedful.cli.output import print_json
+    from heedful.cli.requests import Asked, gather
+    from heedful.errors import UsageError
+    from heedful.run.suggesting import suggest
+    from heedful.storage import write_text
+    from heedful.tasks import Predictor, load_model, task_of
+
+    if output is not None and output.suffix not in (".csv", ".jsonl"):
+        raise UsageError(f"--output {output}: expected a name that ends in .csv or .jsonl")
+    predictor = load_model(model, truncate="head")
+    if not isinstance(predictor, Predictor):
+        raise UsageError(
+            f"suggestions need the probabilities of classes; this is a model of {task_of(predictor).noun}"
+        )
+    trained = Reading.of_run(predictor.about.run)
+    corpus = gather(Asked((), (None, None), pool, reading, predictor.is_pair, trained))
+    found = suggest(predictor, corpus, count, by=by, candidates=candidates, seed=seed)
+    if output is None:
+        for one in found:
+            print_json(one.as_dict())
+        return
+    write_text(output, _csv(found) if output.suffix == ".csv" else _json_lines(found))
+    click.echo(f"{output}: {len(found)} of {len(corpus.examples):,} texts", err=True)
+
+
+def _csv(found: list[Suggestion]) -> str:
+    stream = io.StringIO()
+    rows = [one.as_dict() for one in found]
+    writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else ["row"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _json_lines(found: list[Suggestion]) -> str:
+    return "".join(json.dumps(one.as_dict(), ensure_ascii=False) + "\n" for one in found)

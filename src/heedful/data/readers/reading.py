@@ -1,0 +1,221 @@
+"""How a file of one's own is read: its columns, encoding and separator, as asked or as the training file was read."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
+from heedful.errors import UsageError, nearest
+from heedful.text.limits import LINE
+
+ROLES = ("text", "premise", "hypothesis", "label", "score", "group")
+"""What a column can be; all but the last are also settings, such as ``data.text``."""
+USUAL = {".csv": ",", ".tsv": "\t"}
+"""The separator that the name of a file promises."""
+_OTHERS = (";", "\t", "|", ",")
+_SPELLED = {"tab": "\t", "\\t": "\t"}
+_NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read; what is None or missing is left to the reader.
+
+    Attributes:
+        columns: one of `ROLES` to the name of a column.
+        encoding: encoding of the file.
+        separator: character between the fields of CSV and TSV.
+        quotes: whether fields of CSV and TSV may be quoted.
+        on_missing: what a missing value is: "error", "empty" or "skip".
+        label_separator: what stands between the labels of an example that may have several.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    encoding: str | None = None
+    separator: str | None = None
+    quotes: bool | None = None
+    on_missing: str | None = None
+    label_separator: str | None = None
+
+    @classmethod
+    def of_run(cls, run: Mapping[str, Any]) -> Self:
+        """Return how the training file of a run was read.
+
+        Args:
+            run: the settings of a run, as a model folder keeps them.
+
+        Returns:
+            What they say; nothing for a known data set and for examples from Python.
+        """
+        data = run.get("data")
+        if not isinstance(data, Mapping) or data.get("set") or not data.get("train"):
+            return cls()
+        columns = {role: data[role] for role in ROLES if isinstance(data.get(role), str) and data[role]}
+        options = data.get("options")
+        options = options if isinstance(options, Mapping) else {}
+        kinds = {name: bool if name == "quotes" else str for name in _OPTIONS}
+        return cls(columns, **{n: options[n] for n in _OPTIONS if isinstance(options.get(n), kinds[n])})
+
+    @classmethod
+    def of_options(cls, given: Mapping[str, Any]) -> Self:
+        """Return what the options of a command say; see `as_options`."""
+        columns = {role: given[role] for role in ROLES if given.get(role)}
+        return cls(columns, **{name: given.get(name) for name in _OPTIONS})
+
+    def as_options(self) -> dict[str, Any]:
+        """Return the options of a command that say this, by role of a column and by attribute; None where not given."""
+        return {role: self.columns.get(role) for role in ROLES} | self.options()
+
+    def options(self) -> dict[str, Any]:
+        """Return everything but the columns, by attribute."""
+        return {name: getattr(self, name) for name in _OPTIONS}
+
+    def said(self) -> dict[str, Any]:
+        """Return `options` without those that are left to the reader."""
+        return {name: value for name, value in self.options().items() if value is not None}
+
+    def beside(self, trained: Reading, file: Path) -> Reading:
+        """Return how to read a file that a trained model is given.
+
+        What is not asked for is as in training. But a file that is UTF-8 is read as such, whatever the encoding of the
+        training file was, and a file without its separator in the first line is looked at anew.
+
+        Args:
+            trained: how the training file was read.
+            file: the file.
+
+        Returns:
+            How to read it.
+        """
+        kept = trained.said()
+        if self.encoding is None and "encoding" in kept and _is_utf8(file):
+            del kept["encoding"]
+        if self.separator is None and "separator" in kept:
+            mark = checked_separator(kept["separator"])
+            if mark.encode("ascii", "replace") not in _first_line(file):
+                del kept["separator"]
+        return replace(self, columns={**trained.columns, **self.columns}, **{**kept, **self.said()})
+
+
+_OPTIONS = tuple(each.name for each in fields(Reading) if each.name != "columns")
+
+
+def checked_separator(separator: str) -> str:
+    """Return the character that separates fields.
+
+    Args:
+        separator: the character, or "tab".
+
+    Returns:
+        One character.
+
+    Raises:
+        UsageError: if it is none that can separate fields.
+    """
+    mark = _SPELLED.get(separator, separator)
+    if len(mark) != 1 or mark in '"\r\n' or mark.isalnum():
+        raise UsageError(f"separator {separator!r}: expected one character such as ; or |, or the word tab")
+    return mark
+
+
+def find_separator(file: Path, encoding: str, *, quotes: bool) -> str:
+    """Find the separator of a table in its first line, and log it if it is not what the name of the file promises.
+
+    Args:
+        file: a ``.csv`` or ``.tsv`` file that exists.
+        encoding: its encoding.
+        quotes: whether fields may be quoted.
+
+    Returns:
+        The usual separator, unless the first line has only another one.
+    """
+    check_encoding(encoding)
+    usual = USUAL[bare_suffix(file)]
+    header = _first_line(file).decode(encoding, "replace").strip("\r\n")
+    if _fields(header, usual, quotes=quotes) > 1:
+        return usual
+    counts = {mark: _fields(header, mark, quotes=quotes) for mark in _OTHERS}
+    mark = max(counts, key=counts.__getitem__)
+    if counts[mark] < 2:
+        return usual
+    _log_once(
+        f"{file}: read with {_NAMES[mark]} between the fields, because its first line has {_NAMES[mark]} and no "
+        f"{_NAMES[usual]}; --separator names another character"
+    )
+    return mark
+
+
+def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
+    """Read the values of ``--column``.
+
+    Args:
+        given: such as "text=review".
+
+    Returns:
+        Role to name.
+
+    Raises:
+        UsageError: if one is written in another way, names no role, or names one twice.
+    """
+    columns: dict[str, str] = {}
+    for each in given:
+        role, sign, name = each.partition("=")
+        if not sign or not name:
+            raise UsageError(f"--column {each!r}: write ROLE=NAME, for example text={each or 'review'}")
+        if role not in ROLES and name in ROLES:
+            raise UsageError(f"--column {each!r}: the role comes first: write {name}={role}")
+        if role not in ROLES:
+            raise UsageError(f"--column {each!r}: there is no role {role!r}; {nearest(role, ROLES)}")
+        if columns.setdefault(role, name) != name:
+            raise UsageError(f"--column names two columns for {role}: {columns[role]!r} and {name!r}")
+    return columns
+
+
+def _fields(header: str, mark: str, *, quotes: bool) -> int:
+    if not quotes:
+        return len(header.split(mark))
+    try:
+        return len(next(csv.reader(io.StringIO(header), delimiter=mark), []))
+    except csv.Error:
+        return 1
+
+
+def _first_line(file: Path) -> bytes:
+    return next(_pieces(file, lines=True), b"")
+
+
+def _is_utf8(file: Path) -> bool:
+    """Tell whether all bytes of a file are UTF-8."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    try:
+        for piece in _pieces(file, lines=False):
+            decode(piece)
+        decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _pieces(file: Path, *, lines: bool) -> Iterator[bytes]:
+    """Yield the lines or the blocks of a file; a damaged one just ends, for its reader reports it."""
+    longest = LINE.value()
+    with open_bytes(find_file(file)) as stream:
+        try:
+            while piece := stream.readline(longest) if lines else stream.read(1 << 16):
+                yield piece
+        except DAMAGE:
+            return
+
+
+@cache
+def _log_once(line: str) -> None:
+    _LOG.warning(line)

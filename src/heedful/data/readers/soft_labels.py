@@ -1,0 +1,138 @@
+"""Files that a student learns from: soft labels, the probabilities of a teacher's answers; and texts without labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.examples import Corpus
+from heedful.data.readers.corpus_builder import CorpusBuilder
+from heedful.data.readers.record_files import json_records
+from heedful.data.readers.table_files import TABLE_SUFFIXES, read_table, text_fields
+from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_lines
+from heedful.errors import DataError, nearest
+
+SUM = 1e-3
+"""How far the probabilities of a row may be from a sum of 1."""
+PROBABILITIES = "probabilities"
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLabels:
+    """What a file of soft labels holds.
+
+    Attributes:
+        corpus: the texts or pairs, without gold.
+        probabilities: one row a text, one column a label, [N, Y] float64; rows sum to 1.
+    """
+
+    corpus: Corpus
+    probabilities: NDArray[np.float64]
+
+
+def read_soft_labels(path: str | Path, fields: Sequence[str], labels: Sequence[str]) -> SoftLabels:
+    """Read ``{"text": ..., "probabilities": {"pos": 0.9, "neg": 0.1}}``, an object a line or an array of objects.
+
+    Args:
+        path: the file.
+        fields: what holds the text, or the two texts of a pair.
+        labels: the labels of the student; one that a row does not name has probability 0.
+
+    Returns:
+        The texts with their probabilities, in order.
+
+    Raises:
+        DataError: naming file and row: a text or the probabilities are missing, a label is unknown, a probability is no
+            finite number from 0 on, or they do not sum to 1.
+    """
+    file = find_file(path)
+    builder = CorpusBuilder(file, keep_empty=True)
+    rows = []
+    for row, record in json_records(file):
+        for name in (*fields, PROBABILITIES):
+            builder.field(row, record, name)
+        texts = text_fields(builder, row, record, fields, "error")
+        assert texts is not None  # a missing one is an error
+        rows.append(probabilities_of(record[PROBABILITIES], labels, builder.where(row, PROBABILITIES)))
+        builder.add(row, texts, None)
+    return SoftLabels(builder.build(), np.array(rows))
+
+
+def probabilities_of(given: Any, labels: Sequence[str], where: str) -> list[float]:
+    """Return the probability of each label.
+
+    Args:
+        given: label to probability.
+        labels: all labels, in order.
+        where: it stands, for messages.
+
+    Returns:
+        One number a label.
+
+    Raises:
+        DataError: see `read_soft_labels`.
+    """
+    if not isinstance(given, Mapping):
+        raise DataError(f"{where}: expected an object of labels and probabilities, got {given!r:.80}")
+    for label in given:
+        if label not in labels:
+            raise DataError(f"{where}: unknown label {label!r:.80}; {nearest(str(label), tuple(labels))}")
+    return checked_probabilities([given.get(label, 0.0) for label in labels], where)
+
+
+def checked_probabilities(values: Sequence[Any], where: str) -> list[float]:
+    """Return numbers that are probabilities.
+
+    Args:
+        values: one a label.
+        where: they stand, for messages.
+
+    Returns:
+        The numbers as floats.
+
+    Raises:
+        DataError: if one is no finite number from 0 on, or their sum is not 1.
+    """
+    for value in values:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or value < 0:
+            raise DataError(f"{where}: expected finite probabilities from 0 on, got {value!r:.80}")
+    total = math.fsum(values)
+    if abs(total - 1) > SUM:
+        raise DataError(f"{where}: the probabilities sum to {total:.6g}, expected 1 (within {SUM})")
+    return [float(value) for value in values]
+
+
+def read_unlabelled(path: str | Path, fields: Sequence[str]) -> Corpus:
+    """Read texts or pairs without labels: a table with named columns, or a text a line, of a pair with a tab between.
+
+    Args:
+        path: the file; further columns of a table are not read.
+        fields: columns of the text, or of the two texts of a pair.
+
+    Returns:
+        The examples; rows of which a text is empty are left out and counted.
+
+    Raises:
+        DataError: naming row and field, if something is missing or is no text.
+    """
+    file = find_file(path)
+    if bare_suffix(file) in TABLE_SUFFIXES:
+        if len(fields) == 1:
+            return read_table(file, text=fields[0])
+        return read_table(file, premise=fields[0], hypothesis=fields[1])
+    builder = CorpusBuilder(file)
+    for row, line in numbered_lines(file):
+        texts = tuple(line.split("\t")) if len(fields) == 2 else (line,)
+        if len(texts) != len(fields):
+            raise DataError(
+                f"{builder.where(row)}: expected premise TAB hypothesis, got {len(texts)} field(s)"
+            )
+        builder.add(row, texts, None)
+    return builder.build()

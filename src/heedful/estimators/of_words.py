@@ -1,0 +1,133 @@
+"""The estimator that gives every word a tag."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.config import RunConfig
+from heedful.data.bio import scheme_of
+from heedful.data.examples import Corpus, Example, WordTags
+from heedful.errors import DataError, UsageError
+from heedful.estimators.columns import rows_of
+from heedful.estimators.estimator import Estimator
+from heedful.estimators.targets import AnyTargets
+from heedful.tasks import TagsModel
+from heedful.tasks.tags import TagsAnswer
+
+LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
+"""What the encoder of a tagger sees by default: each neighbor by itself, and everything on each side."""
+
+
+class TokenTagger(Estimator[TagsModel]):
+    """Give every word a tag: parts of speech, named entities, chunks; see `Estimator` for the arguments.
+
+    ``X`` is a list of lists of words, ``y`` a list of lists of tags, one a word. Tags in BIO or BIOES are recognized
+    and checked, and the tags that are predicted then fit together. By default words have character n-grams beside their
+    own vectors, and the encoder of 100 features reads each neighbor by itself beside both sides of the sentence.
+
+    scikit-learn does not take it for a classifier, whose targets are single classes: its searches and cross-validation
+    cut the examples into plain folds.
+
+    Attributes:
+        classes_: the tags. Set by `fit` and `from_pretrained`.
+    """
+
+    task, tasks, metric = "tags", ("tags",), "f1"
+    model_type = TagsModel
+
+    @classmethod
+    def _defaults(cls) -> RunConfig:
+        config = super()._defaults()
+        model = replace(config.model, width=100, encoder_options={"masks": list(LOCAL)})
+        return replace(config, model=model, text=replace(config.text, subwords=20_000, subword_case=True))
+
+    def _adopt(self, predictor: TagsModel, targets: AnyTargets) -> None:
+        super()._adopt(predictor, targets)
+        self.classes_ = np.array(predictor.labels)
+
+    def answer(self, X: Any) -> list[TagsAnswer]:
+        """Return everything the model says about each text, probabilities and spans included."""
+        return self.predictor.answer(_requests(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the tags of each text.
+
+        Args:
+            X: lists of words; or strings, which the model cuts into words itself.
+
+        Returns:
+            One list of tags a text, as an array of objects, [N].
+        """
+        found = [list(answer.tags) for answer in self.answer(X)]
+        return np.fromiter(found, object, len(found))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of right tags; of spans in BIO or BIOES their F1.
+
+        Args:
+            X: lists of words.
+            y: their tags.
+            sample_weight: not supported; None.
+
+        Returns:
+            The score.
+
+        Raises:
+            UsageError: if weights are given.
+        """
+        if sample_weight is not None:
+            raise UsageError("sample_weight: the tags of all texts count alike here; leave it out")
+        metrics = self.evaluate(X, y).metrics
+        return metrics["accuracy" if scheme_of(self.predictor.labels) == "plain" else "f1"]
+
+    def explain(self, request: Any) -> Any:
+        """Show what each word attended to: of a list of words, or of a string."""
+        return self.predictor.explain(_requests([request]))
+
+    def _examples(self, X: Any, y: Any, targets: AnyTargets) -> Corpus:
+        examples, tags = _requests(X).examples, rows_of(y, name="y")
+        if len(examples) != len(tags):
+            raise UsageError(
+                f"texts and targets must have the same length; got {len(examples)} and {len(tags)}"
+            )
+        found = []
+        for row, (example, own) in enumerate(zip(examples, tags, strict=True), start=1):
+            if not example.words:
+                raise UsageError(
+                    f"X: text {row} is a string; give it as the list of words that its tags belong to"
+                )
+            given = list(own) if isinstance(own, list | tuple) else None
+            if given is None or not all(isinstance(tag, str) and tag for tag in given):
+                raise DataError(f"target {row}: expected a list of tags, one a word, got {own!r:.80}")
+            words = example.words[0] or ()
+            if len(given) != len(words):
+                raise DataError(
+                    f"target {row}: {len(given)} tags for {len(words)} words; give one tag a word"
+                )
+            found.append(replace(example, target=WordTags(tuple(map(str, given)))))
+        return Corpus(found)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a target is a list."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.one_d_labels = False
+        return tags
+
+
+def _requests(X: Any) -> Corpus:
+    """Return texts as examples, lists of words as ready-made words."""
+    examples = []
+    rows = list(X) if isinstance(X, np.ndarray) and X.ndim == 2 else rows_of(X)
+    for row, given in enumerate(rows, start=1):
+        if isinstance(given, str):
+            examples.append(Example((given,), row=row))
+            continue
+        words = list(given) if isinstance(given, list | tuple | np.ndarray) else None
+        if words is None or not all(isinstance(word, str) and word.strip() for word in words):
+            raise DataError(f"text {row}: expected a list of words, none of them empty, got {given!r:.80}")
+        examples.append(Example((" ".join(words),), words=(tuple(map(str, words)),), row=row))
+    return Corpus(examples)

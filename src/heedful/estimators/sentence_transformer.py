@@ -1,0 +1,124 @@
+"""A Heedful model as a module of sentence-transformers, so that its tools, losses and indexes can use it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from heedful.data.batching import collate
+from heedful.errors import DataError, MissingExtraError, UsageError
+from heedful.models import VectorNetwork
+from heedful.structures import Sentences
+from heedful.tasks import load_model
+from heedful.tasks.saved_model import as_corpus
+from heedful.tasks.sentences.sentence_model import SentenceModel
+
+try:
+    from sentence_transformers.base.modules import InputModule
+except ImportError as error:
+    raise MissingExtraError(
+        "sentence-transformers", "sentence-transformers", "a module of sentence-transformers"
+    ) from error
+
+_MODEL = "heedful"
+
+
+class HeedfulModule(InputModule):
+    """The vectors of a Heedful model, for ``SentenceTransformer(modules=[HeedfulModule("runs/snli")])``.
+
+    The vectors are those of `heedful.TextClassifier.encode`; gradients reach the whole encoder, so that the losses of
+    sentence-transformers can train it further. ``SentenceTransformer.save`` writes a Heedful model folder inside.
+    sentence-transformers reads such a folder back only with ``trust_remote_code=True``, as any whose classes are not
+    its own; what then runs is this class of the installed package, and nothing from the folder.
+
+    Args:
+        folder: a model folder or its name (`heedful.storage.named_models.find_model`).
+
+    Raises:
+        UsageError: if the model has no vector of a single text.
+        ArtefactError: if the folder is damaged.
+    """
+
+    save_in_root = False
+
+    def __init__(self, folder: Path | str) -> None:
+        super().__init__()
+        model = load_model(folder)
+        if not (isinstance(model, SentenceModel) and isinstance(model.network, VectorNetwork)):
+            raise UsageError(
+                f"{folder}: a {model.model.task!r} model of this kind has no vector of a single text"
+            )
+        self.model: SentenceModel[Any] = model
+        self.network = model.network
+
+    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
+        """Read texts as the model does.
+
+        Args:
+            inputs: strings.
+            prompt: text put in front of each; None for none.
+            **kwargs: not used.
+
+        Returns:
+            The batch under "sentences".
+
+        Raises:
+            DataError: if an input is not text, or is longer than the model reads.
+        """
+        corpus = as_corpus([(prompt or "") + text for text in inputs], pair=False)
+        dataset, _ = self.model.encode_examples(corpus.examples, corpus.source)
+        return {"sentences": collate(dataset, np.arange(len(dataset)), "cpu").sides[0]}
+
+    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        """Add "sentence_embedding", [B, D], to what `preprocess` gave; exactly zero for a text without words."""
+        sentences: Sentences = features["sentences"]
+        device = next(self.network.parameters()).device
+        vectors = self.network.sentence_encoder(sentences.to(device))[0]
+        return {**features, "sentence_embedding": vectors.float()}
+
+    def get_embedding_dimension(self) -> int:
+        """Return the width D of the vectors."""
+        return self.network.sentence_encoder.width_out
+
+    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
+        """Write the model folder into a folder of sentence-transformers.
+
+        Args:
+            output_path: the folder.
+            *args: not used.
+            safe_serialization: not used: a model folder never holds a pickle.
+            **kwargs: not used.
+        """
+        self.model.save(Path(output_path) / _MODEL)
+
+    @classmethod
+    def load(  # type: ignore[override]
+        cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any
+    ) -> Self:
+        """Read what `save` wrote.
+
+        Args:
+            model_name_or_path: the folder of sentence-transformers, or its name on the Hub.
+            subfolder: where in it the module is.
+            **kwargs: passed to sentence-transformers where the folder is on the Hub.
+
+        Returns:
+            The module.
+
+        Raises:
+            DataError: if the folder holds no model.
+        """
+        found = cls.load_dir_path(
+            model_name_or_path, subfolder=str(Path(subfolder) / _MODEL), **_of_hub(kwargs)
+        )
+        if found is None:
+            raise DataError(f"{model_name_or_path}: holds no Heedful model in {subfolder or '.'}/{_MODEL}")
+        return cls(found)
+
+
+def _of_hub(options: dict[str, Any]) -> dict[str, Any]:
+    names = ("token", "cache_folder", "revision", "local_files_only")
+    return {name: options[name] for name in names if name in options}

@@ -1,0 +1,86 @@
+"""Explanations without torch: what `heedful.runtime` looked at, as the record that the pictures are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError
+from heedful.explain.assembling import Reader, assembled, said_beside, with_deletions
+from heedful.explain.captions import by_caption, caption
+from heedful.explain.explanation import Explanation
+from heedful.explain.legends import POOLINGS, SYSTEMS, System
+from heedful.runtime.asking import Asking, texts_of
+from heedful.runtime.model import Model, finite
+
+
+def explain(model: Model, request: str | Sequence[str], *, faithfulness: bool = True) -> Explanation:
+    """Show what a model looked at.
+
+    Args:
+        model: a model of `heedful.runtime.load`.
+        request: a text, or a pair of texts.
+        faithfulness: also delete the heaviest words of a classified example and see what happens.
+
+    Returns:
+        The record that the pictures are drawn from.
+
+    Raises:
+        DataError: if the request is not what the model takes, or too long.
+        ArtefactError: if the network gives a number that is not finite.
+        UsageError: if the folder does not say what an explanation shows.
+    """
+    program, settings = model.program, model.settings
+    if program.shown is None or settings.pooling not in POOLINGS:
+        raise UsageError("this folder does not say what an explanation shows; use heedful explain")
+    texts = texts_of(request, 1, program.texts)
+    words = [model.asking.words(text, 1, place, len(texts)) for place, text in enumerate(texts, start=1)]
+    sight = program.look([(each.ids, each.ngrams) for each in words])
+    own = finite("prediction", sight.logits, 1)
+    shown = model.decision.shown(model.added(own, words))
+    reader = Reader(settings.tokenizer, settings.markup, model.asking.vocabulary.knows, program.shown.prefix)
+    views = [
+        replace(
+            view,
+            maps=by_caption(looked.maps),
+            gates=by_caption(looked.gates),
+            fusion=by_caption(looked.fusion),
+            places={caption(place): place for place in looked.maps},
+            weights=looked.weights,
+            chosen=looked.chosen,
+        )
+        for view, looked in zip(
+            reader.views(texts, [len(each.kept) for each in words]), sight.texts, strict=True
+        )
+    ]
+    explanation = assembled(
+        views,
+        shown,
+        SYSTEMS.get(settings.encoder, System(settings.encoder)),
+        settings.pooling,
+        alignments=by_caption(sight.alignments),
+        averaged={caption(place): place.axis or "features" for place in sight.averaged},
+    )
+    if model.wide is not None:
+        sides = [view.words for view in views]
+        said = said_beside(model.wide, sides, own, added=len(program.shown.prefix))
+        explanation = replace(explanation, wide=said)
+    if not (faithfulness and shown.deletable):
+        return explanation
+    return with_deletions(explanation, _classifier_of_words(model))
+
+
+def _classifier_of_words(model: Model) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
+    """Return a function from examples, given as words of each side, to probabilities [N, Y]."""
+    settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
+    reader = Model(Asking(settings, model.asking.vocabulary), model.program, model.decision, model.wide)
+
+    def probabilities(examples: Sequence[Any]) -> NDArray[np.float64]:
+        joined = [tuple(" ".join(words) for words in example) for example in examples]
+        return model.probabilities(reader.logits(texts if len(texts) > 1 else texts[0] for texts in joined))
+
+    return probabilities

@@ -1,0 +1,47 @@
+"""What Python's own Unicode data says of characters, as the page's tokenizers take it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from itertools import groupby
+from typing import Any
+
+from heedful.text.boundaries import RULES, class_of
+
+
+@cache
+def characters_in_use(tokenizer: str) -> dict[str, Any]:
+    """Describe characters for a tokenizer, so that a browser's own Unicode version decides nothing.
+
+    Args:
+        tokenizer: its name.
+
+    Returns:
+        Classes of characters as the inside of a regular expression's brackets; for "unicode" also where each run of
+        characters of one class begins, and the rules over these classes.
+    """
+    found: dict[str, Any] = {
+        "digits": _brackets(str.isdecimal),
+        "letters": _brackets(str.isalpha),
+        "words": _brackets(str.isalnum),
+        "letters_numbers": _brackets(lambda c: c.isalnum() and not c.isdecimal()),
+    }
+    if tokenizer.startswith("unicode"):
+        runs = groupby(map(chr, range(sys.maxunicode + 1)), class_of)
+        found["classes"] = [[ord(next(run)), kind] for kind, run in runs]
+        # JavaScript has no possessive repetitions; they spare steps here and change no match
+        found["rules"] = RULES.replace("*+", "*").replace("++", "+").replace("?+", "?")
+    return found
+
+
+def _brackets(holds: Callable[[str], bool]) -> str:
+    """Return the characters of which something holds, as ranges for a regular expression of JavaScript."""
+    parts, start = [], 0
+    for held, run in groupby(range(sys.maxunicode + 1), lambda number: holds(chr(number))):
+        numbers = list(run)
+        start = numbers[0]
+        if held:
+            parts.append(rf"\u{{{start:x}}}-\u{{{numbers[-1]:x}}}")
+    return "".join(parts)

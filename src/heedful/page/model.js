@@ -1,0 +1,120 @@
+// The model in the page: its content unpacked, its answers, and what its pictures show.
+
+// What was written as base64 of a gzip stream.
+async function unpacked(text) {
+  const decoded = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([decoded]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+// The tensors of a safetensors file by name, {shape, data, scales}, and what the file says of itself.
+function tensorsOf(buffer) {
+  const size = Number(new DataView(buffer).getBigUint64(0, true));
+  const { __metadata__: about, ...entries } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
+  const made = {};
+  for (const [name, { dtype, shape, data_offsets: [first, last] }] of Object.entries(entries)) {
+    const Kind = { F32: Float32Array, I8: Int8Array }[dtype];
+    const start = 8 + size + first, length = (last - first) / Kind.BYTES_PER_ELEMENT;
+    made[name] = { shape, data: new Kind(buffer, start, length), scales: null };
+  }
+  for (const [name, tensor] of Object.entries(made)) tensor.scales = made[`${name}.scale`]?.data ?? null;
+  return [made, JSON.parse(about.page)];
+}
+
+// Gathers what the steps of one text, or of the answer, look at. captions: names for pictures by what is shown and the
+// value that shows it; see `heedful.page.model_page`.
+class Look {
+  constructor(captions, vector) {
+    Object.assign(this, { captions, vector, maps: [], gates: [], shares: [], alignments: [] });
+  }
+
+  // The weights of a step; `head` is the number of one of several.
+  map({ to }, weights, head = 0) {
+    this.maps.push({ name: this.captions[`map ${to} ${head}`] ?? "", weights });
+  }
+
+  gate({ of: [opened] }, gate) {
+    const name = this.captions[`gate ${opened} 0`];
+    const means = Array.from({ length: gate.rows }, (_, i) => sum(row(gate, i)) / gate.cols);
+    if (name !== undefined) this.gates.push({ name, means });
+  }
+
+  weights({ do: operator, to }, shares) {
+    if (operator !== "mean" || to === this.vector) this.shares.push(shares);
+  }
+
+  alignment(weights) { this.alignments.push(weights); }
+
+  // {weights, maps: [{name, weights}], gates: [{name, means}]}
+  result() {
+    const { maps, gates, shares } = this;
+    const mean = (_, i) => sum(shares.map((each) => each[i])) / shares.length;
+    return { maps, gates, weights: shares.length ? Array.from(shares[0], mean) : null };
+  }
+}
+
+class Model {
+  // Reads the elements of the page that hold the kernels and the model.
+  static async open(kernels, packed) {
+    const [[tensors, about], compiled] = await Promise.all([unpacked(packed).then(tensorsOf), Kernels.load(kernels)]);
+    return new Model(about, new Network(about.network, tensors, compiled));
+  }
+
+  constructor(about, network) {
+    Object.assign(this, about, { network });
+    this.reader = new Tokenizer(about.text);
+    this.words = new Vocabulary(about.vocabulary, about.text.characters);
+    this.vocabulary = null;  // which the map of words now holds
+  }
+
+  // The words of a text as strings.
+  tokens(text) { return this.reader.words(text).map(({ word }) => word); }
+
+  // The answer for a text, or for two: {label, score, probabilities, sides, alignments}. Without `look` no pictures.
+  predict(texts, look = true) {
+    const sides = texts.map((text, number) => this.read(text, number));
+    const { vector } = this.network.description;
+    const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
+    const logits = this.network.answer(sides.map(({ rows }) => rows), looks);
+    const shares = shared(logits.map((logit) => logit / this.temperature));
+    const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
+    const score = this.labels.length ? null : sum(shared(logits).map((share, grade) => share * (grade + 1)));
+    const label = this.labels.length ? this.labels[shares.indexOf(Math.max(...shares))] : null;
+    sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
+    return { label, score, probabilities, logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+  }
+
+  read(text, number) {
+    const found = this.reader.words(text), { max_tokens: most, truncate } = this.text;
+    if (found.length > most && truncate === "error")
+      throw new RangeError(`The ${this.sides[number]} has ${found.length} words. This model reads at most ${most}.`);
+    const kept = found.slice(0, most), looked = kept.map(({ word }) => this.words.look(word));
+    return {
+      name: this.sides[number], text, truncated: found.length > most, count: found.length,
+      words: kept.map(({ word }) => word), spans: kept.map(({ start, end }) => [start, end]),
+      rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }) => !known),
+    };
+  }
+
+  get names() {
+    const { outputs } = this;
+    return this.labels.length ? this.labels : Array.from({ length: outputs }, (_, grade) => String(grade + 1));
+  }
+
+  // Both directions of an alignment, with the words of the first text down the side.
+  aligned(look, [first, second]) {
+    if (!look?.alignments.length) return [];
+    const [there, back] = look.alignments, turned = value(back.cols, back.rows);
+    for (let i = 0; i < back.rows; i += 1) row(back, i).forEach((a, j) => { turned.data[j * back.rows + i] = a; });
+    const [rows, columns] = [first, second].map(({ words }) => [...this.prefix, ...words]);
+    return [
+      { name: `${first.name} to ${second.name}`, weights: there, rows, columns },
+      { name: `${second.name} to ${first.name}`, weights: turned, rows, columns },
+    ];
+  }
+}
+
+function shared(logits) {
+  const top = Math.max(...logits), powers = logits.map((logit) => Math.exp(logit - top)), total = sum(powers);
+  return powers.map((power) => power / total);
+}

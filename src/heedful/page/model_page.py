@@ -1,0 +1,174 @@
+"""Write a model as one page: its weights in 8 bits, its words, the description of its network, and what runs it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from safetensors.torch import save
+from torch import Tensor
+
+import heedful
+from heedful.errors import UsageError
+from heedful.explain.captions import caption
+from heedful.explain.legends import CAVEAT, SYSTEMS
+from heedful.explain.style import style_sheet
+from heedful.explain.svg import LEVELS
+from heedful.export.folder import rounded
+from heedful.page.characters_in_use import characters_in_use
+from heedful.storage import write_text
+from heedful.storage.model_folder import ModelFolder
+from heedful.structures import MapPlace
+
+TASKS = {"text": ("text",), "pair": ("premise", "hypothesis"), "relatedness": ("first text", "second text")}
+"""Every task that a page answers, with the names of its texts."""
+SCRIPTS = ("words.js", "network.js", "model.js", "pictures.js", "page.js")
+_OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
+
+
+def export_page(folder: ModelFolder, description: Mapping[str, Any], target: Path) -> None:
+    """Write a model as one page, atomically; see `render_page`.
+
+    Args:
+        folder: the model.
+        description: of its network, from `heedful.export.described`.
+        target: the file to make or replace.
+
+    Raises:
+        OutputError: if it cannot be written.
+        UsageError: naming the setting that a page does not have.
+    """
+    write_text(target, render_page(folder, description))
+
+
+def render_page(folder: ModelFolder, description: Mapping[str, Any]) -> str:
+    """Render a model as one page of HTML that needs no server and loads nothing.
+
+    A policy in the page allows its own script and style alone, by their hashes, and no connection. The text that a
+    reader types, the words and the labels are only ever shown as text.
+
+    Args:
+        folder: the model.
+        description: of its network, from `heedful.export.described`.
+
+    Returns:
+        The page; the same bytes for the same model.
+
+    Raises:
+        UsageError: naming the setting that a page does not have.
+    """
+    _check(folder, description)
+    style = style_sheet(LEVELS) + _asset("page.css")
+    script = "\n".join(map(_asset, SCRIPTS))
+    config = folder.config
+    title = config.get("run", {}).get("name") or SYSTEMS[config["model"]["encoder"]].name
+    return Template(_asset("page.html")).substitute(
+        policy=f"default-src 'none'; script-src {_hash(script)} 'wasm-unsafe-eval'; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'",
+        title=escape(title),
+        style=style,
+        script=script,
+        caveat=escape(CAVEAT),
+        version=heedful.__version__,
+        kernels=_base64(files("heedful.page").joinpath("kernels.wasm").read_bytes()),
+        model=_base64(gzip.compress(_content(folder, description), mtime=0)),
+    )
+
+
+def _check(folder: ModelFolder, description: Mapping[str, Any]) -> None:
+    task = folder.config["model"].get("task", "text")
+    if task not in TASKS:
+        raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
+    if folder.config.get("wide"):
+        raise UsageError(
+            "model.wide: a page computes no wide part; train with model.wide=none, or use heedful-runtime"
+        )
+    if "ngrams" in description["words"]:
+        raise UsageError(
+            "text.subwords: a page has no vectors of n-grams; train with text.subwords=0, or use heedful-runtime"
+        )
+    if folder.config["text"].get("parser"):
+        raise UsageError(
+            f"text.parser={folder.config['text']['parser']!r}: a page has no parser of sentences"
+        )
+    unknown = {step["do"] for part in ("read", "answer") for step in description[part]} - operators()
+    if unknown:
+        encoder = folder.config["model"]["encoder"]
+        raise UsageError(f"model.encoder={encoder!r}: a page cannot compute its step {min(unknown)!r}")
+
+
+def operators() -> set[str]:
+    """Return the names of the steps that a page can compute: those in the table of ``network.js``."""
+    table = _asset("network.js").partition("const OPERATORS = {")[2].partition("\n};")[0]
+    return set(_OPERATOR.findall(table))
+
+
+def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
+    """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
+    config, text = folder.config, folder.config["text"]
+    state = rounded({name: folder.state[name].float() for name in _named(description)})
+    about = {
+        "task": config["model"].get("task", "text"),
+        "sides": TASKS[config["model"].get("task", "text")],
+        "labels": folder.labels,
+        "outputs": config["model"]["outputs"],
+        "temperature": float(config.get("temperature", 1.0)),
+        "text": {
+            "tokenizer": text["tokenizer"],
+            "markup": text.get("markup", "keep"),
+            "max_tokens": text.get("max_tokens", 400),
+            "truncate": text.get("truncate", "error"),
+            "characters": characters_in_use(text["tokenizer"]),
+        },
+        "vocabulary": folder.vocabulary,
+        "network": {name: each for name, each in description.items() if name != "shown"},
+        "captions": _captions(description["shown"]["read"]),
+        "prefix": description["shown"]["prefix"],
+        "facts": _facts(folder, state),
+    }
+    return save(state, {"page": json.dumps(about)})
+
+
+def _captions(shown: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return what maps and gates are called, by what is shown, the value that shows it and its number."""
+    return {
+        f"{each['what']} {each['of']} {each.get('number', 0)}": caption(MapPlace(**each["place"]))
+        for each in shown
+        if each["what"] in ("map", "gate")
+    }
+
+
+def _named(description: Mapping[str, Any]) -> list[str]:
+    """Return the names of all tensors that a description uses."""
+    steps = [*description["read"], *description["answer"]]
+    named = {name for step in steps for name in step.get("weights", {}).values()}
+    return sorted(named | set(description["words"].values()))
+
+
+def _facts(folder: ModelFolder, state: Mapping[str, Tensor]) -> str:
+    words = len(folder.vocabulary["trainable"]) + len(folder.vocabulary["extra"])
+    size = sum(tensor.nbytes for tensor in state.values()) / 1e6
+    system = SYSTEMS[folder.config["model"]["encoder"]].name
+    return f"{system}, {words:,} words, weights of {size:.1f} MB in 8 bits."
+
+
+def _asset(name: str) -> str:
+    return files("heedful.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(source: str) -> str:
+    digest = hashlib.sha256(source.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")

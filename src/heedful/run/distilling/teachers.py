@@ -1,0 +1,275 @@
+"""What may teach a student: models of Heedful, several of them, a file of soft labels, a function of Python."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.cache import load_or_build_arrays
+from heedful.data.examples import Corpus, Example
+from heedful.data.readers.soft_labels import (
+    SoftLabels,
+    checked_probabilities,
+    probabilities_of,
+    read_soft_labels,
+)
+from heedful.data.readers.text_lines import bare_suffix
+from heedful.errors import UsageError
+from heedful.storage import sha256
+from heedful.storage.manifest import MANIFEST
+from heedful.tasks import Predictor, load_model, model_folder
+from heedful.tasks.named_files import find_named, sum_of
+from heedful.tasks.tables import PAIR, TEXT
+
+BLOCK = 1_024
+"""Texts that are answered at once; the answers to each such block are kept, so that a killed run goes on after them."""
+Answering = Callable[[list[Any]], Any]
+"""A teacher in Python: strings, or pairs of strings, to one row of probabilities each, or one mapping by label each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """A teacher's answers.
+
+    Attributes:
+        probabilities: [N, Y] float32, in the order of the student's labels; rows sum to 1, or are zero where there is
+            no answer.
+        vectors: the teacher's sentence vectors, those of all sides and of all teachers side by side, [N, V] float32; V
+            is 0 where they were not asked for, or there are none.
+    """
+
+    probabilities: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+
+
+class Teacher(ABC):
+    """Answers texts with probabilities.
+
+    Attributes:
+        names: what was named as a teacher, with the SHA-256 of its content; empty where there is none.
+        everything: whether it answers any text.
+        labels: of the student, in order.
+    """
+
+    names: dict[str, str]
+    everything: bool = True
+    labels: tuple[str, ...]
+
+    @abstractmethod
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+        """Answer examples.
+
+        Args:
+            corpus: texts or pairs.
+            vectors: whether sentence vectors are wanted.
+
+        Returns:
+            One row an example.
+
+        Raises:
+            UsageError: if vectors are wanted and there are none.
+        """
+
+
+class ModelTeacher(Teacher):
+    """A model folder of Heedful; its answers are kept in the cache.
+
+    Args:
+        folder: the model folder, or its run folder.
+        labels: of the student, in order.
+        sides: texts of an example, 1 or 2.
+        cache: the cache folder; None for the default.
+
+    Raises:
+        ArtefactError: if there is no such model, or it was altered.
+        UsageError: if it answers something else than the student.
+    """
+
+    def __init__(self, folder: Path, labels: tuple[str, ...], sides: int, cache: Path | None) -> None:
+        model = load_model(folder, truncate="head")
+        if not isinstance(model, Predictor) or model.is_pair != (sides == 2):
+            wanted = "texts" if sides == 1 else "pairs"
+            raise UsageError(
+                f"{folder}: a teacher of {wanted} must answer their classes; this model does not"
+            )
+        if set(model.labels) != set(labels):
+            raise UsageError(
+                f"{folder}: its classes are {', '.join(model.labels)}, those of the training data "
+                f"{', '.join(labels)}; a teacher must know the same ones"
+            )
+        self.labels, self._cache = labels, cache
+        self.model: Predictor = model
+        self._identity = sha256(model_folder(folder) / MANIFEST)
+        self.names = {str(folder): self._identity}
+
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+        """See `Teacher.teach`."""
+        parts = [
+            self._kept(Corpus(corpus.examples[start : start + BLOCK], source=corpus.source), vectors)
+            for start in range(0, len(corpus.examples), BLOCK)
+        ]
+        return Taught(
+            np.concatenate(
+                [np.zeros((0, len(self.labels)), np.float32), *(p["probabilities"] for p in parts)]
+            ),
+            np.concatenate([part["vectors"] for part in parts]) if parts else np.zeros((0, 0), np.float32),
+        )
+
+    def _kept(self, block: Corpus, vectors: bool) -> dict[str, NDArray[Any]]:
+        content = [
+            self._identity,
+            self.labels,
+            vectors,
+            [(e.texts, e.words, e.heads) for e in block.examples],
+        ]
+        key = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        return load_or_build_arrays("teachers", key, partial(self._answers, block, vectors), self._cache)
+
+    def _answers(self, block: Corpus, vectors: bool) -> dict[str, NDArray[Any]]:
+        logits, read = self.model.run(self.model.encode_examples(block.examples, block.source)[0])
+        columns = [self.model.labels.index(label) for label in self.labels]
+        found = self.model.probabilities(logits)[:, columns]
+        sides = read if vectors else []
+        return {
+            "probabilities": found.astype(np.float32),
+            "vectors": np.concatenate([np.zeros((len(found), 0), np.float32), *sides], axis=1),
+        }
+
+
+class Ensemble(Teacher):
+    """Several teachers, whose probabilities are averaged.
+
+    Args:
+        members: at least one.
+    """
+
+    def __init__(self, members: Sequence[Teacher]) -> None:
+        self.members, self.labels = tuple(members), members[0].labels
+        self.names = {name: identity for member in members for name, identity in member.names.items()}
+
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+        """See `Teacher.teach`."""
+        taught = [member.teach(corpus, vectors=vectors) for member in self.members]
+        mean: NDArray[np.float32] = np.stack([one.probabilities for one in taught]).mean(axis=0)
+        return Taught(mean, np.concatenate([one.vectors for one in taught], axis=1))
+
+
+class FileTeacher(Teacher):
+    """A file of soft labels; a text that stands in it several times has the mean of its rows.
+
+    Args:
+        file: the file.
+        labels: of the student, in order.
+        sides: texts of an example, 1 or 2.
+    """
+
+    everything = False
+
+    def __init__(self, file: Path, labels: tuple[str, ...], sides: int) -> None:
+        self.labels, self.names = labels, {str(file): sum_of(file)}
+        self.given: SoftLabels = read_soft_labels(file, TEXT if sides == 1 else PAIR, labels)
+        rows: dict[tuple[str, ...], list[NDArray[np.float64]]] = {}
+        for example, row in zip(self.given.corpus.examples, self.given.probabilities, strict=True):
+            rows.setdefault(example.texts, []).append(row)
+        self._answers = {texts: np.mean(found, axis=0) for texts, found in rows.items()}
+
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+        """See `Teacher.teach`; what the file does not hold has no answer."""
+        _refuse_vectors(vectors, "a file of soft labels")
+        none = np.zeros(len(self.labels))
+        rows = [self._answers.get(example.texts, none) for example in corpus.examples]
+        found = np.array(rows, np.float32).reshape(len(rows), len(self.labels))
+        return Taught(found, np.zeros((len(rows), 0), np.float32))
+
+
+class FunctionTeacher(Teacher):
+    """A function of Python; its answers are not kept.
+
+    Args:
+        function: see `Answering`.
+        labels: of the student, in order; columns of what the function returns are in this order.
+    """
+
+    def __init__(self, function: Answering, labels: tuple[str, ...]) -> None:
+        self._function, self.labels = function, labels
+        self.names = {}
+
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+        """See `Teacher.teach`.
+
+        Raises DataError, naming the text, if an answer is not what it should be.
+        """
+        _refuse_vectors(vectors, "a function")
+        texts = [_plain(example) for example in corpus.examples]
+        given = list(self._function(texts)) if texts else []
+        if len(given) != len(texts):
+            raise UsageError(f"teacher: expected {len(texts)} answers, one a text, got {len(given)}")
+        rows = [self._row(answer, number) for number, answer in enumerate(given, start=1)]
+        found = np.array(rows, np.float32).reshape(len(rows), len(self.labels))
+        return Taught(found, np.zeros((len(rows), 0), np.float32))
+
+    def _row(self, answer: Any, number: int) -> list[float]:
+        where = f"teacher: answer {number}"
+        if hasattr(answer, "items"):
+            return probabilities_of({str(label): p for label, p in answer.items()}, self.labels, where)
+        values = np.asarray(answer, dtype=np.float64)
+        if values.shape != (len(self.labels),):
+            raise UsageError(
+                f"{where}: expected {len(self.labels)} probabilities, in the order {', '.join(self.labels)}; got an "
+                f"array of shape {list(values.shape)}"
+            )
+        return checked_probabilities(values.tolist(), where)
+
+
+def find_teacher(
+    names: Sequence[str], labels: tuple[str, ...], sides: int, root: Path | None, cache: Path | None
+) -> Teacher:
+    """Return the teacher that the settings name.
+
+    Args:
+        names: ``distil.teacher``: model folders, or one file of soft labels.
+        labels: of the student, in order.
+        sides: texts of an example, 1 or 2.
+        root: the folder of data sets, or None.
+        cache: the cache folder; None for the default.
+
+    Returns:
+        The teacher.
+
+    Raises:
+        UsageError: if a file stands beside another teacher, or a model answers something else.
+        DataError: if a file is missing or wrong.
+        ArtefactError: if a model is missing or altered.
+    """
+    files = [name for name in names if bare_suffix(Path(name)) in (".jsonl", ".json")]
+    if files and len(names) > 1:
+        raise UsageError(
+            f"distil.teacher: {files[0]} is a file of soft labels, which must be the only teacher"
+        )
+    if files:
+        return FileTeacher(find_named(files[0], root), labels, sides)
+    models = [ModelTeacher(_folder(name, root), labels, sides, cache) for name in names]
+    return models[0] if len(models) == 1 else Ensemble(models)
+
+
+def _folder(name: str, root: Path | None) -> Path:
+    inside = Path(name) if root is None else root / name
+    return inside if inside.exists() else Path(name)
+
+
+def _refuse_vectors(wanted: bool, what: str) -> None:
+    if wanted:
+        raise UsageError(f"distil.vectors: {what} has no sentence vectors; set distil.vectors=0")
+
+
+def _plain(example: Example) -> Any:
+    return example.texts[0] if len(example.texts) == 1 else example.texts

@@ -1,0 +1,237 @@
+"""The transfer set: training examples, texts without labels and changed copies, with a teacher's answers to all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heedful.config import DistilConfig, RunConfig
+from heedful.data.encoding import EncodedDataset, encode
+from heedful.data.examples import Corpus, Example
+from heedful.data.gold import Targets
+from heedful.data.parses import find_parser, parse_corpus
+from heedful.data.readers.soft_labels import read_unlabelled
+from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.errors import MissingExtraError, UsageError
+from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
+from heedful.tasks import Place, Prepared, Source, task_named
+from heedful.tasks.named_files import find_named, published, sum_of
+from heedful.tasks.words.lexicon import Words
+from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
+from heedful.text.parsers import BUILTIN, dependency_parser
+
+_TRIES = 3
+"""Copies that are drawn for each one that is asked for, before the rest is done without."""
+
+
+@dataclass(frozen=True)
+class PythonTeacher:
+    """A teacher, and texts for it, that come from Python and from no settings.
+
+    Attributes:
+        function: answers texts; None where the settings name the teacher.
+        texts: texts or pairs without labels; None where the settings name a file, or there are none.
+    """
+
+    function: Answering | None = None
+    texts: Corpus | None = None
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """A teacher with the texts that it is to answer.
+
+    Attributes:
+        config: the settings of the run.
+        source: where the examples come from, with the texts without labels and the teacher's checksums.
+        place: where files are found and kept.
+        teacher: the teacher.
+    """
+
+    config: RunConfig
+    source: Source
+    place: Place
+    teacher: Teacher
+
+    @classmethod
+    def of(
+        cls, config: RunConfig, source: Source, place: Place, given: PythonTeacher | None = None
+    ) -> Teaching:
+        """Find the teacher and read the texts.
+
+        Args:
+            config: the settings of the run.
+            source: where the examples come from; they are read.
+            place: where files are found and kept.
+            given: what comes from Python; None for nothing.
+
+        Returns:
+            The teacher and the texts.
+
+        Raises:
+            UsageError: if settings contradict each other, or the teacher is none for the data.
+            DataError: naming file and row, if a file is missing or wrong.
+            ArtefactError: if a model is missing or altered.
+        """
+        distil, given, corpora = config.distil, given or PythonTeacher(), source.load()
+        task = task_named(source.task)
+        labels = source.labels or task.collect_labels(corpora["train"])
+        teacher: Teacher = (
+            find_teacher(distil.teacher, labels, task.sides, place.root, place.cache)
+            if given.function is None
+            else FunctionTeacher(given.function, labels)
+        )
+        _refuse_contradictions(distil, teacher)
+        texts, files = given.texts, {}
+        if isinstance(teacher, FileTeacher):
+            texts = teacher.given.corpus
+        elif distil.texts:
+            file = find_named(distil.texts, place.root)
+            texts = read_unlabelled(file, _fields(config, task.sides))
+            files = {published("texts", distil.texts): sum_of(file)}
+        known = {example.texts for corpus in corpora.values() for example in corpus.examples}
+        further = None if texts is None else _without(texts, known)
+        checksums = {
+            f"teacher {number}: {Path(name).name if Path(name).is_absolute() else name}": identity
+            for number, (name, identity) in enumerate(teacher.names.items(), start=1)
+        }
+        fingerprint = {**source.fingerprint, **checksums, **files}
+        source = replace(source, load=lambda: corpora, unlabelled=further, fingerprint=fingerprint)
+        return cls(config, source, place, teacher)
+
+    def taught(self, prepared: Prepared[Any, Words]) -> Prepared[Any, Words]:
+        """Add the transfer set to prepared data.
+
+        Args:
+            prepared: the data of the run, prepared from `source`.
+
+        Returns:
+            The same with the transfer set, and with notes on it.
+        """
+        corpora, lexicon, distil = self.source.load(), prepared.lexicon, self.config.distil
+        train = [example for example in corpora["train"].examples if example.target is not None]
+        further = [] if self.source.unlabelled is None else self.source.unlabelled.examples
+        taken = {e.texts for name, part in corpora.items() if name != "train" for e in part.examples}
+        changed, kind = self._copies(train, lexicon, taken)
+        examples = [*train, *further, *changed]
+        taught = self.teacher.teach(Corpus(examples), vectors=distil.vectors > 0)
+        number = {label: place for place, label in enumerate(prepared.labels)}
+        gold = [number[str(e.target)] for e in train] + [-1] * (len(examples) - len(train))
+        values = np.concatenate(
+            [np.array(gold, np.float32)[:, None], taught.probabilities, taught.vectors], axis=1
+        )
+        dataset = self._encoded(examples, lexicon, values)
+        unanswered = int((taught.probabilities.sum(axis=1) == 0).sum())
+        notes = [
+            f"transfer set: {len(dataset):,} texts: {len(train):,} with gold, {len(further):,} without, "
+            f"{len(changed):,} changed copies" + (f" (words swapped by {kind})" if changed else ""),
+            *([f"transfer set: texts without a teacher's answer: {unanswered:,}"] if unanswered else []),
+            *(
+                [f"transfer set: texts skipped: {len(examples) - len(dataset):,} (too long)"]
+                if len(dataset) < len(examples)
+                else []
+            ),
+        ]
+        return replace(prepared, transfer=dataset, notes=(*prepared.notes, *notes))
+
+    def _copies(
+        self, train: list[Example], lexicon: Words, taken: set[tuple[str, ...]]
+    ) -> tuple[list[Example], str]:
+        """Draw changed copies of the training texts; none of them is a text of the dev or the test part."""
+        distil = self.config.distil
+        if not distil.augment:
+            return [], ""
+        corpus = tokenise_corpus(train, lexicon.tokenizer, markup=self.config.text.markup)
+        sides = [
+            tuple(corpus.words[n] for n in side[row]) for side in corpus.sides for row in range(len(train))
+        ]
+        kinds, kind = _kinds(sides, distil)
+        pools = WordPools(sides, kinds)
+        rule = ChangeRule(distil.mask, distil.swap, distil.ngram)
+        seen = taken | {example.texts for example in train}
+        found = []
+        for row in range(len(train)):
+            places = range(row, len(sides), len(train))
+            drawn = copies(
+                [sides[p] for p in places],
+                [kinds[p] for p in places],
+                pools,
+                rule,
+                random.Random(f"{distil.seed}/{row}"),
+            )
+            found += list(_distinct(drawn, seen, distil.augment))
+        return found, kind
+
+    def _encoded(
+        self, examples: list[Example], lexicon: Words, values: np.ndarray[Any, Any]
+    ) -> EncodedDataset:
+        """Look the words up as those of the training part were; a text that is too long is cut or left out."""
+        config = self.config
+        corpus: TokenisedCorpus = tokenise_corpus(examples, lexicon.tokenizer, markup=config.text.markup)
+        if config.text.parser:
+            corpus = parse_corpus(corpus, find_parser(config.text.parser, self.place.root), self.place.cache)
+        return encode(
+            corpus,
+            lexicon.vocabulary,
+            Targets(values, np.ones(len(examples), bool)),
+            max_tokens=config.data.max_tokens,
+            truncate=config.data.truncate if config.data.truncate in ("head", "window") else "drop",
+        )
+
+
+def _refuse_contradictions(distil: DistilConfig, teacher: Teacher) -> None:
+    if teacher.everything:
+        return
+    for name in ("augment", "texts"):
+        if getattr(distil, name):
+            raise UsageError(
+                f"distil.{name}: a file of soft labels answers only the texts that it holds; leave distil.{name} at "
+                "its default"
+            )
+
+
+def _fields(config: RunConfig, sides: int) -> tuple[str, ...]:
+    data = config.data
+    return (
+        (data.text or "text",) if sides == 1 else (data.premise or "premise", data.hypothesis or "hypothesis")
+    )
+
+
+def _without(corpus: Corpus, known: set[tuple[str, ...]]) -> Corpus:
+    """Leave out texts that the data holds already, those of the dev and test parts above all, and repeated ones."""
+    fresh = {example.texts: example for example in corpus.examples if example.texts not in known}
+    return replace(corpus, examples=list(fresh.values()))
+
+
+def _kinds(sides: list[tuple[str, ...]], distil: DistilConfig) -> tuple[list[tuple[str, ...]], str]:
+    """Return the kind of each word, and what a kind is."""
+    if distil.kind != "frequency":
+        try:
+            parses = dependency_parser(BUILTIN).parse(sides)
+            return [parse.relations for parse in parses], "their relation in the tree"
+        except MissingExtraError:
+            if distil.kind == "relation":
+                raise
+    return frequency_kinds(sides), "their frequency"
+
+
+def _distinct(
+    drawn: Iterator[tuple[tuple[str, ...], ...]], seen: set[tuple[str, ...]], wanted: int
+) -> Iterator[Example]:
+    """Give copies that were not seen before, and add them to those."""
+    count = 0
+    for _ in range(_TRIES * wanted):
+        words = next(drawn)
+        texts = tuple(" ".join(side) for side in words)
+        if texts in seen or not all(texts):
+            continue
+        seen.add(texts)
+        yield Example(texts, words=words)
+        count += 1
+        if count == wanted:
+            return

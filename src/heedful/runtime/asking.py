@@ -1,0 +1,152 @@
+"""What a model without torch is asked: requests as texts, and texts as words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heedful.errors import DataError, UsageError
+from heedful.runtime.answers import Read
+from heedful.runtime.program import Ids, Ngrams
+from heedful.runtime.settings import Settings
+from heedful.text.tokenize import tokenizer
+from heedful.text.vocabulary import Vocabulary
+
+Request = str | Sequence[str]
+"""One text, or a pair (premise, hypothesis)."""
+_BLOCK, _BLOCK_TOKENS = 64, 2048
+"""Requests, and tokens of their texts, that are predicted together; a text that several of them share is read once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of one text, as the network takes them.
+
+    Attributes:
+        ids: rows of the tables of word vectors, [L].
+        ngrams: for each word the rows of its n-grams; empty for a model that reads none.
+        unknown: how many of them the model does not know.
+        truncated: whether the text has more words than were read.
+        kept: the words that were read.
+    """
+
+    ids: Ids
+    ngrams: Ngrams
+    unknown: int
+    truncated: bool
+    kept: tuple[str, ...]
+
+    @property
+    def key(self) -> bytes:
+        """What tells it from other texts."""
+        return b"|".join([self.ids.tobytes(), *(rows.tobytes() for rows in self.ngrams)])
+
+
+def read_of(words: Sequence[Words]) -> Read:
+    """Say how the texts of a request were read."""
+    kept = tuple(len(each.ids) for each in words)
+    return Read(kept, sum(each.unknown for each in words), any(each.truncated for each in words), 0 in kept)
+
+
+class Asking:
+    """Turns requests into words.
+
+    Args:
+        settings: how text is read.
+        vocabulary: words to ids.
+    """
+
+    def __init__(self, settings: Settings, vocabulary: Vocabulary) -> None:
+        self.settings, self.vocabulary = settings, vocabulary
+        self.tokenizer = tokenizer(settings.tokenizer, settings.markup)
+
+    def limited(self, max_tokens: int | None, truncate: str | None) -> Asking:
+        """Return the same with another limit; see `Model.limited`."""
+        if max_tokens is not None and max_tokens < 1:
+            raise UsageError(f"max_tokens must be 1 or more; got {max_tokens}")
+        settings = replace(
+            self.settings,
+            max_tokens=max_tokens or self.settings.max_tokens,
+            truncate=truncate or self.settings.truncate,
+        )
+        return Asking(settings, self.vocabulary)
+
+    def blocks(self, requests: Iterable[object], texts: int) -> Iterator[list[tuple[int, tuple[Words, ...]]]]:
+        """Yield numbered requests, several at a time, but not so many that they take much memory.
+
+        Args:
+            requests: texts, or pairs.
+            texts: how many texts each has.
+
+        Yields:
+            The number of each request, from 1, and the words of its texts.
+
+        Raises:
+            DataError: naming the request, if it is no text or too long.
+            UsageError: if it is one string and no list.
+        """
+        if isinstance(requests, str):
+            raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
+        block, tokens = list[tuple[int, tuple[Words, ...]]](), 0
+        for number, request in enumerate(requests, start=1):
+            sides = texts_of(request, number, texts)
+            words = tuple(self.words(text, number, place, texts) for place, text in enumerate(sides, start=1))
+            block.append((number, words))
+            tokens += sum(len(each.ids) for each in words)
+            if len(block) == _BLOCK or tokens >= _BLOCK_TOKENS:
+                yield block
+                block, tokens = [], 0
+        if block:
+            yield block
+
+    def words(self, text: str, number: int, place: int, texts: int) -> Words:
+        """Cut one text into words; see `blocks`."""
+        limit, words = self.settings.max_tokens, self.tokenizer.words(text)
+        if len(words) > limit and self.settings.truncate == "error":
+            field = "text" if texts == 1 else f"text {place}"
+            raise DataError(
+                f"row {number}, {field}: {len(words)} tokens, at most max_tokens = {limit} allowed. Raise "
+                "max_tokens, or choose truncate = 'head' (cut)."
+            )
+        return self.looked_up(tuple(words[:limit]), truncated=len(words) > limit)
+
+    def looked_up(self, words: tuple[str, ...], *, truncated: bool = False) -> Words:
+        """Look words up in the vocabulary."""
+        vocabulary = self.vocabulary
+        ids = vocabulary.ids(words).astype(np.int64)
+        unknown = sum(not vocabulary.knows(word) for word in words)
+        has_ngrams = vocabulary.ngrams is not None
+        ngrams = tuple(map(vocabulary.rows_of_ngrams, words)) if has_ngrams else ()
+        return Words(ids, ngrams, unknown, truncated, words)
+
+
+def texts_of(request: object, number: int, count: int) -> tuple[str, ...]:
+    """Return the texts of one request.
+
+    Args:
+        request: a text, or a pair of texts.
+        number: which one it is, from 1, for messages.
+        count: how many texts an example has.
+
+    Returns:
+        The texts.
+
+    Raises:
+        DataError: if it is not what the model takes.
+    """
+    where = f"request {number}"
+    if count == 1:
+        texts: Sequence[object] = (request,)
+    elif isinstance(request, str) or not isinstance(request, Sequence) or len(request) != count:
+        raise DataError(f"{where}: expected a pair (premise, hypothesis), got {request!r:.80}")
+    else:
+        texts = request
+    for text in texts:
+        if not isinstance(text, str):
+            raise DataError(
+                f"{where}: expected text, got {type(text).__name__} {text!r:.80}; write an empty string where there is "
+                "no text"
+            )
+    return tuple(map(str, texts))

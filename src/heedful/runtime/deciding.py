@@ -1,0 +1,88 @@
+"""From the numbers that a network gives to the answer of a task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.runtime.answers import Answer, LabelsAnswer, Read, Shown
+from heedful.runtime.kernels import Floats
+
+Shares = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """How the logits of a model become answers.
+
+    Attributes:
+        task: one of `heedful.runtime.answers.LAYOUTS`.
+        names: what the logits stand for: class names, labels, or the grades "1", "2" and so on; empty for a number.
+        temperature: what logits are divided by before the softmax.
+        thresholds: for labels the probability from which each is answered, [Y]; else None.
+        numbers: for numbers the least and the greatest of the training examples; else (0, 0).
+    """
+
+    task: str
+    names: tuple[str, ...]
+    temperature: float = 1.0
+    thresholds: Shares | None = None
+    numbers: tuple[float, float] = (0.0, 0.0)
+
+    def probabilities(self, logits: Floats) -> Shares:
+        """Return the probability of each name.
+
+        Args:
+            logits: [N, Y].
+
+        Returns:
+            [N, Y]; for labels each by itself, for numbers without columns, else rows that sum to 1.
+        """
+        if not self.names:
+            return np.zeros((len(logits), 0))
+        wide = logits.astype(np.float64)
+        if self.thresholds is not None:
+            small = np.exp(-np.abs(wide))
+            return np.where(wide >= 0, 1.0, small) / (1.0 + small)
+        return _softmax(wide / self.temperature)
+
+    def score(self, logits: Floats) -> float | None:
+        """Return the number that logits [Y] stand for; None for classes and labels."""
+        if self.task == "relatedness":
+            return float(_softmax(logits.astype(np.float64)) @ np.arange(1, len(self.names) + 1))
+        return None if self.names else float(logits[0])
+
+    def answer(self, logits: Floats, read: Read) -> Answer | LabelsAnswer:
+        """Answer one request.
+
+        Args:
+            logits: what the network gave, [Y].
+            read: how the request was read.
+
+        Returns:
+            The answer.
+        """
+        shares = self.probabilities(logits[None])[0]
+        named, score = dict(zip(self.names, shares.tolist(), strict=True)), self.score(logits)
+        if self.thresholds is not None:
+            chosen = [place for place in np.argsort(-shares) if shares[place] >= self.thresholds[place]]
+            return LabelsAnswer(tuple(self.names[place] for place in chosen), named, **vars(read))
+        label = None if score is not None else self.names[int(shares.argmax())]
+        return Answer(label, named, score, **vars(read))
+
+    def shown(self, logits: Floats) -> Shown:
+        """Return the answer that logits [Y] stand for, as an explanation shows it."""
+        shares, score = tuple(self.probabilities(logits[None])[0].tolist()), self.score(logits)
+        if score is None:
+            return Shown(self.names, shares)
+        low, high = (1.0, float(len(self.names))) if self.names else self.numbers
+        ends = (low, high) if self.names else (min(low, score), max(high, score))
+        return Shown(self.names, shares, score, ends, deletable=False)
+
+
+def _softmax(logits: Shares) -> Shares:
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    shares: Shares = weights / weights.sum(axis=-1, keepdims=True)
+    return shares

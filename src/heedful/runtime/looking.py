@@ -1,0 +1,157 @@
+"""What a network looked at while it read a text: attention maps, gates and the weights of words, for explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError, nearest
+from heedful.runtime.kernels import Floats
+from heedful.structures import MapPlace
+
+Values = NDArray[Any]
+Weigh = Callable[[str], Values]
+"""Name of a value to how the step that makes it weighs what it reads."""
+KINDS = ("map", "gate", "fusion", "weights", "chosen", "unchosen", "alignment")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that an explanation shows, as the description of a network says it.
+
+    Attributes:
+        what: "map", the weights of the pairs of words; "gate", a value, averaged over features; "fusion", the share of
+            one attention; "weights", of the words in the sentence vector; "chosen", the pairs that a policy opened, or
+            "unchosen" for none; "alignment", the weights of the pairs of words of two texts.
+        of: names of the values: one, but for the parts of a sentence vector.
+        place: where it stands in the network.
+        number: of a head or a share, from 0.
+        turned: whether the rows of an alignment are the words of the second text.
+    """
+
+    what: str
+    of: tuple[str, ...]
+    place: MapPlace
+    number: int = 0
+    turned: bool = False
+
+
+@dataclass(eq=False)
+class Looked:
+    """What a network looked at in one text of n words.
+
+    Attributes:
+        maps: attention by its place, [n, n], averaged over features where it has any.
+        gates: fusion gates, [n], averaged over features.
+        fusion: share of each attention in the state of each word, [n].
+        weights: of the words in the sentence vector, [n], averaged over features; None where there are none.
+        chosen: pairs that a policy opened, [n, n] bool; None without a policy.
+    """
+
+    maps: dict[MapPlace, Values] = field(default_factory=dict)
+    gates: dict[MapPlace, Values] = field(default_factory=dict)
+    fusion: dict[MapPlace, Values] = field(default_factory=dict)
+    weights: Values | None = None
+    chosen: Values | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a network made of one example, and what it looked at.
+
+    Attributes:
+        logits: unnormalised scores, [Y].
+        texts: a record for each text; with the tokens that the network puts in front.
+        alignments: weights of pairs of words of the first and the second text, [n1, n2].
+        averaged: the places whose maps are averages over features.
+    """
+
+    logits: Floats
+    texts: tuple[Looked, ...]
+    alignments: dict[MapPlace, Values]
+    averaged: frozenset[MapPlace]
+
+
+def read_shown(entries: Any) -> tuple[Entry, ...]:
+    """Read what a description says is shown.
+
+    Args:
+        entries: a list of tables.
+
+    Returns:
+        The same, checked.
+
+    Raises:
+        UsageError: if it is no such thing.
+    """
+    try:
+        found = tuple(_read(entry) for entry in entries)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise UsageError(f"network.shown: {error}") from error
+    return found
+
+
+def _read(entry: Any) -> Entry:
+    of, place, number = entry["of"], entry.get("place", {}), entry.get("number", 0)
+    names = (of,) if isinstance(of, str) else tuple(of)
+    plain = {**place, "number of a head": number}
+    if not all(isinstance(name, str) for name in (*names, entry["what"])) or not names:
+        raise UsageError(f"network.shown: of must be names of values; got {of!r:.80}")
+    if not all(isinstance(value, str) or type(value) is int for value in plain.values()) or number < 0:
+        raise UsageError(f"network.shown: strings and whole numbers expected; got {plain!r:.80}")
+    if entry["what"] not in KINDS:
+        raise UsageError(f"network.shown: {nearest(entry['what'], KINDS)}")
+    return Entry(entry["what"], names, MapPlace(**place), number, bool(entry.get("turned", False)))
+
+
+def look(shown: Sequence[Entry], values: Mapping[str, Floats], weigh: Weigh) -> Looked:
+    """Collect what is shown of one text.
+
+    Args:
+        shown: what is to be shown.
+        values: everything that the network computed for the text, by name.
+        weigh: gives the weights of a step.
+
+    Returns:
+        The record.
+
+    Raises:
+        UsageError: if a value is missing.
+    """
+    looked = Looked()
+    for each in shown:
+        name = each.of[0]
+        if name not in values:
+            raise UsageError(f"network.shown: there is no value {name!r:.80}")
+        if each.what == "map":
+            looked.maps[each.place] = _one(weigh(name), each.number, 3)
+        elif each.what == "gate":
+            looked.gates[each.place] = values[name].mean(axis=1, dtype=np.float64)
+        elif each.what == "fusion":
+            looked.fusion[each.place] = _one(weigh(name).T, each.number, 2)
+        elif each.what == "chosen":
+            looked.chosen = values[name] > 0
+        elif each.what == "unchosen":
+            looked.chosen = np.zeros((len(values[name]),) * 2, bool)
+        else:
+            parts = [weigh(part).mean(axis=1, dtype=np.float64) for part in each.of]
+            looked.weights = np.mean(parts, axis=0)
+    return looked
+
+
+def align(shown: Sequence[Entry], weigh: Weigh) -> dict[MapPlace, Values]:
+    """Collect the alignments of two texts; see `look`."""
+    return {each.place: weigh(each.of[0]).T if each.turned else weigh(each.of[0]) for each in shown}
+
+
+def _one(weights: Values, number: int, axes: int) -> Values:
+    """Return one head or one share, where there are several."""
+    if weights.ndim < axes:
+        return weights
+    if number >= len(weights):
+        raise UsageError(f"network.shown: number {number} of {len(weights)}")
+    return weights[number]

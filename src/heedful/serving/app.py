@@ -1,0 +1,379 @@
+"""The interface over HTTP: endpoints, and the guard that every request passes."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import concurrent.futures
+import hmac
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import numpy as np
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import Message, Receive, Scope, Send
+
+from heedful.serving.assets import PAGES, POLICY
+from heedful.serving.batcher import Job, Kind, told
+from heedful.serving.bodies import Asked, model_name, read_input, read_list, read_object, read_one, read_texts
+from heedful.serving.bounds import Bounds, Refused
+from heedful.serving.counters import Counters
+from heedful.serving.openapi import document
+from heedful.serving.shelf import Served, Shelf
+from heedful.text.characters import json_line
+
+LINES = "application/x-ndjson"
+"""What a client accepts that wants the very lines of the command line."""
+_HEADERS = [
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", POLICY.encode()),
+]
+_OPEN = ("/health/live", "/health/ready", *PAGES)
+"""What needs no key: it tells nothing but that the server is there."""
+_GONE = 499
+"""What is counted for a client that went away before its request was whole."""
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may ask.
+
+    Attributes:
+        key: what a client must send as ``Authorization: Bearer KEY``; empty for no key.
+        hosts: names of the server that a client may use; empty for any. Against pages elsewhere that make their own
+            name point here.
+    """
+
+    key: bytes = b""
+    hosts: frozenset[str] = frozenset()
+
+
+class App:
+    """The server as an ASGI application.
+
+    Args:
+        shelf: the models.
+        bounds: the limits.
+        access: who may ask.
+        counters: what is counted.
+        say: writes a line to the log.
+
+    Attributes:
+        bounds: as given.
+        draining: whether the server is about to end.
+        connections: tells how many connections are open.
+    """
+
+    def __init__(
+        self, shelf: Shelf, bounds: Bounds, access: Access, counters: Counters, say: Callable[[str], None]
+    ) -> None:
+        self.bounds, self.draining = bounds, False
+        self.connections: Callable[[], int] = lambda: 0
+        self._shelf, self._access, self._counters, self._say = shelf, access, counters, say
+        self._explaining, self._explanations = concurrent.futures.ThreadPoolExecutor(1, "explanations"), 0
+        self._own_names = {
+            name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
+        }
+        gets: Mapping[str, Handler] = {
+            "/health/live": self._live,
+            "/health/ready": self._ready,
+            "/metrics": self._metrics,
+            "/openapi.json": self._openapi,
+            "/v1/models": self._models,
+            **dict.fromkeys(PAGES, self._page),
+        }
+        posts: Mapping[str, Handler] = {
+            "/v1/predict": self._predict,
+            "/v1/encode": self._encode,
+            "/v1/explain": self._explain,
+            "/v1/embeddings": self._embeddings,
+        }
+        self._endpoints = {**dict.fromkeys(gets, ("GET", "HEAD")), **dict.fromkeys(posts, ("POST",))}
+        self._router = Router(
+            [Route(path, handler, methods=["GET"]) for path, handler in gets.items()]
+            + [Route(path, handler, methods=["POST"]) for path, handler in posts.items()],
+            redirect_slashes=False,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever happens."""
+        started, sent = time.monotonic(), 0
+        scope["deadline"] = started + self.bounds.seconds
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal sent
+            if message["type"] == "http.response.start":
+                sent = message["status"]
+                given = {name for name, _ in message["headers"]}
+                message["headers"] += [header for header in _HEADERS if header[0] not in given]
+                if self.draining:
+                    message["headers"].append((b"connection", b"close"))
+            await send(message)
+
+        try:
+            self._check(scope)
+            await self._router(scope, receive, send_guarded)
+        except Refused as refused:
+            if not sent:
+                await _refusal(refused)(scope, receive, send_guarded)
+        except ClientDisconnect:
+            sent = _GONE
+        except Exception as error:
+            self._internal(error)
+            if not sent:
+                await _refusal(_mistake(error))(scope, receive, send_guarded)
+        endpoint = scope["path"] if scope["path"] in self._endpoints else "other"
+        self._counters.request(endpoint, sent, time.monotonic() - started)
+
+    def _check(self, scope: Scope) -> None:
+        """Refuse a request by its head."""
+        headers = dict(scope["headers"])
+        if self.connections() > self.bounds.connections:
+            message = f"{self.bounds.connections:,} connections are open. Try again in a second."
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", message, again=1)
+        host = headers.get(b"host", b"").lower()
+        bare = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
+        if self._own_names and host and bare not in self._own_names:
+            message = "this server has another name. Use one that it was started with (--host, --allow-host)."
+            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "host", message)
+        methods = self._endpoints.get(scope["path"])
+        if methods is None:
+            raise Refused(
+                HTTPStatus.NOT_FOUND, "path", "there is no such endpoint; /openapi.json lists them."
+            )
+        if scope["method"] not in methods:
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method", f"use {' or '.join(methods)} here.")
+        if self._access.key and scope["path"] not in _OPEN:
+            scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
+            same = hmac.compare_digest(key.strip(), self._access.key)
+            if scheme.lower() != b"bearer" or not same:
+                message = "a key is needed: send the header Authorization: Bearer KEY."
+                raise Refused(HTTPStatus.UNAUTHORIZED, "authorization", message)
+        if scope["method"] == "POST":
+            kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+            if kind != b"application/json":
+                message = "send the header Content-Type: application/json."
+                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", message)
+
+    async def _fields(self, request: Request) -> dict[str, Any]:
+        """Read the body, its size and its time limited."""
+        most, found, size = self.bounds.body, list[bytes](), 0
+        self._counters.arriving += 1
+        try:
+            async with asyncio.timeout(request.scope["deadline"] - time.monotonic()):
+                async for chunk in request.stream():
+                    size += len(chunk)
+                    if size > 4 * most:  # a client that reads no answer while it sends
+                        break
+                    if size <= most:
+                        found.append(chunk)
+        except TimeoutError as error:
+            message = f"the body did not arrive within {self.bounds.seconds:g} seconds."
+            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "body", message) from error
+        finally:
+            self._counters.arriving -= 1
+        if size > most:
+            message = f"the body is longer than {most:,} bytes. Send several requests."
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body", message)
+        return read_object(b"".join(found))
+
+    def _asked(self, fields: Mapping[str, Any]) -> tuple[str, Served]:
+        name = model_name(fields, self._shelf.names)
+        return name, self._shelf.models[name]
+
+    async def _predict(self, request: Request) -> Response:
+        fields = await self._fields(request)
+        name, served = self._asked(fields)
+        asked = read_list(fields, self.bounds.texts, pair=served.engine.is_pair)
+        lines = await self._results("predict", served, asked, request)
+        return _listed(request, name, "answers", lines)
+
+    async def _encode(self, request: Request) -> Response:
+        fields = await self._fields(request)
+        name, served = self._asked(fields)
+        asked = read_texts(fields, self.bounds.texts)
+        vectors = await self._results("encode", served, asked, request)
+        return _listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
+
+    async def _embeddings(self, request: Request) -> Response:
+        fields = await self._fields(request)
+        name, served = self._asked(fields)
+        asked = read_input(fields, self.bounds.texts)
+        vectors = await self._results("encode", served, asked, request)
+        tokens = sum(sum(vector.tokens) for vector in vectors)
+        data = [
+            {
+                "object": "embedding",
+                "index": number,
+                "embedding": _base64(vector.numbers) if asked.options["base64"] else vector.numbers,
+            }
+            for number, vector in enumerate(vectors)
+        ]
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return _json({"object": "list", "data": data, "model": name, "usage": usage})
+
+    async def _results(self, kind: Kind, served: Served, asked: Asked, request: Request) -> list[Any]:
+        """Queue what is asked and wait for the results."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[list[Any]] = loop.create_future()
+
+        def settle(job: Job, error: BaseException | None) -> None:
+            if future.done():
+                return
+            if error is None:
+                future.set_result(job.results)
+            else:
+                future.set_exception(error)
+
+        job = Job(
+            kind,
+            served.engine,
+            asked.requests,
+            asked.field,
+            lambda job, error: loop.call_soon_threadsafe(settle, job, error),
+        )
+        served.batcher.add(job)
+        return await self._in_time(future, request, lambda: served.batcher.drop(job))
+
+    async def _explain(self, request: Request) -> Response:
+        fields = await self._fields(request)
+        name, served = self._asked(fields)
+        engine = served.engine
+        asked = read_one(fields, pair=engine.is_pair)
+        if self._explanations >= self.bounds.explanations:
+            message = f"{self._explanations:,} explanations wait. Try again in a few seconds."
+            raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "server", message, again=3)
+
+        def work() -> tuple[str, str]:
+            try:
+                explanation = engine.explain(asked.requests[0])
+            except Exception as error:
+                raise told(error, asked.field) from None
+            from heedful.explain import render_html
+
+            page = render_html(explanation) if asked.options["page"] else ""
+            return json_line(explanation.to_dict()), page
+
+        future = self._explaining.submit(work)
+        self._explanations += 1
+        waiting = asyncio.create_task(_unless_left(request, asyncio.wrap_future(future)))
+        try:
+            line, page = await self._in_time(waiting, request, future.cancel)
+        finally:
+            self._explanations -= 1
+        more = f', "page": {json_line(page)}' if page else ""
+        return _plain_json(f'{{"model": {json_line(name)}, "explanation": {line}{more}}}')
+
+    async def _in_time(
+        self, future: asyncio.Future[Any], request: Request, drop: Callable[[], object]
+    ) -> Any:
+        try:
+            async with asyncio.timeout(request.scope["deadline"] - time.monotonic()):
+                return await future
+        except TimeoutError as error:
+            message = (
+                f"no answer within {self.bounds.seconds:g} seconds. Send fewer texts, or try again later."
+            )
+            raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "server", message, again=5) from error
+        finally:
+            drop()
+
+    async def _live(self, request: Request) -> Response:
+        return _json({"status": "live"})
+
+    async def _ready(self, request: Request) -> Response:
+        if self.draining:
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", "the server is about to end.")
+        return _json({"status": "ready", "models": list(self._shelf.names)})
+
+    async def _models(self, request: Request) -> Response:
+        data = [
+            {
+                "id": name,
+                "object": "model",
+                "task": served.engine.task,
+                "pair": served.engine.is_pair,
+                "max_tokens": served.engine.max_tokens,
+                "computed_by": served.engine.kind,
+            }
+            for name, served in self._shelf.models.items()
+        ]
+        return _json({"object": "list", "data": data})
+
+    async def _metrics(self, request: Request) -> Response:
+        gauges: dict[tuple[str, str], float] = {("heedful_connections", ""): self.connections()}
+        for name, served in self._shelf.models.items():
+            gauges["heedful_waiting_texts", name] = served.batcher.waiting
+        return Response(self._counters.text(gauges), media_type="text/plain; version=0.0.4")
+
+    async def _openapi(self, request: Request) -> Response:
+        return _json(document(self._shelf.names, self.bounds, key=bool(self._access.key)))
+
+    async def _page(self, request: Request) -> Response:
+        content, kind = PAGES[request.url.path]()
+        return Response(content, media_type=kind)
+
+    def _internal(self, error: Exception) -> None:
+        """Say that the server made a mistake, and where; what an error says could quote a text."""
+        self._counters.internal_error()
+        place = traceback.extract_tb(error.__traceback__)[-1:]
+        where = "".join(f" at {frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in place)
+        self._say(f"internal error: {type(error).__name__}{where}")
+
+
+async def _unless_left(request: Request, future: asyncio.Future[Any]) -> Any:
+    """Wait for a result while the client does: one who types asks again and leaves the former question."""
+    left = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((future, left), return_when=asyncio.FIRST_COMPLETED)
+        if not future.done():
+            raise ClientDisconnect
+        return future.result()
+    finally:
+        left.cancel()
+        future.cancel()
+
+
+def _mistake(error: Exception) -> Refused:
+    if isinstance(error, MemoryError):
+        message = "out of memory. Send fewer or shorter texts, or try again later."
+        return Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", message, again=5)
+    message = "the server made a mistake; its log says where. The request can be sent again."
+    return Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "server", message)
+
+
+def _refusal(refused: Refused) -> Response:
+    headers = {"retry-after": str(refused.again)} if refused.again else {}
+    if refused.status == HTTPStatus.UNAUTHORIZED:
+        headers["www-authenticate"] = "Bearer"
+    if refused.status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
+        headers["connection"] = "close"  # the rest of the body is not read
+    return Response(refused.body(), refused.status, headers, "application/json")
+
+
+def _listed(request: Request, name: str, field: str, lines: list[str]) -> Response:
+    """Return results as one object, or line by line as the command prints them."""
+    if request.headers.get("accept", "").strip() == LINES:
+        return Response("".join(f"{line}\n" for line in lines), media_type=LINES)
+    return _plain_json(f'{{"model": {json_line(name)}, "{field}": [{", ".join(lines)}]}}')
+
+
+def _json(value: Any) -> Response:
+    return _plain_json(json_line(value))
+
+
+def _plain_json(text: str) -> Response:
+    return Response(text, media_type="application/json")
+
+
+def _base64(numbers: list[float]) -> str:
+    return base64.b64encode(np.asarray(numbers, "<f4").tobytes()).decode("ascii")

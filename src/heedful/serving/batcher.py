@@ -1,0 +1,243 @@
+"""One worker thread a model: the texts of the requests that wait are answered together."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Literal
+
+from heedful.errors import DataError, UsageError
+from heedful.serving.bounds import Refused
+from heedful.serving.counters import Counters
+from heedful.serving.engine import Engine, Request
+from heedful.text.characters import json_line
+
+BATCH = 64
+"""Texts that are answered together."""
+PATIENCE = 0.003
+"""Seconds for which the first request that waits is kept for others that are arriving to join it."""
+_TURN = 16
+"""Texts that a request has answered before the others have their turn, so that a long one holds up no short one."""
+
+Kind = Literal["predict", "encode"]
+
+
+@dataclass(eq=False)
+class Job:
+    """A request that waits, or is being answered.
+
+    Attributes:
+        kind: "predict", or "encode".
+        engine: what answers it, from its first text to its last, whatever replaces the model meanwhile.
+        requests: its texts or pairs.
+        source: name of the list that they came in, for messages.
+        done: called once, in the worker's thread, with the results or with what went wrong.
+        arrived: when, on the monotonic clock.
+        results: those that there are: answers as a line of JSON, or vectors.
+        taken: texts that are answered, or being answered.
+        ended: whether nobody waits for it any more.
+    """
+
+    kind: Kind
+    engine: Engine
+    requests: Sequence[Request]
+    source: str
+    done: Callable[[Job, BaseException | None], object]
+    arrived: float = field(default_factory=time.monotonic)
+    results: list[Any] = field(default_factory=list)
+    taken: int = 0
+    ended: bool = False
+
+    @property
+    def left(self) -> int:
+        """Texts that nobody has begun to answer."""
+        return len(self.requests) - self.taken
+
+
+Part = tuple[Job, int, int]
+"""Some texts of a job: the job, the first of them and the one after the last."""
+
+
+class Batcher:
+    """The queue of one model and the thread that answers it.
+
+    Args:
+        name: of the model, for the counters.
+        most: texts that may wait.
+        counters: what is counted.
+    """
+
+    def __init__(self, name: str, most: int, counters: Counters) -> None:
+        self.name, self._most, self._counters = name, most, counters
+        self._jobs: deque[Job] = deque()
+        self._waiting = 0
+        self._changed = threading.Condition()
+        self._open = True
+        self._thread = threading.Thread(target=self._work, name=f"answers {name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """Texts that wait."""
+        return self._waiting
+
+    def add(self, job: Job) -> None:
+        """Queue a request.
+
+        Args:
+            job: the request.
+
+        Raises:
+            Refused: with 429 if too many texts wait already.
+        """
+        with self._changed:
+            if self._waiting and self._waiting + job.left > self._most:
+                raise Refused(
+                    HTTPStatus.TOO_MANY_REQUESTS,
+                    "server",
+                    f"{self._waiting:,} texts wait for the model {self.name!r}, and {self._most:,} may. Try again in a "
+                    "second.",
+                    again=1,
+                )
+            self._jobs.append(job)
+            self._waiting += job.left
+            if (
+                self._waiting >= BATCH or self._waiting == job.left
+            ):  # those between wait for the first one's patience
+                self._changed.notify()
+
+    def drop(self, job: Job) -> None:
+        """Take a request out of the queue: nobody waits for it any more.
+
+        Args:
+            job: the request; nothing happens if it has ended.
+        """
+        if job.ended:
+            return
+        with self._changed:
+            job.ended = True
+            self._waiting -= job.left
+            job.taken = len(job.requests)
+            if job in self._jobs:
+                self._jobs.remove(job)
+
+    def close(self) -> None:
+        """End the thread once nothing waits; `add` is not called any more."""
+        with self._changed:
+            self._open = False
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (parts := self._next()) is not None:
+            if not parts:
+                continue
+            started = time.perf_counter()
+            with contextlib.suppress(RuntimeError):  # a client's event loop has ended: nobody waits
+                self._answer(parts)
+            count = sum(end - start for _, start, end in parts)
+            self._counters.batch(self.name, count, time.perf_counter() - started)
+
+    def _next(self) -> list[Part] | None:
+        """Wait for texts and take a batch of them; None once the queue is closed and empty."""
+        with self._changed:
+            while self._open and not self._waiting:
+                self._changed.wait()
+            if not self._waiting:
+                return None
+            while self._open and self._waiting < BATCH and self._counters.arriving:
+                patience = self._jobs[0].arrived + PATIENCE - time.monotonic()
+                if patience <= 0:
+                    break
+                self._changed.wait(patience)
+            return self._take()
+
+    def _take(self) -> list[Part]:
+        """Take texts of the jobs in turn; all are of one kind and for one engine."""
+        parts, room = list[Part](), BATCH
+        later, again = deque[Job](), deque[Job]()
+        lead: Job | None = None
+        for job in self._jobs:
+            lead = lead or job
+            if not room or (job.kind, job.engine) != (lead.kind, lead.engine):
+                later.append(job)
+                continue
+            count = min(job.left, _TURN, room)
+            parts.append((job, job.taken, job.taken + count))
+            job.taken += count
+            self._waiting -= count
+            room -= count
+            if job.left:
+                again.append(job)
+        self._jobs = later + again
+        return parts
+
+    def _answer(self, parts: Sequence[Part]) -> None:
+        requests = [request for job, start, end in parts for request in job.requests[start:end]]
+        try:
+            results = _ask(parts[0][0], requests)
+        except Exception:
+            for part in parts:  # each by itself, so that one bad text spoils no other request
+                self._answer_alone(part)
+            return
+        self._counters.read(self.name, results)
+        place = 0
+        for job, start, end in parts:
+            self._add(job, start, results[place : place + end - start])
+            place += end - start
+
+    def _answer_alone(self, part: Part) -> None:
+        job, start, end = part
+        if job.ended:
+            return
+        found = []
+        for number in range(start, end):
+            try:
+                found += _ask(job, job.requests[number : number + 1])
+            except Exception as error:
+                self._fail(job, told(error, f"{job.source}[{number}]"))
+                return
+        self._counters.read(self.name, found)
+        self._add(job, start, found)
+
+    def _add(self, job: Job, start: int, results: Sequence[Any]) -> None:
+        if job.ended:
+            return
+        try:
+            job.results += _lines(results, start) if job.kind == "predict" else results
+        except Exception as error:  # an answer that cannot be written
+            self._fail(job, error)
+            return
+        if len(job.results) == len(job.requests):
+            job.ended = True
+            job.done(job, None)
+
+    def _fail(self, job: Job, error: BaseException) -> None:
+        self.drop(job)
+        job.done(job, error)
+
+
+def _lines(answers: Sequence[Any], start: int) -> list[str]:
+    return [
+        json_line({"row": row, **answer.as_dict()}) for row, answer in enumerate(answers, start=start + 1)
+    ]
+
+
+def _ask(job: Job, requests: Sequence[Any]) -> list[Any]:
+    return job.engine.answers(requests) if job.kind == "predict" else job.engine.vectors(requests)
+
+
+def told(error: Exception, field: str) -> Exception:
+    """Return the error that a client gets: a text that is refused, or a model that cannot do what is asked."""
+    if isinstance(error, DataError):
+        reason = (str(error).partition(": ")[2] or str(error)).partition(". ")[0]
+        remedy = "Shorten the text, or start the server with --max-tokens or --truncate head."
+        return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, f"{field}: {reason}. {remedy}")
+    if isinstance(error, UsageError):
+        return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "model", str(error))
+    return error

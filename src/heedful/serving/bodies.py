@@ -1,0 +1,233 @@
+"""What a client may send: the bodies of requests, read strictly, each mistake named by its field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, NoReturn
+
+from heedful.errors import nearest
+from heedful.serving.bounds import Refused
+from heedful.serving.engine import Request
+
+TEXTS, PAIRS = "texts", "pairs"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request as it was understood.
+
+    Attributes:
+        requests: its texts or pairs, at least one.
+        field: name of the list that they came in.
+        options: further fields of the body.
+    """
+
+    requests: Sequence[Request]
+    field: str
+    options: Mapping[str, Any]
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """Read a body as one JSON object without repeated names.
+
+    Args:
+        data: the body.
+
+    Returns:
+        Its fields.
+
+    Raises:
+        Refused: with 422 if it is something else.
+    """
+    try:
+        value = json.loads(data, object_pairs_hook=_unrepeated, parse_constant=_no_number)
+    except RecursionError:
+        wrong("body", "the body is nested too deeply; send an object with strings and lists of strings")
+    except ValueError as error:  # UTF-8 and numbers of thousands of digits too
+        reason = (
+            error.msg
+            if isinstance(error, json.JSONDecodeError)
+            else "it is no UTF-8, or a number is too long"
+        )
+        wrong(
+            "body", f'the body must be JSON in UTF-8: {reason}. Send an object such as {{"texts": ["..."]}}.'
+        )
+    if not isinstance(value, dict):
+        wrong("body", f'the body must be a JSON object, not {_kind(value)}. Send {{"texts": ["..."]}}.')
+    return value
+
+
+def model_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return which model is asked; the field may be left out where there is only one.
+
+    Args:
+        fields: of the body.
+        names: of the models.
+
+    Returns:
+        The name.
+
+    Raises:
+        Refused: with 422 if none is named, with 404 if there is no such model.
+    """
+    name = fields.get("model", names[0] if len(names) == 1 else None)
+    if name is None:
+        wrong("model", f'several models are served: set "model" to one of {", ".join(names)}.')
+    if not isinstance(name, str):
+        wrong("model", f"expected a string, got {_kind(name)}; the models are {', '.join(names)}.")
+    if name not in names:
+        raise Refused(
+            HTTPStatus.NOT_FOUND, "model", f"there is no such model; the models are {', '.join(names)}."
+        )
+    return name
+
+
+def read_list(fields: Mapping[str, Any], most: int, *, pair: bool) -> Asked:
+    """Read the texts, or pairs, of a request.
+
+    Args:
+        fields: of the body.
+        most: how many there may be.
+        pair: whether the model takes pairs.
+
+    Returns:
+        What is asked.
+
+    Raises:
+        Refused: with 422, naming the first field that is wrong.
+    """
+    field, other = (PAIRS, TEXTS) if pair else (TEXTS, PAIRS)
+    refuse_unknown(fields, ("model", field))
+    if field not in fields:
+        said = "pairs, [[premise, hypothesis], ...]" if pair else 'single texts, ["...", ...]'
+        wrong(field, f'missing: this model takes {said}, under "{field}" and not "{other}".')
+    return Asked(_items(fields[field], field, most, _pair if pair else _text), field, {})
+
+
+def read_texts(fields: Mapping[str, Any], most: int) -> Asked:
+    """Read single texts, whatever the model takes; see `read_list`."""
+    return read_list(fields, most, pair=False)
+
+
+def read_one(fields: Mapping[str, Any], *, pair: bool) -> Asked:
+    """Read the one text or pair that is to be explained.
+
+    Args:
+        fields: of the body; "page" asks for the page too.
+        pair: whether the model takes pairs.
+
+    Returns:
+        What is asked, with the option "page".
+
+    Raises:
+        Refused: with 422, naming the first field that is wrong.
+    """
+    field = "pair" if pair else "text"
+    refuse_unknown(fields, ("model", field, "page"))
+    if field not in fields:
+        said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'
+        wrong(field, f"missing: this model explains {said}.")
+    page = fields.get("page", False)
+    if not isinstance(page, bool):
+        wrong("page", f"expected true or false, got {_kind(page)}.")
+    return Asked([(_pair if pair else _text)(fields[field], field)], field, {"page": page})
+
+
+def read_input(fields: Mapping[str, Any], most: int) -> Asked:
+    """Read a request for vectors in the shape of OpenAI's interface.
+
+    Args:
+        fields: of the body: "input" is a text or a list of them; "user" is ignored.
+        most: how many there may be.
+
+    Returns:
+        What is asked, with the option "base64".
+
+    Raises:
+        Refused: with 422, naming the first field that is wrong.
+    """
+    refuse_unknown(fields, ("model", "input", "encoding_format", "user"))
+    if "input" not in fields:
+        wrong("input", 'missing: send a text, or a list of texts, under "input".')
+    given = fields["input"]
+    form = fields.get("encoding_format", "float")
+    if form not in ("float", "base64"):
+        wrong("encoding_format", 'expected "float" or "base64".')
+    texts = _items([given] if isinstance(given, str) else given, "input", most, _text)
+    return Asked(texts, "input", {"base64": form == "base64"})
+
+
+def refuse_unknown(fields: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Refuse fields that mean nothing.
+
+    Args:
+        fields: of the body.
+        known: names that are understood.
+
+    Raises:
+        Refused: with 422, naming the first other one.
+    """
+    for name in fields:
+        if name not in known:
+            shown = name if name.isprintable() and len(name) <= 40 else "of an unknown name"
+            wrong(shown, f"there is no such field; {nearest(name[:40], list(known))}.")
+
+
+def wrong(field: str, message: str) -> NoReturn:
+    """Refuse a body.
+
+    Args:
+        field: what is wrong.
+        message: what was expected, what came and what to do.
+
+    Raises:
+        Refused: with 422.
+    """
+    raise Refused(
+        HTTPStatus.UNPROCESSABLE_ENTITY, field, f"{field}: {message}" if field != "body" else message
+    )
+
+
+def _items(value: Any, field: str, most: int, read: Callable[[Any, str], Request]) -> list[Request]:
+    if not isinstance(value, list):
+        wrong(field, f"expected a list, got {_kind(value)}.")
+    if not 1 <= len(value) <= most:
+        wrong(field, f"expected 1 to {most:,} items, got {len(value):,}. Send several requests.")
+    return [read(item, f"{field}[{number}]") for number, item in enumerate(value)]
+
+
+def _text(value: Any, field: str) -> str:
+    if not isinstance(value, str):
+        wrong(field, f"expected a string, got {_kind(value)}.")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            wrong(field, "holds half a surrogate pair, which is no character. Send whole characters.")
+    return value
+
+
+def _pair(value: Any, field: str) -> tuple[str, str]:
+    if not isinstance(value, list) or len(value) != 2:
+        came = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
+        wrong(field, f"expected a pair [premise, hypothesis], got {came}.")
+    return _text(value[0], f"{field}[0]"), _text(value[1], f"{field}[1]")
+
+
+def _kind(value: Any) -> str:
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        wrong("body", "a name stands twice in one object. Send each field once.")
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    wrong("body", f"{name} is no JSON number.")

@@ -1,0 +1,70 @@
+"""How much a client may ask of the server, and how the server says no."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from http import HTTPStatus
+
+from heedful.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The limits of the server; each is at least 1.
+
+    Attributes:
+        body: bytes of the body of a request; more gets 413.
+        texts: texts, or pairs, of a request; more gets 422.
+        queue: texts that may wait for one model; more gets 429.
+        explanations: explanations that may wait; more gets 429.
+        connections: connections that are open together; a request on another one gets 503.
+        seconds: from the arrival of a request's head to its answer; more gets 408 while the body arrives, and 504
+            while the answer is computed.
+        head_seconds: for which a connection may be silent, or may send the head of a request; it is then closed.
+    """
+
+    body: int = 1 << 20
+    texts: int = 1_024
+    queue: int = 8_192
+    explanations: int = 64
+    connections: int = 4_096
+    seconds: float = 30.0
+    head_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not value >= (1 if field.type == "int" else 0.001):
+                raise UsageError(f"{field.name} must be 1 or more; got {value!r}")
+
+
+class Refused(Exception):
+    """A request that is not answered.
+
+    Args:
+        status: the status of HTTP.
+        field: what is wrong: a field of the body such as ``texts[3]``, "body", a header, or "server" where it is not
+            the request.
+        message: what was expected, what came, and what to do; it goes to the client alone and never to the log.
+        again: seconds after which the client may try again; 0 where that would not help.
+
+    Attributes:
+        status: as given.
+        field: as given.
+        again: as given.
+    """
+
+    def __init__(self, status: HTTPStatus, field: str, message: str, *, again: int = 0) -> None:
+        super().__init__(message)
+        self.status, self.field, self.again = status, field, again
+
+    def body(self) -> bytes:
+        """Return the answer: one JSON object whose "error" says what is wrong, where, and what to do."""
+        error = {
+            "status": int(self.status),
+            "type": self.status.name.lower(),
+            "field": self.field,
+            "message": str(self),
+        }
+        return json.dumps({"error": error}).encode()

@@ -1,0 +1,178 @@
+"""What the server counts, in the text form that Prometheus reads. No text of a request is kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+TEXTS = (1, 2, 4, 8, 16, 32, 64)
+_HELP = {
+    "heedful_requests_total": "Requests by endpoint and status.",
+    "heedful_texts_total": "Texts and pairs that were answered.",
+    "heedful_tokens_total": "Words that were read.",
+    "heedful_unknown_words_total": "Words that the model does not know: a rise tells of another kind of text.",
+    "heedful_truncated_total": "Requests of which a text was cut.",
+    "heedful_empty_total": "Requests with a text without words.",
+    "heedful_loads_total": "Versions of a model folder that were taken up, or refused.",
+    "heedful_internal_errors_total": "Requests that failed by a mistake of the server.",
+    "heedful_request_seconds": "Time from the head of a request to its answer.",
+    "heedful_batch_texts": "Texts that were answered together.",
+    "heedful_batch_seconds": "Time in which a batch was computed.",
+    "heedful_waiting_texts": "Texts that wait for a model.",
+    "heedful_connections": "Open connections.",
+    "heedful_resident_bytes": "Memory of the process.",
+}
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class _Histogram:
+    """Counts by upper bound."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds, self.counts, self.sum = bounds, [0] * (len(bounds) + 1), 0.0
+
+    def add(self, value: float) -> None:
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.sum += value
+
+
+class Counters:
+    """Counts of requests and texts; safe for several threads.
+
+    Attributes:
+        arriving: requests of which the body is being read; only the thread that reads them changes it.
+    """
+
+    def __init__(self) -> None:
+        self.arriving = 0
+        self._lock = threading.Lock()
+        self._counts: Counter[tuple[str, Labels]] = Counter()
+        self._histograms: dict[tuple[str, Labels], _Histogram] = {}
+
+    def request(self, endpoint: str, status: int, seconds: float) -> None:
+        """Count a request.
+
+        Args:
+            endpoint: which one, of a fixed list.
+            status: of the answer.
+            seconds: that it took.
+        """
+        with self._lock:
+            self._counts["heedful_requests_total", (("endpoint", endpoint), ("status", str(status)))] += 1
+            self._observe("heedful_request_seconds", (("endpoint", endpoint),), SECONDS, seconds)
+
+    def batch(self, model: str, texts: int, seconds: float) -> None:
+        """Count texts that were answered together.
+
+        Args:
+            model: by which one.
+            texts: how many.
+            seconds: that it took.
+        """
+        with self._lock:
+            self._counts["heedful_texts_total", _of(model)] += texts
+            self._observe("heedful_batch_texts", _of(model), TEXTS, texts)
+            self._observe("heedful_batch_seconds", _of(model), SECONDS, seconds)
+
+    def read(self, model: str, answers: Sequence[Any]) -> None:
+        """Count what answers say of how their texts were read.
+
+        Args:
+            model: which one answered.
+            answers: those that have no counts, such as vectors, are left out.
+        """
+        with self._lock:
+            for answer in answers:
+                tokens = getattr(answer, "tokens", ())
+                counted = {
+                    "tokens": sum(tokens) if isinstance(tokens, tuple) else int(tokens),
+                    "unknown_words": getattr(answer, "unknown", 0),
+                    "truncated": getattr(answer, "truncated", False),
+                    "empty": getattr(answer, "empty", False),
+                }
+                for name, count in counted.items():
+                    self._counts[f"heedful_{name}_total", _of(model)] += int(count)
+
+    def load(self, model: str, *, good: bool) -> None:
+        """Count a version of a model folder.
+
+        Args:
+            model: name of the model.
+            good: whether it is served from now on.
+        """
+        with self._lock:
+            self._counts[
+                "heedful_loads_total", (*_of(model), ("result", "served" if good else "refused"))
+            ] += 1
+
+    def internal_error(self) -> None:
+        """Count a mistake of the server."""
+        with self._lock:
+            self._counts["heedful_internal_errors_total", ()] += 1
+
+    def text(self, gauges: Mapping[tuple[str, str], float]) -> str:
+        """Write everything in the form that Prometheus reads.
+
+        Args:
+            gauges: what stands now, by name and model ("" for the whole server).
+
+        Returns:
+            Lines.
+        """
+        with self._lock:
+            lines = list(self._lines(gauges))
+        return "\n".join(lines) + "\n"
+
+    def _observe(self, name: str, labels: Labels, bounds: Sequence[float], value: float) -> None:
+        self._histograms.setdefault((name, labels), _Histogram(bounds)).add(value)
+
+    def _lines(self, gauges: Mapping[tuple[str, str], float]) -> Iterator[str]:
+        now = {(name, _of(model) if model else ()): value for (name, model), value in gauges.items()}
+        now["heedful_resident_bytes", ()] = _resident()
+        for name, said in _HELP.items():
+            counts = {key: value for key, value in self._counts.items() if key[0] == name}
+            histograms = {key: value for key, value in self._histograms.items() if key[0] == name}
+            standing = {key: value for key, value in now.items() if key[0] == name}
+            kind = "counter" if name.endswith("_total") else "gauge" if standing else "histogram"
+            yield f"# HELP {name} {said}"
+            yield f"# TYPE {name} {kind}"
+            for (_, labels), value in sorted((counts | standing).items()):
+                yield (
+                    f"{name}{_braced(labels)} {value:g}"
+                    if kind == "gauge"
+                    else f"{name}{_braced(labels)} {value}"
+                )
+            for (_, labels), histogram in sorted(histograms.items()):
+                yield from _histogram_lines(name, labels, histogram)
+
+
+def _histogram_lines(name: str, labels: Labels, histogram: _Histogram) -> Iterator[str]:
+    total = 0
+    for bound, count in zip((*histogram.bounds, "+Inf"), histogram.counts, strict=True):
+        total += count
+        yield f"{name}_bucket{_braced((*labels, ('le', str(bound))))} {total}"
+    yield f"{name}_sum{_braced(labels)} {histogram.sum:.6f}"
+    yield f"{name}_count{_braced(labels)} {total}"
+
+
+def _of(model: str) -> Labels:
+    return (("model", model),)
+
+
+def _braced(labels: Labels) -> str:
+    inside = ",".join(f'{name}="{value}"' for name, value in labels)  # names of models need no escapes
+    return f"{{{inside}}}" if inside else ""
+
+
+def _resident() -> float:
+    try:
+        with open("/proc/self/statm", "rb") as stream:
+            return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # not Linux
+        return 0.0

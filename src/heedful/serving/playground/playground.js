@@ -1,0 +1,114 @@
+// The playground: asks /v1/explain while a text is typed, and shows the page that it answers. All drawing is done by the server.
+"use strict";
+
+const PAUSE = 250; // milliseconds without a key before the server is asked
+const at = (id) => document.getElementById(id);
+const form = at("ask"), model = at("model"), other = at("other"), first = at("first"), second = at("second");
+const status = at("status"), results = at("results"), key = at("key");
+let models = [], asking = null, timer = 0;
+
+function say(text, wrong = false) {
+  status.textContent = text;
+  status.classList.toggle("wrong", wrong);
+}
+
+async function call(path, body, signal) {
+  const headers = key.value ? { Authorization: `Bearer ${key.value}` } : {};
+  if (body) headers["Content-Type"] = "application/json";
+  const reply = await fetch(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body), signal });
+  const value = await reply.json();
+  if (reply.status === 401) at("key-label").hidden = false;
+  if (!reply.ok) throw new Error(value.error.message);
+  return value;
+}
+
+function option(name, value = name) {
+  const made = document.createElement("option");
+  made.textContent = name;
+  made.value = value;
+  return made;
+}
+
+// Offer for comparison what takes the same kind of input as the chosen model.
+function arrange() {
+  const chosen = models.find((each) => each.id === model.value);
+  const fitting = models.filter((each) => each.pair === chosen.pair && each.id !== chosen.id);
+  const before = other.value;
+  other.replaceChildren(option("nothing", ""), ...fitting.map((each) => option(each.id)));
+  other.value = fitting.some((each) => each.id === before) ? before : "";
+  at("comparison").hidden = fitting.length === 0;
+  at("second-label").hidden = !chosen.pair;
+  at("first-name").textContent = chosen.pair ? "Premise" : "Text";
+}
+
+// The policy of this page forbids style attributes; the widths that the server wrote there are set one by one.
+function fragment(page) {
+  const template = document.createElement("template");
+  template.innerHTML = page.replace(/ style="([^"]*)"/g, ' data-style="$1"');
+  for (const element of template.content.querySelectorAll("[data-style]")) {
+    element.style.cssText = element.dataset.style;
+    delete element.dataset.style;
+  }
+  const found = template.content.querySelector("main");
+  const title = found.querySelector("h1");
+  const heading = document.createElement("h3");
+  heading.className = "answer";
+  heading.append(...title.childNodes);
+  title.replaceWith(heading);
+  return found;
+}
+
+function show(name, page) {
+  const section = document.createElement("div");
+  const title = document.createElement("h2");
+  title.textContent = name;
+  section.className = "result";
+  section.append(title, ...fragment(page).childNodes);
+  return section;
+}
+
+async function ask() {
+  clearTimeout(timer);
+  asking?.abort();
+  const texts = at("second-label").hidden ? [first.value] : [first.value, second.value];
+  if (!models.length) return start();
+  if (texts.some((text) => !text.trim())) return say(texts.length > 1 ? "Type a premise and a hypothesis." : "Type a text.");
+  const own = (asking = new AbortController());
+  const names = [model.value, ...(other.value ? [other.value] : [])];
+  results.classList.add("waiting");
+  say("Asking …");
+  try {
+    const what = texts.length > 1 ? { pair: texts } : { text: texts[0] };
+    const replies = await Promise.all(names.map((name) => call("v1/explain", { model: name, ...what, page: true }, own.signal)));
+    results.replaceChildren(...replies.map((reply) => show(reply.model, reply.page)));
+    results.classList.toggle("two", names.length > 1);
+    const said = [...results.querySelectorAll("h3.answer")].map((each) => each.textContent.replace(/(\d+%)$/, " $1"));
+    say(names.map((name, place) => `${name}: ${said[place]}`).join("; "));
+  } catch (error) {
+    if (own.signal.aborted) return;
+    say(error instanceof TypeError ? "The server cannot be reached." : error.message, true);
+  }
+  results.classList.remove("waiting");
+}
+
+async function start() {
+  try {
+    models = (await call("v1/models")).data;
+  } catch (error) {
+    return say(error.message, true);
+  }
+  model.replaceChildren(...models.map((each) => option(each.id)));
+  arrange();
+  say("Type a text. The answer follows as you type.");
+  if (first.value) ask();
+}
+
+form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
+for (const box of [first, second]) {
+  box.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, PAUSE); });
+  box.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) ask(); });
+}
+key.addEventListener("change", start);
+model.addEventListener("change", () => { arrange(); ask(); });
+other.addEventListener("change", ask);
+start();

@@ -1,0 +1,180 @@
+"""The process: a socket, uvicorn, signals, and connections that are closed when they keep the server waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from heedful.errors import ExitCode, UsageError
+from heedful.serving.app import App
+from heedful.serving.bounds import Refused
+
+_BACKLOG = 2_048
+_SWITCH = 0.0005
+"""Seconds after which a thread that computes in Python lets another one go on; Python's own 0.005 would be added to
+the time of each answer."""
+_LEAVE = 0.2
+"""Seconds that clients have to close their connections before the server closes them."""
+_KEEP_ALIVE = 20
+
+
+class _Connection(HttpToolsProtocol):
+    """A connection that knows until when its client may keep the server waiting."""
+
+    deadline: float = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._allow(self.app.bounds.head_seconds)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._allow(self.app.bounds.head_seconds)
+
+    def on_headers_complete(self) -> None:
+        self._allow(2 * self.app.bounds.seconds)
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self._allow(max(2 * self.app.bounds.seconds, 2 * _KEEP_ALIVE))
+        super().on_response_complete()
+
+    def _allow(self, seconds: float) -> None:
+        self.deadline = self.loop.time() + seconds
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer a client that has sent its whole request and closes its half of the connection."""
+        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+
+    def send_400_response(self, msg: str) -> None:
+        refused = Refused(HTTPStatus.BAD_REQUEST, "request", f"{msg} Send HTTP/1.1.")
+        body = refused.body()
+        head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(
+            body
+        )
+        self.transport.write(STATUS_LINE[400] + head + body)
+        self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which drains at the first signal and ends without raising it again."""
+
+    def __init__(self, config: uvicorn.Config, app: App, say: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self.app, self.say = app, say
+        self.signal = 0
+        app.connections = lambda: len(self.server_state.connections)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        former = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit = self.should_exit
+        self.signal, self.should_exit = sig, True
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:
+            self._drop_the_slow()
+        return await super().on_tick(counter)
+
+    def _drop_the_slow(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, _Connection) and now > connection.deadline:
+                connection.transport.abort()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.app.draining = True
+        self.say("answering the requests in flight, then ending")
+        await asyncio.sleep(_LEAVE)
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the socket.
+
+    Args:
+        host: name or address to listen on.
+        port: 0 for any that is free.
+
+    Returns:
+        The socket.
+
+    Raises:
+        UsageError: if it cannot be opened.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"--host {host} --port {port}: cannot listen there: {error}. Choose another port."
+        ) from error
+
+
+def run(app: App, listening: socket.socket, say: Callable[[str], None]) -> ExitCode:
+    """Answer until a signal comes, then what is in flight.
+
+    Args:
+        app: what answers.
+        listening: the socket; it is closed at the end.
+        say: writes a line to the log.
+
+    Returns:
+        0 if every request in flight was answered; else the code of the signal, which came twice or was waited for too
+        long.
+    """
+    _allow_files(app.bounds.connections)
+    former = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    config = uvicorn.Config(
+        app,
+        http=_Connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=int(app.bounds.seconds) + 1,
+    )
+    server = _Server(config, app, say)
+    try:
+        server.run(sockets=[listening])
+    finally:
+        listening.close()
+        sys.setswitchinterval(former)
+    if server.force_exit or server.server_state.tasks:
+        return ExitCode.INTERRUPTED if server.signal == signal.SIGINT else ExitCode.TERMINATED
+    return ExitCode.OK
+
+
+def _allow_files(connections: int) -> None:
+    """Let the process have as many files open as there may be connections, where the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted: Any = connections + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

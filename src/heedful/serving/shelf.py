@@ -1,0 +1,156 @@
+"""The models of a server by name; a folder that is replaced is taken up while requests are answered."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heedful.errors import HeedfulError, UsageError
+from heedful.serving.batcher import Batcher
+from heedful.serving.bounds import Bounds
+from heedful.serving.counters import Counters
+from heedful.serving.engine import Engine, Truncate, open_engine, stamp
+from heedful.storage.layout import MODEL
+
+LOOK = 1.0
+"""Seconds between two looks at the folders."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass
+class Served:
+    """One model of the server.
+
+    Attributes:
+        folder: a model folder, or the run folder that holds it.
+        engine: the version that answers new requests.
+        batcher: its queue and thread.
+        known: stamp of the folder that was last taken up or refused.
+        seen: stamp of the folder at the last look.
+    """
+
+    folder: Path
+    engine: Engine
+    batcher: Batcher
+    known: tuple[int, ...]
+    seen: tuple[int, ...]
+
+
+class Shelf:
+    """The models of a server.
+
+    Args:
+        folders: name to folder.
+        bounds: the limits of the server.
+        counters: what is counted.
+        open_folder: reads a model folder.
+        say: writes a line to the log.
+
+    Attributes:
+        models: name to model.
+    """
+
+    def __init__(
+        self,
+        folders: Mapping[str, Path],
+        bounds: Bounds,
+        counters: Counters,
+        open_folder: Callable[[Path], Engine],
+        say: Callable[[str], None],
+    ) -> None:
+        self._counters, self._open_folder, self._say = counters, open_folder, say
+        self.models: dict[str, Served] = {}
+        for name, folder in folders.items():
+            before = stamp(folder)
+            engine = open_folder(folder)
+            batcher = Batcher(name, bounds.queue, counters)
+            self.models[name] = Served(folder, engine, batcher, before, before)
+        self._closed = threading.Event()
+        self._watch = threading.Thread(target=self._look_again, name="model folders", daemon=True)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models, in the order in which they were given."""
+        return tuple(self.models)
+
+    def watch(self) -> None:
+        """Begin to look at the folders."""
+        self._watch.start()
+
+    def close(self) -> None:
+        """Answer what waits, then end the threads."""
+        self._closed.set()
+        if self._watch.ident is not None:
+            self._watch.join()
+        for served in self.models.values():
+            served.batcher.close()
+
+    def look(self) -> None:
+        """Take up the folders that have changed since the last look and stand still since the one before."""
+        for name, served in self.models.items():
+            now = stamp(served.folder)
+            still, served.seen = now == served.seen, now
+            if still and now != served.known:
+                served.known = now
+                self._take_up(name, served)
+
+    def _take_up(self, name: str, served: Served) -> None:
+        try:
+            engine = self._open_folder(served.folder)
+            if (engine.task, engine.is_pair) != (served.engine.task, served.engine.is_pair):
+                raise UsageError(
+                    f"{served.folder}: holds a model of the task {engine.task!r}, the one that is served has the task "
+                    f"{served.engine.task!r}"
+                )
+        except (HeedfulError, OSError, MemoryError) as error:
+            self._counters.load(name, good=False)
+            self._say(f"{name}: the new model is not served, and the old one goes on: {error}")
+            return
+        served.engine = engine
+        self._counters.load(name, good=True)
+        self._say(f"{name}: a new model was taken up from {served.folder}")
+
+    def _look_again(self) -> None:
+        while not self._closed.wait(LOOK):
+            try:
+                self.look()
+            except Exception as error:  # the watch must not end
+                self._say(f"the model folders cannot be looked at: {type(error).__name__}")
+
+
+def named(models: Sequence[str]) -> dict[str, Path]:
+    """Read what a user calls the models.
+
+    Args:
+        models: folders, or NAME=FOLDER.
+
+    Returns:
+        Name to folder; a folder without a name is called as the run folder or itself is.
+
+    Raises:
+        UsageError: if a name occurs twice, or cannot be one.
+    """
+    found: dict[str, Path] = {}
+    for each in models:
+        name, equals, rest = each.partition("=")
+        folder = Path(rest if equals else each)
+        if not equals:
+            whole = folder.resolve()
+            name = whole.parent.name if whole.name == MODEL else whole.name
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{each!r:.200}: a model's name has letters, digits, dots, dashes and underscores, at most 64; write "
+                "NAME=FOLDER"
+            )
+        if name in found:
+            raise UsageError(f"two models are called {name!r}: write NAME=FOLDER to tell them apart")
+        found[name] = folder
+    return found
+
+
+def opener(max_tokens: int | None, truncate: Truncate | None) -> Callable[[Path], Engine]:
+    """Return a function that reads a model folder under limits; see `open_engine`."""
+    return lambda folder: open_engine(folder, max_tokens, truncate)

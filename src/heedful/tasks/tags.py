@@ -1,0 +1,292 @@
+"""One tag a word: parts of speech, named entities, chunks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from heedful.attention.bio import bio_decode, tag_decode
+from heedful.data.bio import OUTSIDE, begin_numbers, bio_tags, may_follow, role_of, scheme_of
+from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Corpus, Ragged, WordTags
+from heedful.data.readers.tag_files import TAG_SUFFIXES, read_tags
+from heedful.data.tokens import TokenisedCorpus
+from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
+from heedful.errors import DataError, UsageError
+from heedful.evaluation import Report, evaluate_tags
+from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
+from heedful.nn import Embedding, PretrainedEmbedding
+from heedful.nn.losses import tag_loss
+from heedful.nn.policy import with_policy
+from heedful.structures import Batch, NetworkOutput
+from heedful.tasks.named_files import check_options, one_file_a_part
+from heedful.tasks.records import Requests, Text, TextSettings
+from heedful.tasks.saved_model import finite
+from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
+from heedful.tasks.task import Files, RequestFiles
+from heedful.tasks.words.tagging import RoleSpan, TaggingModel, bracketed, remarks_on, role_spans
+from heedful.tasks.words.word_task import WordTask
+from heedful.text.vocabulary import AnyVocabulary
+from heedful.training.step import Objective
+
+if TYPE_CHECKING:
+    from heedful.config import DataConfig, RunConfig
+    from heedful.explain import Explanation
+
+
+@dataclass(frozen=True)
+class TagsAnswer:
+    """What a model says about one text.
+
+    Attributes:
+        words: the words that were read.
+        offsets: [start, end) of each in the text, in characters; in the words joined by single spaces where the text
+            came as words.
+        tags: the tag of each word.
+        probabilities: of each tag, each word by itself.
+        spans: what BIO or BIOES mark; none where tags are plain.
+        unknown: how many words the model does not know.
+        truncated: whether the text was cut (only when that was asked for).
+    """
+
+    words: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    tags: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    spans: tuple[RoleSpan, ...]
+    unknown: int
+    truncated: bool
+
+    @property
+    def remarks(self) -> str:
+        """What a reader of the answer should know; empty where there is nothing."""
+        return ", ".join(remarks_on(self.words, self.unknown, truncated=self.truncated))
+
+    def in_a_line(self) -> str:
+        """Write the words with their tags: ``[PER Ada Lovelace] wrote``, or ``Ada/PROPN wrote/VERB``."""
+        if self.spans or scheme_of(self.tags) != "plain" or set(self.tags) == {OUTSIDE}:
+            return bracketed(self.words, self.spans)
+        return " ".join(f"{word}/{tag}" for word, tag in zip(self.words, self.tags, strict=True))
+
+    def columns(self) -> str:
+        """Write a word and its tag a line, set apart by a tab, and an empty line behind them."""
+        return "".join(f"{word}\t{tag}\n" for word, tag in zip(self.words, self.tags, strict=True))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+class TagsModel(TaggingModel[TagsAnswer]):
+    """A network that gives every word a tag; see `TextModel` for the arguments. BIO and BIOES it answers are valid."""
+
+    network: WordTagger
+
+    def padded(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> Batch:
+        """See `TaggingModel.padded`."""
+        return collate_word_tags(dataset, indices, self.device)
+
+    def decode(self, scores: Tensor, valid: Tensor) -> Tensor:
+        """See `TaggingModel.decode`: the best tag of each word, or the best sequence where tags mark spans."""
+        scheme = scheme_of(self.labels)
+        if scheme == "plain":
+            return scores.argmax(dim=-1).masked_fill(~valid, 0)
+        if scheme == "bio":
+            return bio_decode(scores, valid, torch.tensor(begin_numbers(self.labels), device=scores.device))
+        table = [[may_follow(tag, before, scheme) for before in self.labels] for tag in self.labels]
+        ends = [may_follow(OUTSIDE, tag, scheme) for tag in self.labels]
+        follows, last = (torch.tensor(each, device=scores.device) for each in (table, ends))
+        return tag_decode(scores, valid, follows, follows[:, self.labels.index(OUTSIDE)], last)
+
+    def read_file(self, path: Path) -> Corpus:
+        """Read the words of a file to be tagged; see `heedful.data.readers.tag_files.read_tags`."""
+        return read_tags(path, **self.options(), gold=False)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options that the training file was read with."""
+        return dict(self.about.run.get("data", {}).get("options", {}))
+
+    def answer(self, requests: Requests) -> list[TagsAnswer]:
+        """Tag the words of texts.
+
+        Args:
+            requests: strings, may be empty; or examples of a file, whose words are taken as they are.
+
+        Returns:
+            One answer a text, in order.
+
+        Raises:
+            DataError: naming the row, if a text is too long.
+        """
+        corpus = self.read(requests)
+        dataset, readings = self.encode_examples(corpus.examples, corpus.source)
+        if not len(dataset):
+            return []
+        tagged = self.tag(dataset)
+        finite("prediction", tagged.probabilities)
+        offsets = dataset.sides[0].offsets.tolist()
+        spans_are_there = scheme_of(self.labels) != "plain"
+        found = []
+        for row, example in enumerate(corpus.examples):
+            part = slice(offsets[row], offsets[row + 1])
+            tags = tuple(self.labels[number] for number in tagged.numbers[part])
+            probabilities = tuple(tagged.probabilities[part].tolist())
+            words, places, text = self.words_of(example, len(tags))
+            spans = role_spans(tags, probabilities, places, text) if spans_are_there else ()
+            unknown, cut = int(readings.unknown[row]), bool(readings.truncated[row])
+            found.append(TagsAnswer(words, places, tags, probabilities, spans, unknown, cut))
+        return found
+
+    def explain(self, request: Text | Corpus) -> Explanation:
+        """Show what each word looked at.
+
+        Args:
+            request: one text.
+
+        Returns:
+            The record that the pictures are drawn from.
+
+        Raises:
+            UsageError: if a corpus does not hold exactly one example, or the text has no words.
+        """
+        corpus = self.one(request)
+        (answer,) = self.answer(corpus)
+        if not answer.words:
+            raise UsageError("the text has no words, so there is nothing to explain")
+        dataset, _ = self.encode_examples(corpus.examples, corpus.source)
+        batch = self.padded(dataset, np.array([0]))
+        said = answer.in_a_line()
+        return self.explained(batch, corpus.examples[0], answer.tags, said, truncated=answer.truncated)
+
+
+class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
+    """One tag a word."""
+
+    name, noun = "tags", "tags of words"
+    dataset_type, model_type = WordTagDataset, TagsModel
+    kept = "counts"
+    metrics = ("f1", "accuracy", "macro_f1", "precision", "recall")
+    uses = WORDS - {"model.pretrained"} | {"train.label_smoothing"}
+    options = frozenset({"conll"})
+    question = "which tag each word of a text has"
+    usage = 'model.answer(["a text"])'
+    header = ("tags", "probability", "warnings")
+    shows_texts = False
+
+    def problems(self, config: RunConfig) -> list[str]:
+        """See `Task.problems`: plain tags and spans are not measured by all the same metrics."""
+        if config.data.truncate in ("drop", "window"):
+            return [
+                f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
+            ]
+        if config.train.metric in ("macro_f1", "precision", "recall"):
+            return [
+                'train.metric: tags are selected by "f1" or "accuracy", which plain tags and spans both have'
+            ]
+        return []
+
+    def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
+        """See `Task.files`."""
+        check_options(data.options, read_tags, "files of tags", ("gold",))
+        paths, fingerprint = one_file_a_part(names, root)
+        return Files(
+            lambda: {part: read_tags(path, **data.options) for part, path in paths.items()}, fingerprint
+        )
+
+    def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, Any]) -> Corpus:
+        """See `Task.read_gold`; the file is read as the training file was."""
+        return read_tags(file, **model.options())
+
+    def request_files(self, model: TagsModel) -> RequestFiles:
+        """See `Task.request_files`: files of words."""
+        return RequestFiles(TAG_SUFFIXES, model.read_file)
+
+    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """See `Task.collect_labels`: in alphabetical order; of spans O, and every mark of every kind."""
+        found = {tag for e in corpus.examples if isinstance(e.target, WordTags) for tag in e.target.tags}
+        if len(found) < 2:
+            raise DataError(
+                f"{corpus.source or 'training data'}: expected at least two different tags, got {sorted(found)}. Check "
+                "the column of the tags."
+            )
+        scheme = scheme_of(found)
+        return (
+            tuple(sorted(found))
+            if scheme == "plain"
+            else bio_tags({role_of(t) for t in found} - {""}, scheme)
+        )
+
+    def label_problem(self, labels: Sequence[str]) -> str:
+        """See `WordTask.label_problem`."""
+        scheme = scheme_of(labels)
+        if scheme != "plain" and tuple(labels) != bio_tags({role_of(tag) for tag in labels} - {""}, scheme):
+            return "tags of spans are O, and each mark of each kind in alphabetical order"
+        return ""
+
+    def network(self, config: ModelConfig, embedding: Embedding) -> Network:
+        """See `WordTask.network`."""
+        if isinstance(embedding, PretrainedEmbedding):
+            raise UsageError(
+                "model.pretrained: task 'tags' tags words, not word pieces; use word vectors (text.vectors)"
+            )
+        reader = WordReader(embedding, build_encoder(config, embedding.width))
+        return WordTagger(reader, config.outputs, dropout=config.dropout)
+
+    def encode(
+        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+    ) -> WordTagDataset:
+        """See `WordTask.encode`."""
+        return encode_word_tags(
+            corpus, vocabulary, labels, max_tokens=text.max_tokens, truncate=text.truncate
+        )
+
+    def collate(self, dataset: WordTagDataset, rows: NDArray[np.int64]) -> Batch:
+        """See `Task.collate`."""
+        return collate_word_tags(dataset, rows)
+
+    def objective(self, config: RunConfig, model: TagsModel) -> Objective:
+        """See `Task.objective`: the mean cross-entropy of the words."""
+        return partial(_loss, smoothing=config.train.label_smoothing)
+
+    def measure(self, model: TagsModel, dataset: WordTagDataset) -> Report:
+        """See `Task.measure`."""
+        if dataset.tags is None or not len(dataset.tags.values):
+            raise UsageError("there is no gold to evaluate against: the file must hold the tags of its words")
+        started = time.perf_counter()
+        tagged = model.tag(dataset)
+        seconds = time.perf_counter() - started
+        answers = Ragged(tagged.numbers.astype(np.int32), dataset.tags.offsets)
+        gold, answered = (
+            [[dataset.labels[tag] for tag in part[row]] for row in range(len(part))]
+            for part in (dataset.tags, answers)
+        )
+        return evaluate_tags(
+            gold,
+            answered,
+            dataset.labels,
+            groups=group_of_each(dataset),
+            lengths=dataset.lengths(),
+            seconds=seconds,
+            notes={
+                **notes_of(dataset),
+                "tags of the gold that the model does not know": len(dataset.labels) - len(model.labels),
+            },
+        )
+
+    def rows(self, answer: TagsAnswer) -> Iterable[list[str]]:
+        """See `Task.rows`; the probability is the mean over the words."""
+        mean = f"{np.mean(answer.probabilities):.3f}" if answer.words else ""
+        yield [answer.in_a_line(), mean, answer.remarks]
+
+
+def _loss(output: NetworkOutput, targets: Tensor, smoothing: float) -> Tensor:
+    return with_policy(tag_loss(output.logits, targets, smoothing), output.policies)

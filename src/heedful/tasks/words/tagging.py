@@ -1,0 +1,216 @@
+"""What the models share that give every word of a text a tag: tagging in batches, and spans as a person reads them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from heedful.data.bio import Span, spans_of
+from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Example
+from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
+from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
+from heedful.tasks.saved_model import A_co
+from heedful.tasks.words.text_model import TextModel
+from heedful.text.tokenize import tokenizer
+
+_MANY = 8
+"""More maps than this are shown as means over the heads of a layer that share a mask."""
+_NOTE = "The probability is the mean over the words of that of their tags, each word by itself."
+
+
+@dataclass(frozen=True)
+class RoleSpan:
+    """Words that belong together.
+
+    Attributes:
+        role: what they are. Around a predicate, V is the predicate, C-X continues X, R-X refers to it.
+        start: place of the first word, from 0.
+        end: the place after the last word.
+        text: the words as they stand in the text.
+        probability: mean probability of the tags of its words, each by itself.
+    """
+
+    role: str
+    start: int
+    end: int
+    text: str
+    probability: float
+
+
+def role_spans(
+    tags: Sequence[str], probabilities: Sequence[float], offsets: Sequence[tuple[int, int]], text: str
+) -> tuple[RoleSpan, ...]:
+    """Turn the tags of a sentence into spans.
+
+    Args:
+        tags: one a word.
+        probabilities: of each tag.
+        offsets: of each word in the text.
+        text: the text.
+
+    Returns:
+        The spans in order.
+    """
+
+    def told(span: Span) -> RoleSpan:
+        own = probabilities[span.start : span.end]
+        words = text[offsets[span.start][0] : offsets[span.end - 1][1]]
+        return RoleSpan(span.role, span.start, span.end, words, sum(own) / len(own))
+
+    return tuple(told(span) for span in spans_of(tags))
+
+
+def bracketed(words: Sequence[str], spans: Sequence[RoleSpan]) -> str:
+    """Write spans in a line, ``[ARG0 The cat] [V sat] [ARGM-LOC on the mat]``, words set apart by spaces."""
+    opening = {span.start: f"[{span.role} " for span in spans}
+    closing = {span.end - 1 for span in spans}
+    return " ".join(
+        f"{opening.get(place, '')}{word}{']' if place in closing else ''}" for place, word in enumerate(words)
+    )
+
+
+def remarks_on(words: Sequence[str], unknown: int, *, truncated: bool) -> list[str]:
+    """Return what a reader of tagged words should know of how the text was read."""
+    return [
+        *([] if words else ["text without words"]),
+        *([f"{unknown} of {len(words)} words unknown"] if unknown else []),
+        *([f"cut to {len(words)} words"] if truncated else []),
+    ]
+
+
+@dataclass(frozen=True)
+class TaggedWords:
+    """The tags of the words of examples, end to end.
+
+    Attributes:
+        numbers: of the tag of each word, [T] int64.
+        probabilities: of that tag, each word by itself, [T] float32.
+    """
+
+    numbers: NDArray[np.int64]
+    probabilities: NDArray[np.float32]
+
+
+class TaggingModel(TextModel[A_co]):
+    """A model that gives every word a tag; see `TextModel` for the arguments. Its labels are the tags."""
+
+    @abstractmethod
+    def padded(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> Batch:
+        """Pad chosen examples to a batch on the model's device."""
+
+    @abstractmethod
+    def decode(self, scores: Tensor, valid: Tensor) -> Tensor:
+        """Choose the tags, [B, L] int64, of log-probabilities [B, L, Y] where ``valid`` [B, L] is True."""
+
+    @torch.inference_mode()
+    def tag(self, dataset: EncodedDataset) -> TaggedWords:
+        """Give every word its tag.
+
+        Args:
+            dataset: encoded examples.
+
+        Returns:
+            The most probable sequences of tags that fit together, in the rows of the data set.
+        """
+        self.network.eval()
+        rows = dataset.sides[0]
+        numbers = np.zeros(len(rows.values), np.int64)
+        probabilities = np.zeros(len(rows.values), np.float32)
+        for indices in self.batches(dataset):
+            batch = self.padded(dataset, indices)
+            valid = batch.sides[0].valid
+            scores = torch.log_softmax(self.network(batch).logits.float(), dim=-1)
+            tags = self.decode(scores, valid)
+            places = rows.places(indices)
+            numbers[places] = tags[valid].cpu().numpy()
+            chosen = scores.gather(-1, tags[..., None])[..., 0].exp()
+            probabilities[places] = chosen[valid].cpu().numpy()
+        return TaggedWords(numbers, probabilities)
+
+    def words_of(
+        self, example: Example, length: int
+    ) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...], str]:
+        """Return what was read of a text.
+
+        Args:
+            example: the text.
+            length: how many words were read.
+
+        Returns:
+            The words, their places in the text, and the text; that of ready-made words is the words with single spaces.
+        """
+        cutter = tokenizer(self.text.tokenizer, self.text.markup)
+        ready = example.words[0] if example.words else None
+        if ready is None:
+            tokens = cutter.tokens(example.texts[0])
+            return tokens.words[:length], tokens.spans[:length], example.texts[0]
+        words = [piece for word in ready for piece in cutter.split_word(word)][:length]
+        ends = np.cumsum([len(word) + 1 for word in words]).tolist()
+        spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
+        return tuple(words), spans, " ".join(words)
+
+    def explained(
+        self,
+        batch: Batch,
+        example: Example,
+        tags: Sequence[str],
+        said: str,
+        *,
+        truncated: bool,
+    ) -> Explanation:
+        """Show what the model looked at when it gave the words of one text their tags.
+
+        Args:
+            batch: the text alone.
+            example: likewise.
+            tags: the answer.
+            said: the answer in a line, which becomes the one label of the record.
+            truncated: whether the text was cut.
+
+        Returns:
+            The record that the pictures are drawn from.
+        """
+        with torch.inference_mode():
+            output: NetworkOutput = self.network(batch, need_weights=True)
+            scores = torch.log_softmax(output.logits[0].float(), dim=-1).exp().cpu()
+        numbers = torch.tensor([self.labels.index(tag) for tag in tags], dtype=torch.int64)
+        words, spans, text = self.words_of(example, len(tags))
+        unknown = tuple(not self.vocabulary.knows(word) for word in words)
+        own = scores[torch.arange(len(numbers)), numbers]
+        return explanation_from(
+            _with_means(output),
+            0,
+            [SentenceView("text", text, words, spans, unknown, truncated)],
+            labels=(said,),
+            probabilities=(float(own.mean()) if len(own) else 0.0,),
+            tree_distances=[side.tree_distance for side in batch.sides],
+            chosen=[policy.chosen for policy in output.policies] or None,
+            system=SYSTEMS.get(self.model.encoder, System(self.model.encoder)),
+            notes={"probability": _NOTE},
+        )
+
+
+def _with_means(output: NetworkOutput) -> NetworkOutput:
+    """Return the output with the maps of many heads averaged: eight heads in ten layers are too many pictures."""
+    (trace,) = output.traces
+    if len(trace.context.maps) <= _MANY:
+        return output
+    context = replace(trace.context, maps=_means(trace.context.maps))
+    return replace(output, traces=(SideTrace(context, trace.pooled),))
+
+
+def _means(maps: Maps) -> dict[MapPlace, Tensor]:
+    grouped: dict[MapPlace, list[Tensor]] = {}
+    for place, weights in maps.items():
+        plain = weights.mean(dim=-1) if weights.dim() > 3 else weights
+        # Heads with a number and a rule, those of MS-SAN, stay apart.
+        shared = replace(place, number=None, head=place.head if place.rule else None, axis="")
+        grouped.setdefault(shared, []).append(plain)
+    return {place: torch.stack(own).mean(dim=0) for place, own in grouped.items()}

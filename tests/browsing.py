@@ -1,0 +1,83 @@
+"""A real Chromium, and models as pages in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heedful.export import described
+from heedful.models import Network
+from heedful.page import render_page
+from heedful.storage.model_folder import ModelFolder
+from heedful.text.vocabulary import Vocabulary
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+Opened = Callable[..., Any]
+
+
+def folder_of(
+    network: Network, vocabulary: Vocabulary, *, task: str = "text", encoder: str = "disan", **text: Any
+) -> ModelFolder:
+    outputs = 3
+    labels = [] if task == "relatedness" else ["no", "<b>some</b>", "yes"]
+    config = {
+        "model": {"task": task, "encoder": encoder, "outputs": outputs},
+        "text": {"tokenizer": "treebank", "max_tokens": 400, "truncate": "error", **text},
+        "temperature": 1.5,
+    }
+    return ModelFolder(config, network.state_dict(), vocabulary.to_plain(), labels, {}, "")
+
+
+@pytest.fixture(scope="module")
+def launch() -> Iterator[Callable[..., Any]]:
+    """Return a function that starts Chromium with flags; skipped, and counted, where there is none.
+
+    It ends with the module: while it runs, no other module of the process can have an event loop.
+    """
+    playwright = pytest.importorskip("playwright.sync_api", reason="the extra dev is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium here")
+    with playwright.sync_playwright() as started:
+        made = []
+
+        def start(*flags: str) -> Any:
+            rights = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+            made.append(started.chromium.launch(executable_path=CHROMIUM, args=[*rights, *flags]))
+            return made[-1]
+
+        yield start
+        for browser in made:
+            browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(launch: Callable[..., Any]) -> Any:
+    return launch()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
+    """Return a function that opens a model as a page; no request may leave it, and no error may be logged."""
+    context, troubles = browser.new_context(), list[str]()
+
+    def open_page(folder: ModelFolder | Path, network: Network | None = None) -> Any:
+        path = folder if isinstance(folder, Path) else tmp_path / "model.html"
+        if isinstance(folder, ModelFolder):
+            assert network is not None
+            path.write_text(render_page(folder, described(network)), encoding="utf-8")
+        page = context.new_page()
+        page.on("request", lambda each: troubles.append(each.url) if each.url != path.as_uri() else None)
+        page.on("console", lambda each: troubles.append(each.text))
+        page.on("pageerror", lambda each: troubles.append(str(each)))
+        page.goto(path.as_uri())
+        page.evaluate("heedful.then(() => null)")
+        return page
+
+    yield open_page
+    context.close()
+    assert troubles == []

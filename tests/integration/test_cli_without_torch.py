@@ -1,0 +1,175 @@
+"""``heedful predict``, ``encode`` and ``explain`` import no torch where they can, and print what they print with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import tiny
+from heedful.cli import answers
+from heedful.models import ModelConfig
+from heedful.runtime.answers import LAYOUTS
+from heedful.tasks import TextSettings, build_network, task_named
+from heedful.text.vocabulary import Vocabulary
+
+WORDS = ("the", "film", "was", "dull", "superb", "a", "story", ".", "is", "it")
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "scipy", "sklearn", "matplotlib", "rich"):
+            raise ImportError(name)
+sys.meta_path.insert(0, Missing)
+from heedful.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture(params=LAYOUTS)
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A saved model of each task."""
+    return saved(request.param, tmp_path / "model")
+
+
+def saved(task: str, path: Path, **settings: Any) -> Path:
+    torch.manual_seed(2)
+    model = ModelConfig(
+        **{"task": task, "width": 20, "hidden": 12, "outputs": 1 if "number" in task else 3, **settings}
+    )
+    network = build_network(model, torch.randn(len(WORDS) + 2, 20))
+    labels = ("bad", "fair", "good")[: task_named(task).named_outputs(model)]  # type: ignore[attr-defined]
+    text = TextSettings(max_tokens=9)
+    task_named(task).model_type(network, model, Vocabulary(WORDS), labels, text).save(path)  # type: ignore[attr-defined]
+    return path
+
+
+def requests(folder: Path, tmp_path: Path) -> Path:
+    task = json.loads((folder / "config.json").read_text())["model"]["task"]
+    texts = ["The film was superb .", "", "dull xyzzy \u2028 \x1b[31mred", "it is a story"]
+    lines = (
+        [f"{text}\t{texts[0]}" for text in texts] if task in ("pair", "relatedness", "pair-number") else texts
+    )
+    path = tmp_path / "requests.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def both(monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> tuple[tiny.Result, tiny.Result]:
+    """Run a command without torch, and with it."""
+    first = tiny.run(*arguments)
+    with monkeypatch.context() as patch:
+        patch.setattr(answers, "without_torch", lambda *_: None)
+        return first, tiny.run(*arguments)
+
+
+def rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return pytest.approx(value, abs=2e-6) if isinstance(value, float) else value
+
+
+def same(mine: tiny.Result, theirs: tiny.Result) -> None:
+    assert (mine.code, mine.err) == (theirs.code, theirs.err)
+    found, wanted = ([json.loads(line) for line in each.out.splitlines()] for each in (mine, theirs))
+    assert found == rounded(wanted)
+    assert [list(row) for row in found] == [list(row) for row in wanted] or isinstance(found[0], list)
+
+
+def test_answers_and_columns(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("predict", folder, "--input", requests(folder, tmp_path))
+    same(*both(monkeypatch, *asked, "--json"))
+    tables = [[row.split("\t") for row in each.out.splitlines()] for each in both(monkeypatch, *asked)]
+    number = json.loads((folder / "config.json").read_text())["model"]["task"].endswith("number")
+    for mine, theirs in zip(*tables, strict=True):
+        if number:  # printed with six digits, of which the last may be rounded either way
+            assert float(mine.pop(1)) == pytest.approx(float(theirs.pop(1)), abs=2e-6)
+        assert mine == theirs
+    assert len(tables[0]) == 4
+
+
+def test_explanations(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = requests(folder, tmp_path).read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "one.txt").write_text(row + "\n", encoding="utf-8")
+    asked = ("explain", folder, "--input", tmp_path / "one.txt")
+    same(*both(monkeypatch, *asked, "--json"))
+    pages = [tmp_path / "page.html", tmp_path / "other.html"]
+    mine = tiny.run(*asked, "--html", pages[0])
+    monkeypatch.setattr(answers, "without_torch", lambda *_: None)
+    theirs = tiny.run(*asked, "--html", pages[1])
+    assert mine.code == theirs.code == 0
+    answer = json.loads((folder / "config.json").read_text())["model"]["task"].endswith("number")  # see above
+    assert mine.out.splitlines()[answer:] == theirs.out.splitlines()[answer:]
+    assert all("<svg" in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_vectors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    same(*both(monkeypatch, "encode", folder, "--text", "the film", "--text", "", "--text", "xyzzy is dull"))
+
+
+LONG = "it is a story . it is a story ."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("predict", "MODEL"),
+        ("predict", "MODEL", "--text", LONG),
+        ("predict", "MODEL", "--text", "a", "--text", LONG, "--text", LONG),
+        ("predict", "MODEL", "--text", LONG, "--truncate", "head"),
+        ("predict", "MODEL", "--text", "a", "--max-tokens", "20", "--input", "x.txt"),
+        ("predict", "MODEL", "--premise", "a", "--hypothesis", "b"),
+        ("predict", "MODEL", "--input", "LONG"),
+        ("predict", "MODEL", "--input", "LONG", "--truncate", "head"),
+        ("predict", "MODEL", "--input", "missing.csv"),
+        ("predict", "MODEL", "--input", "file.docx"),
+        ("predict", "MODEL", "--text", "a", "--predicates", "a"),
+        ("predict", "MODEL", "--text", "a", "--conll"),
+        ("encode", "MODEL", "--text", LONG),
+        ("explain", "MODEL"),
+        ("explain", "MODEL", "--text", LONG),
+        ("explain", "MODEL", "--text", "a", "--text", "b"),
+        ("explain", "MODEL", "--text", "a", "--predicates", "a"),
+        ("explain", "MODEL", "--input", "LONG", "--truncate", "head"),
+        ("encode", "MODEL", "--input", "LONG"),
+        ("encode", "ALIGNED", "--text", "a"),
+        ("predict", "nothing", "--text", "a"),
+    ],
+)
+def test_every_refusal_is_the_same(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = {"MODEL": saved("text", tmp_path / "model"), "LONG": tmp_path / "long.csv"}
+    names["LONG"].write_text(f"text\na\n{LONG}\nb\n{LONG}\n", encoding="utf-8")
+    if "ALIGNED" in arguments:
+        names["ALIGNED"] = saved("pair", tmp_path / "aligned", encoder="decomposable", train_embedding=False)
+    mine, theirs = both(monkeypatch, *(names.get(each, each) for each in arguments))
+    assert mine == theirs
+    assert mine.code or mine.err
+
+
+@pytest.mark.parametrize("verb", ["predict", "encode", "explain"])
+def test_where_there_is_no_torch(verb: str, tmp_path: Path) -> None:
+    folder = saved("text", tmp_path / "model")
+    command = [sys.executable, "-c", WITHOUT, verb, str(folder), "--text", "a superb story"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == tiny.run(*command[3:]).out
+
+
+def test_a_folder_without_a_description_is_read_with_torch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = saved("text", tmp_path / "model", encoder="resan")
+    assert answers.without_torch(folder) is None
+    mine, theirs = both(monkeypatch, "predict", folder, "--text", "a superb story")
+    assert mine == theirs
+    assert mine.code == 0

@@ -1,0 +1,153 @@
+"""The playground in a browser: by keyboard, in the dark, on a phone's width, with hostile texts."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+from served import Server, save_model, server
+
+pytest.importorskip("starlette")
+playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+TEXT = "the film was superb , and the story is not dull ."
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("models")
+    save_model(root / "one")
+    save_model(root / "two", seed=1, encoder="mtsa")
+    save_model(root / "pairs", task="pair")
+    return root
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Server]:
+    with server(folder / "one", folder / "two", folder / "pairs") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Page:
+    """The playground in a window of its own, with all that the browser complained about and asked for."""
+
+    def __init__(self, browser: Any, port: int, width: int = 1280, scheme: str = "light") -> None:
+        self.address = f"http://127.0.0.1:{port}/"
+        self.window = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        self.complaints, self.asked = list[str](), list[str]()
+        self.window.on("console", lambda message: self.complaints.append(message.text))
+        self.window.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.window.on("request", lambda request: self.asked.append(request.url))
+        self.window.goto(self.address)
+        self.window.wait_for_selector("#model option", state="attached")
+
+    def answered(self, count: int = 1) -> None:
+        """Wait until there are answers to what is typed."""
+        last = f"#results:not(.waiting) > .result:nth-child({count}):last-child"
+        self.window.wait_for_selector(last, timeout=60_000)
+
+
+@pytest.fixture
+def opened(browser: Any, running: Server) -> Iterator[Any]:
+    pages: list[Page] = []
+
+    def opening(**how: Any) -> Page:
+        pages.append(Page(browser, running.port, **how))
+        return pages[-1]
+
+    yield opening
+    for page in pages:
+        page.window.close()
+        assert page.complaints == []
+        assert all(url.startswith((page.address, "about:")) for url in page.asked)
+
+
+def test_the_keyboard_is_enough(opened: Any, folder: Path, tmp_path: Path) -> None:
+    page = opened()
+    page.window.keyboard.type(TEXT)
+    page.answered()
+    assert tiny.run("explain", folder / "one", "--text", TEXT, "--html", tmp_path / "why.html").code == 0
+    pictures = re.findall(r"<svg.*?</svg>", (tmp_path / "why.html").read_text(encoding="utf-8"), re.DOTALL)
+    shown = page.window.eval_on_selector_all(".result svg", "all => all.map(each => each.textContent)")
+    plain = [re.sub("<[^>]*>", "", picture) for picture in pictures]
+    assert len(plain) >= 3
+    assert ["".join(text.split()) for text in shown] == ["".join(unescaped(text).split()) for text in plain]
+    assert page.window.locator(".result", has_text="Deletion test").count() == 1
+    focused = []
+    for _ in range(4):
+        page.window.keyboard.press("Shift+Tab")
+        focused.append(page.window.evaluate("document.activeElement.id"))
+    assert {"model", "other"} <= set(focused)
+
+
+def unescaped(text: str) -> str:
+    return html.unescape(text)
+
+
+def test_two_models_and_pairs(opened: Any) -> None:
+    page = opened()
+    page.window.fill("#first", TEXT)
+    page.answered()
+    page.window.select_option("#other", "two")
+    page.answered(2)
+    assert page.window.locator(".result > h2").all_inner_texts() == ["one", "two"]
+    page.window.select_option("#model", "pairs")
+    page.window.fill("#second", "a dull film")
+    page.answered()
+    assert page.window.locator(".result .read").count() == 2
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dark_and_narrow(opened: Any, width: int, scheme: str) -> None:
+    page = opened(width=width, scheme=scheme)
+    page.window.fill("#first", TEXT)
+    page.answered()
+    page.window.select_option("#other", "two")
+    page.answered(2)
+    assert page.window.evaluate("document.documentElement.scrollWidth") <= width
+    colour = page.window.evaluate("getComputedStyle(document.body).backgroundColor")
+    lightness = sum(map(int, re.findall(r"\d+", colour)[:3])) / 765
+    assert (lightness > 0.5) == (scheme == "light")
+    bars = page.window.eval_on_selector_all(
+        ".result .track-box i", "all => all.map(each => each.offsetWidth)"
+    )
+    assert max(bars) > 20  # the widths that the server wrote are applied
+
+
+def test_markup_in_a_text_is_shown(opened: Any) -> None:
+    hostile = '</main><img src=x onerror=alert(1)> <script>alert(2)</script> style="width:9px" film'
+    page = opened()
+    dialogs: list[Any] = []
+    page.window.on("dialog", lambda dialog: (dialogs.append(dialog), dialog.dismiss()))
+    page.window.fill("#first", hostile)
+    page.answered()
+    assert page.window.locator(".result img, .result script").count() == 0
+    assert "<script>alert(2)</script>" in page.window.inner_text(".result .read")
+    assert dialogs == []
+
+
+def test_a_mistake_is_told(opened: Any) -> None:
+    page = opened()
+    page.window.fill("#first", "film " * 500)
+    page.window.wait_for_selector("#status.wrong", timeout=60_000)
+    assert "tokens" in page.window.inner_text("#status")
+    page.complaints[:] = [
+        each for each in page.complaints if "422" not in each
+    ]  # the browser tells of it too

@@ -1,0 +1,237 @@
+"""Small models to serve, a client of the application in this process, and the server in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from heedful.models import ModelConfig
+from heedful.serving import Bounds
+from heedful.serving.counters import Counters
+from heedful.serving.shelf import Shelf, opener
+from heedful.tasks import TextSettings, build_network, task_named
+from heedful.text.vocabulary import Vocabulary
+
+WORDS = ("the", "a", "film", "story", "was", "is", "dull", "superb", ".", ",", "and", "not")
+JSON = {"content-type": "application/json"}
+
+
+def save_model(
+    folder: Path, *, seed: int = 0, task: str = "text", encoder: str = "disan", **text: Any
+) -> Path:
+    """Save a small network with random weights."""
+    model = ModelConfig(task=task, encoder=encoder, width=24, hidden=16, outputs=3)
+    torch.manual_seed(seed)
+    network = build_network(model, torch.randn(len(WORDS) + 2, 24))
+    labels = () if task == "relatedness" else ("no", "some", "yes")
+    made = task_named(task).model_type(network, model, Vocabulary(WORDS), labels, TextSettings(**text))
+    made.save(folder)
+    return folder
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """Read the body as JSON."""
+        return json.loads(self.body)
+
+    @property
+    def field(self) -> str:
+        """The field that an error names."""
+        return self.json()["error"]["field"]
+
+
+@dataclass
+class InProcess:
+    """An application in this process, asked without a socket.
+
+    Attributes:
+        app: the application.
+        log: what it said.
+        leaves: whether the client goes away once it has asked.
+    """
+
+    app: Any
+    log: list[str]
+    leaves: bool = False
+
+    def ask(
+        self, path: str, body: Any = None, headers: Mapping[str, str] | None = None, method: str = ""
+    ) -> Reply:
+        """Ask once."""
+        return self.ask_all([(path, body, headers, method)])[0]
+
+    def ask_all(self, asked: list[tuple[str, Any, Mapping[str, str] | None, str]]) -> list[Reply]:
+        """Ask several times at once."""
+
+        async def all_of_them() -> list[Reply]:
+            return await asyncio.gather(*(self._one(*each) for each in asked))
+
+        return asyncio.run(all_of_them())
+
+    async def _one(self, path: str, body: Any, headers: Mapping[str, str] | None, method: str) -> Reply:
+        data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        sent: list[dict[str, Any]] = []
+        waiting = [{"type": "http.request", "body": data, "more_body": False}]
+
+        async def receive() -> dict[str, Any]:
+            if not waiting and not self.leaves:
+                await asyncio.Event().wait()
+            return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        given = {"host": "localhost", **({} if body is None else JSON), **(headers or {})}
+        scope = {
+            "type": "http",
+            "method": method or ("GET" if body is None else "POST"),
+            "path": path,
+            "query_string": b"",
+            "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
+        }
+        await self.app(scope, receive, send)
+        if not sent:
+            return Reply(0, {}, b"")
+        head, *rest = sent
+        found = {name.decode(): value.decode() for name, value in head["headers"]}
+        return Reply(head["status"], found, b"".join(message.get("body", b"") for message in rest))
+
+
+@contextlib.contextmanager
+def in_process(
+    folders: Mapping[str, Path],
+    *,
+    bounds: Bounds | None = None,
+    access: Any = None,
+    open_folder: Callable[[Path], Any] | None = None,
+) -> Iterator[InProcess]:
+    """Give an application with models."""
+    from heedful.serving.app import Access, App
+
+    log, counters, bounds = list[str](), Counters(), bounds or Bounds()
+    shelf = Shelf(folders, bounds, counters, open_folder or opener(None, None), log.append)
+    yield InProcess(App(shelf, bounds, access or Access(), counters, log.append), log)
+    shelf.close()
+
+
+class Server:
+    """``heedful serve`` in a process of its own, on a free port of the loopback.
+
+    Attributes:
+        port: its port.
+        log: lines of its standard error so far.
+    """
+
+    def __init__(self, *arguments: object, environment: Mapping[str, str] | None = None) -> None:
+        command = [sys.executable, "-m", "heedful", "serve", *map(str, arguments), "--port", "0"]
+        more = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path), **(environment or {})}
+        self._child = subprocess.Popen(
+            command, env={**os.environ, **more}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        )
+        self.pid, self.port, self.log = self._child.pid, 0, list[str]()
+        self._stands = threading.Event()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        assert self._stands.wait(120), self.log
+        assert self.port, self.log
+
+    def _read(self) -> None:
+        assert self._child.stderr is not None
+        for line in self._child.stderr:
+            self.log.append(line)
+            if " at http://" in line:
+                self.port = int(line.partition(" at http://")[2].split("/")[0].rpartition(":")[2])
+                self._stands.set()
+        self._stands.set()
+
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection that stays open."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def ask(
+        self,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        connection: http.client.HTTPConnection | None = None,
+    ) -> Reply:
+        """Ask once, on a connection of its own or a given one."""
+        own = connection or self.connect()
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        own.request("GET" if data is None else "POST", path, data, {**JSON, **(headers or {})})
+        response = own.getresponse()
+        reply = Reply(response.status, dict(response.getheaders()), response.read())
+        if connection is None:
+            own.close()
+        return reply
+
+    def stop(self, number: int | None = signal.SIGTERM) -> int:
+        """Send a signal, by default SIGTERM, None for none, and return the exit code."""
+        if number is not None and self._child.poll() is None:
+            self._child.send_signal(number)
+        try:
+            return self._child.wait(60)
+        finally:
+            self._child.kill()
+            self._reader.join()
+            assert self._child.stderr is not None
+            self._child.stderr.close()
+
+    def waits_for(self, said: str, seconds: float = 30.0) -> bool:
+        """Wait until the log holds something."""
+        until = time.monotonic() + seconds
+        while not any(said in line for line in self.log):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.02)
+        return True
+
+
+def status_of(client: socket.socket) -> int:
+    """Read the status of the answer; 0 if the connection was closed without one."""
+    with client, contextlib.suppress(ConnectionResetError):
+        answer = client.recv(65_536)
+        return int(answer.split()[1]) if answer else 0
+    return 0
+
+
+def status_of_raw(port: int, request: bytes) -> int:
+    """Send bytes, close the sending half and read the status of the first answer."""
+    client = socket.create_connection(("127.0.0.1", port), timeout=30)
+    with contextlib.suppress(OSError):  # the server may answer and close before it has read everything
+        client.sendall(request)
+        client.shutdown(socket.SHUT_WR)
+    return status_of(client)
+
+
+@contextlib.contextmanager
+def server(*arguments: object, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Give a server that is stopped at the end."""
+    started = Server(*arguments, environment=environment)
+    try:
+        yield started
+    finally:
+        started.stop()

@@ -1,0 +1,109 @@
+"""Explanations without torch are those of torch, for every encoder and pooling that has a description."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from described import FROZEN, MODELS, ROWS, WIDTH, built
+from heedful.errors import ArtefactError, UsageError
+from heedful.explain.from_runtime import explain
+from heedful.models import ModelConfig
+from heedful.runtime import kernels, load
+from heedful.storage.manifest import CONFIG, MODEL_FILES, write_json, write_manifest
+from heedful.tasks import TextSettings, task_named
+from heedful.text.vocabulary import Vocabulary
+
+TOLERANCE = 2e-6
+WORDS = tuple(f"w{number}" for number in range(ROWS - 2))
+EXTRA = tuple(f"x{number}" for number in range(FROZEN))
+TEXTS = ("w1 w2 w3 x1 w9 unheard w2", "w5", "")
+
+
+def saved(settings: dict[str, Any], path: Path) -> Any:
+    config = ModelConfig(**{"width": WIDTH, "hidden": 20, "outputs": 3, **settings})
+    task: Any = task_named(config.task)
+    labels = ("a", "b", "c")[: task.named_outputs(config)]
+    model = task.model_type(built(settings), config, Vocabulary(WORDS, EXTRA), labels, TextSettings())
+    model.save(path)
+    return model
+
+
+def differences(mine: Any, theirs: Any, where: str = "") -> list[str]:
+    """Name where two plain records differ by more than the tolerance."""
+    if isinstance(mine, dict) and isinstance(theirs, dict) and list(mine) == list(theirs):
+        return [found for name in mine for found in differences(mine[name], theirs[name], f"{where}.{name}")]
+    if isinstance(mine, list) and isinstance(theirs, list) and len(mine) == len(theirs):
+        pairs = zip(mine, theirs, strict=True)
+        return [found for n, (a, b) in enumerate(pairs) for found in differences(a, b, f"{where}[{n}]")]
+    if isinstance(mine, float) and isinstance(theirs, float):
+        return [] if abs(mine - theirs) <= TOLERANCE * max(1, abs(theirs)) else [f"{where}: {mine}, {theirs}"]
+    return [] if mine == theirs else [f"{where}: {mine!r:.200}, {theirs!r:.200}"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_record_is_torchs(name: str, tmp_path: Path) -> None:
+    wanted = saved(MODELS[name], tmp_path / "model")
+    model = load(tmp_path / "model")
+    for first, second in zip(TEXTS, TEXTS[1:] + TEXTS[:1], strict=True):
+        request = (first, second) if model.is_pair else first
+        found, theirs = explain(model, request), wanted.explain(request)
+        assert differences(found.to_dict(), theirs.to_dict()) == []
+    views = explain(model, ("w1 w2", "w3") if model.is_pair else "w1 w2").sides
+    shown = {
+        what for view in views for what in ("maps", "gates", "weights") if getattr(view, what) is not None
+    }
+    assert shown
+
+
+@pytest.mark.parametrize("encoder", ["disan", "mtsa", "mssan", "mdman"])
+def test_without_the_kernels(encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = saved({"encoder": encoder}, tmp_path / "model")
+    monkeypatch.setattr(kernels, "LIBRARY", None)
+    found = explain(load(tmp_path / "model"), TEXTS[0])
+    assert differences(found.to_dict(), wanted.explain(TEXTS[0]).to_dict()) == []
+    assert all(view.maps and view.gates and view.weights is not None for view in found.sides)
+
+
+def test_an_older_folder_says_so(tmp_path: Path) -> None:
+    saved({}, tmp_path / "model")
+    _alter(tmp_path / "model", lambda shown: None)
+    model = load(tmp_path / "model")
+    assert len(list(model.predict(["w1"]))) == 1
+    with pytest.raises(UsageError):
+        explain(model, "w1")
+
+
+def _alter(path: Path, change: Any) -> None:
+    config = json.loads((path / CONFIG).read_text())
+    shown = change(config["network"].pop("shown"))
+    if shown is not None:
+        config["network"]["shown"] = shown
+    write_json(path / CONFIG, config)
+    write_manifest(path, MODEL_FILES)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        7,
+        {"prefix": "NULL"},
+        {"prefix": [], "read": 3},
+        {"prefix": [], "read": [{"what": "map"}]},
+        {"prefix": [], "read": [{"what": "map", "of": 3}]},
+        {"prefix": [], "read": [{"what": "map", "of": "v999"}]},
+        {"prefix": [], "read": [{"what": "picture", "of": "v1"}]},
+        {"prefix": [], "read": [{"what": "map", "of": "v1", "place": {"height": "x"}}]},
+        {"prefix": [], "read": [{"what": "map", "of": "v1", "place": {"rule": []}}]},
+        {"prefix": [], "read": [{"what": "map", "of": "v1", "number": -1}]},
+        {"prefix": [], "read": [{"what": "weights", "of": []}]},
+    ],
+)
+def test_what_is_shown_wrongly_is_refused(shown: Any, tmp_path: Path) -> None:
+    saved({}, tmp_path / "model")
+    _alter(tmp_path / "model", lambda _: shown)
+    with pytest.raises(ArtefactError):
+        load(tmp_path / "model")

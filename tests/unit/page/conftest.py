@@ -1,0 +1,3 @@
+"""The fixtures of pages in a browser."""
+
+from browsing import browser, launch, opened  # noqa: F401

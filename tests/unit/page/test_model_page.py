@@ -1,0 +1,254 @@
+"""The command that writes pages, and what a reader of one meets."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from browsing import Opened
+from heedful.models import ModelConfig
+from heedful.page import model_page
+from heedful.runtime import load
+from heedful.tasks import TextSettings, build_network, task_named
+from heedful.text.ngrams import NgramRule
+from heedful.text.vocabulary import Vocabulary
+
+ROOT = Path(__file__).parents[3]
+HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'
+LABELS = ("<b>bad</b>", "</script><script>alert(3)</script>", "good")
+
+
+def saved(path: Path, ngrams: NgramRule | None = None, text: Any = None, **settings: Any) -> Path:
+    vocabulary = Vocabulary(("the", "film", "was", "dull", "</script>"), extra=("song",), ngrams=ngrams)
+    config = ModelConfig(**{"width": 20, "hidden": 10, "outputs": 3, **settings})
+    torch.manual_seed(2)
+    rows = None if ngrams is None else torch.randn(ngrams.rows, 20)
+    network = build_network(config, torch.randn(7, 20), torch.randn(1, 20), ngrams=rows)
+    labels = () if config.task == "relatedness" else LABELS
+    made = task_named(config.task).model_type(network, config, vocabulary, labels, text or TextSettings())
+    made.save(path)
+    return path
+
+
+def exported(tmp_path: Path, **settings: Any) -> Path:
+    result = tiny.run("export", saved(tmp_path / "model", **settings), "--page", tmp_path / "model.html")
+    assert result.code == 0, result.err
+    return tmp_path / "model.html"
+
+
+def test_the_policy_allows_its_own_script_and_style_alone(tmp_path: Path) -> None:
+    content = exported(tmp_path).read_text(encoding="utf-8")
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', content)
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe-inline" not in policy
+    assert "'unsafe-eval'" not in policy
+    for element in (r'<script type="module">(.*?)</script>', r"<style>(.*?)</style>"):
+        (source,) = re.findall(element, content, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert not re.search(r"(?:src|href)=", content.replace("default-src", ""))
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
+    first = exported(tmp_path).read_bytes()
+    assert exported(tmp_path).read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"ngrams": NgramRule(rows=50)}, "text.subwords"),
+        ({"encoder": "resan"}, "model.encoder"),
+        ({"encoder": "disan", "encoder_options": {"masks": ["parent"]}}, "parent"),
+    ],
+)
+def test_what_a_page_lacks_is_named(tmp_path: Path, settings: dict[str, Any], said: str) -> None:
+    (tmp_path / "model.html").write_text("the old one")
+    result = tiny.run("export", saved(tmp_path / "model", **settings), "--page", tmp_path / "model.html")
+    assert (result.code, result.out) == (2, "")
+    assert said in result.err
+    assert len(result.err.strip().splitlines()) == 1
+    assert (tmp_path / "model.html").read_text() == "the old one"
+
+
+def test_a_wide_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from heedful.storage import model_folder
+
+    read = model_folder._load
+
+    def with_wide_part(path: Path) -> Any:
+        folder = read(path)
+        folder.config["wide"] = 1.0
+        return folder
+
+    saved(tmp_path / "model")
+    monkeypatch.setattr(model_folder, "_load", with_wide_part)
+    with pytest.raises(model_page.UsageError, match=r"model\.wide"):
+        model_page.render_page(model_folder.load_model_folder(tmp_path / "model"), {"words": {}})
+
+
+def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
+    inside = saved(tmp_path / "model") / "labels.json" / "x.html"
+    assert tiny.run("export", tmp_path / "model", "--page", inside).code == 6
+
+
+def test_operators_are_those_of_the_runtime() -> None:
+    """One that only the runtime has is refused; see `test_page_answers`."""
+    from heedful.runtime.program import OPERATORS
+
+    assert model_page.operators() <= set(OPERATORS)
+    assert len(model_page.operators()) >= 33
+
+
+KERNELS = """async (modules) => Promise.all(modules.map(async (module) => {
+  const bytes = Uint8Array.from(atob(module), (letter) => letter.charCodeAt(0));
+  const { exports } = (await WebAssembly.instantiate(bytes)).instance;
+  exports._initialize();
+  exports.memory.grow(16);
+  const at = Array.from({ length: 8 }, (_, part) => exports.__heap_base.value + 65536 * (part + 1));
+  const floats = new Float32Array(exports.memory.buffer, 0, exports.memory.buffer.byteLength >> 2);
+  const whole = new Int8Array(exports.memory.buffer);
+  for (let i = 0; i < 4000; i += 1) {
+    for (const start of at.slice(0, 3)) floats[(start >> 2) + i] = Math.sin(i * 0.7 + start);
+    whole[at[3] + i] = (i * 37) % 255 - 127;
+    whole[at[4] + i] = i % 3 ? 1 : 0;
+  }
+  const read = (start, count) => Array.from(floats.subarray(start >> 2, (start >> 2) + count));
+  exports.dense(at[0], at[3], at[1], at[2], at[5], 7, 30, 50, 1, at[6]);
+  const dense = read(at[5], 350);
+  exports.additive(at[0], at[1], at[2], at[4], 9, 21, 5, at[5], at[6], at[7]);
+  return [exports.panel(), WebAssembly.Module.imports(await WebAssembly.compile(bytes)).length,
+    ...dense, ...read(at[5], 189), ...read(at[6], 81)];
+}))"""
+
+
+def test_the_kernels_are_built_from_their_source(tmp_path: Path, browser: Any) -> None:
+    """The module in the package computes what one that is built now computes; a compiler may order its code anew."""
+    pytest.importorskip("ziglang", reason="ziglang is not installed")
+    sys.path.insert(0, str(ROOT / "scripts"))
+    try:
+        import build_page_kernels
+    finally:
+        sys.path.pop(0)
+    try:
+        build_page_kernels.build(tmp_path / "kernels.wasm")
+    except subprocess.CalledProcessError as error:
+        pytest.fail(f"the kernels do not compile: {error}")
+    files = (tmp_path / "kernels.wasm", ROOT / "src" / "heedful" / "page" / "kernels.wasm")
+    page = browser.new_page()
+    built, packaged = page.evaluate(KERNELS, [base64.b64encode(file.read_bytes()).decode() for file in files])
+    page.close()
+    assert built[:2] == [64, 0]
+    assert len(built) == 622
+    assert np.count_nonzero(built) > 500
+    assert packaged == pytest.approx(built, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("task", ["text", "pair", "relatedness"])
+def test_a_reader_types_and_sees_what_the_runtime_says(task: str, tmp_path: Path, opened: Opened) -> None:
+    path = exported(tmp_path, task=task)
+    page = opened(path)
+    assert tiny.run("export", tmp_path / "model", "--int8", tmp_path / "small").code == 0
+    texts = ["The film was dull", "a song xyzzy was the film"][: 1 if task == "text" else 2]
+    for text in texts:  # the first field has the focus; the others are reached with the keyboard
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    page.wait_for_selector("figure")
+    (wanted,) = load(tmp_path / "small").predict([texts[0] if task == "text" else tuple(texts)])
+    shown = {
+        row.query_selector("td").text_content(): float(row.query_selector("td.r").text_content())
+        for row in page.query_selector_all("#probabilities tr")[1:]
+    }
+    assert shown == pytest.approx(wanted.probabilities, abs=0.0051)
+    headline = page.text_content("#headline")
+    assert headline.startswith(f"score {wanted.score:.2f}" if wanted.label is None else wanted.label)
+    found = page.evaluate("async (texts) => (await heedful).predict(texts).probabilities", texts)
+    assert [each["probability"] for each in found] == pytest.approx(
+        list(wanted.probabilities.values()), abs=1e-4
+    )
+    page.wait_for_selector("#said:not(:empty)", state="attached")
+    assert page.text_content("#said") == headline
+
+
+def test_hostile_text_is_shown_as_text(tmp_path: Path, opened: Opened) -> None:
+    page = opened(exported(tmp_path))
+    page.fill("#text0", HOSTILE)
+    page.wait_for_selector("figure")
+    assert (
+        page.evaluate("document.querySelectorAll('img, b:not(bdi b), script:not([id]):not([type])').length")
+        == 0
+    )
+    assert page.evaluate("document.querySelectorAll('main script').length") == 0
+    shown = page.text_content("#reading p.read")
+    assert shown == HOSTILE.replace("\u202e", "⟨U+202E⟩")
+    assert {row.text_content() for row in page.query_selector_all("#probabilities tr td:first-child")} == set(
+        LABELS
+    )
+
+
+def test_long_and_empty_texts(tmp_path: Path, opened: Opened) -> None:
+    page = opened(exported(tmp_path, text=TextSettings(max_tokens=80)))
+    page.fill("#text0", "film " * 81)
+    page.wait_for_selector("#trouble:visible")
+    assert "81" in page.text_content("#trouble")
+    assert page.text_content("#probabilities") == ""
+    page.fill("#text0", "film " * 80)
+    page.wait_for_selector("figure")
+    assert page.is_hidden("#trouble")
+    assert {len(each.query_selector_all("text.label")) for each in page.query_selector_all("figure svg")} == {
+        40
+    }
+    page.fill("#text0", " \n ")
+    page.wait_for_selector("figure", state="detached")
+
+
+def test_a_text_that_is_cut_says_so(tmp_path: Path, opened: Opened) -> None:
+    page = opened(exported(tmp_path, text=TextSettings(max_tokens=3, truncate="head")))
+    page.fill("#text0", "the film was dull")
+    page.wait_for_selector("#reading .unread")
+    assert page.text_content("#reading .unread") == " dull"
+    found = page.evaluate("async () => (await heedful).predict(['the film was dull', ]).logits")
+    assert tiny.run("export", tmp_path / "model", "--int8", tmp_path / "small").code == 0
+    assert np.abs(load(tmp_path / "small").logits(["the film was"])[0] - found).max() <= 1e-4
+
+
+def test_nothing_sticks_out_of_a_narrow_screen(tmp_path: Path, opened: Opened) -> None:
+    page = opened(exported(tmp_path))
+    page.set_viewport_size({"width": 340, "height": 700})
+    page.fill("#text0", "the film was a dull song " * 5 + "x" * 300)
+    page.wait_for_selector("figure")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_browser_without_simd_is_told(tmp_path: Path, launch: Callable[..., Any]) -> None:
+    path = exported(tmp_path)
+    browser = launch("--js-flags=--no-enable-sse4-1")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#trouble:visible")
+    assert "SIMD" in page.text_content("#trouble")
+    assert page.query_selector("textarea") is None
+    browser.close()
+
+
+def test_a_damaged_file_says_so(tmp_path: Path, browser: Any) -> None:
+    path = exported(tmp_path)
+    content = path.read_text(encoding="utf-8")
+    start = content.index('id="model">') + 400
+    path.write_text(content[:start] + content[start + 40 :], encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#trouble:visible")
+    assert "damaged" in page.text_content("#trouble")
+    page.close()

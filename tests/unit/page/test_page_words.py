@@ -1,0 +1,267 @@
+"""Words and rows in the page are those of Python, whatever the text."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import Opened, folder_of
+from heedful.models import Network
+from heedful.text.tokenize import TOKENIZERS, tokenizer
+from heedful.text.vocabulary import Vocabulary
+
+WRITTEN = (
+    *(
+        "",
+        " ",
+        "\u0009\u000a",
+        "a",
+        "don't",
+        "DON'T",
+        "o’clock,",
+        "3.14,5a",
+        "3.,",
+        "e.g.",
+    ),
+    *(
+        "E.G. ph.d. U.S.A.",
+        "A. I. I'm.",
+        "well-known",
+        "cannot CANNOT gonna 'tis 'Twas more'n d'ye",
+    ),
+    *(
+        "it's Mr. O'Neil's.",
+        "''quoted'' ``so''",
+        "'a'",
+        "'",
+        "wait... no… yes--- – — x—y",
+    ),
+    *(
+        "$5,000.50 (£3) [€4] {¥5} <6>",
+        "1:30, a:b ,c 1,a a,1",
+        "Hello!?¿¡ & 50% #tag @me",
+    ),
+    *(
+        "snake_case_",
+        "(yes)!!",
+        "我喜歡電影。",
+        "東京タワーへ",
+        "한국어를",
+        "สวัสดี",
+        "ខ្មែរ",
+    ),
+    *(
+        "Привет,мир",
+        "العربية",
+        'צה"ל',
+        "हिन्दी",
+        "cafe\u0301s",
+        "👩\u200d👩\u200d👧x",
+        "👍🏽👍",
+    ),
+    *(
+        "🇩🇪🇫🇷🇮🇹",
+        "\u0301",
+        "٣,٤ ٣,a",
+        "²³½ Ⅷ. 五.七.",
+        "𝐀. ẞ ß SS",
+        "K. ıt's İT'S ſ.t. 'ſ",
+    ),
+    *(
+        "ΟΔΟΣ ΟΔΟΣ. Σ",
+        "İstanbul",
+        "a\u00a0b\u2003c\u3000d\u0085e\u001cf\u200bg\ufeffh\u180ei",
+    ),
+    *(
+        "x\u2028y\u2029z",
+        "a<b>c</b> <br/> < b > <!-- x --> <x",
+    ),
+    *("see http://a.b/c?d=e, or (www.x.org/y). ahttp://z ftp://q’ www.x www.ab.c",),
+    *(
+        "<p class='q w'>don't</p>",
+        "http://a<b>c",
+        "éhttp://x.y",
+        "1http://x.y _www.a.b",
+    ),
+    *("<a\u00a0href=x>y</a>",),
+)
+PIECES = (
+    *(
+        "a",
+        "B",
+        "é",
+        "ß",
+        "İ",
+        "ı",
+        "ſ",
+        "K",
+        "Σ",
+        "ς",
+        "n't",
+        "'s",
+        "’ll",
+        "'",
+        "’",
+        '"',
+        "“",
+        "”",
+    ),
+    *(
+        "`",
+        "``",
+        "''",
+        ".",
+        "..",
+        "…",
+        "-",
+        "--",
+        "—",
+        "–",
+        "/",
+        "~",
+        "°",
+        ",",
+        ":",
+        ";",
+        "!",
+        "?",
+    ),
+    *(
+        "$",
+        "%",
+        "&",
+        "(",
+        ")",
+        "<",
+        ">",
+        "1",
+        "٣",
+        "²",
+        "Ⅷ",
+        "中",
+        "か",
+        "タ",
+        "ー",
+        "ก",
+        "ั",
+        "א",
+    ),
+    *(
+        "ي",
+        "\u0301",
+        "\u200d",
+        "👍",
+        "🏽",
+        "🇩",
+        "_",
+        "\u00a0",
+        " ",
+        "Mr.",
+        "e.g.",
+        "U.S.",
+        "cannot",
+    ),
+    *(
+        "'tis",
+        "<b>",
+        "</b>",
+        "<!--",
+        "-->",
+        "http://",
+        "www.",
+        "x.y",
+        "\u3000",
+        "\u001d",
+    ),
+)
+TOKENS = """async (texts) => { const model = await heedful;
+  return texts.map((text) => model.reader.words(text).map(({ word, start, end }) => {
+    if (model.text.markup === "keep" && text.slice(start, end) !== word) throw new Error(`${word} at ${start}`);
+    return word; })); }"""
+ROWS = (
+    "async (texts) => { const model = await heedful; return texts.map((text) => model.read(text, 0).rows); }"
+)
+
+
+def drawn(count: int) -> list[str]:
+    draw = random.Random(7)
+    return ["".join(draw.choices(PIECES, k=draw.randint(1, 12))) for _ in range(count)]
+
+
+def network(vocabulary: Vocabulary) -> Network:
+    import torch
+
+    from heedful.models import ModelConfig
+    from heedful.tasks import build_network
+
+    model = ModelConfig(width=8, hidden=8, outputs=3, encoder="embedding")
+    return build_network(
+        model, torch.randn(vocabulary.trainable_rows, 8), torch.randn(vocabulary.frozen_rows, 8)
+    )
+
+
+@pytest.mark.parametrize("markup", ["keep", "drop", "token"])
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_tokens(name: str, markup: Any, opened: Opened) -> None:
+    vocabulary = Vocabulary(("a",))
+    made = network(vocabulary)
+    page = opened(folder_of(made, vocabulary, tokenizer=name, markup=markup), made)
+    texts = [*WRITTEN, *drawn(400)]
+    cut = tokenizer(name, markup).words
+    for text, words in zip(texts, page.evaluate(TOKENS, texts), strict=True):
+        assert words == cut(text), text
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"oov": "unknown", "baseforms": {"films": "film", "gone": "go"}},
+        {"oov": "hash", "buckets": 7, "lowercase": False},
+        {"oov": "nearest"},
+    ],
+)
+def test_rows(settings: dict[str, Any], opened: Opened) -> None:
+    vocabulary = Vocabulary(
+        ("film", "story", "straße", "i̇stanbul", "οδος"), ("meal", "__proto__"), **settings
+    )
+    made = network(vocabulary)
+    page = opened(folder_of(made, vocabulary), made)
+    words = ["film", "Film", "films", "flim", "fim", "filmy", "fulm", "storys", "xstory", "STRASSE", "STRAßE"]
+    words += [
+        "İSTANBUL",
+        "ΟΔΟΣ",
+        "mael",
+        "__proto__",
+        "constructor",
+        "toString",
+        "x" * 300,
+        "👍" * 40,
+        "go",
+        "gone",
+    ]
+    cut = tokenizer("treebank").words
+    wanted = [vocabulary.ids(cut(word)).tolist() for word in words]
+    assert page.evaluate(ROWS, words) == wanted
+
+
+@pytest.mark.study
+@pytest.mark.data
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_ten_thousand_texts(name: str, opened: Opened, data_dir: Path) -> None:
+    files = (
+        "trec/train_5500.label",
+        "trec/TREC_10.label",
+        "cr/custrev.all",
+        "mpqa/mpqa.all",
+    )
+    texts = [line for file in files for line in (data_dir / file).read_text("latin-1").split("\n")]
+    texts = random.Random(1).sample(texts, 10_000)
+    vocabulary = Vocabulary(tuple(sorted({word.lower() for text in texts[:5000] for word in text.split()})))
+    made = network(vocabulary)
+    page = opened(folder_of(made, vocabulary, tokenizer=name, max_tokens=10_000), made)
+    cut = tokenizer(name).words
+    assert page.evaluate(TOKENS, texts) == [cut(text) for text in texts]
+    assert page.evaluate(ROWS, texts) == [vocabulary.ids(cut(text)).tolist() for text in texts]
