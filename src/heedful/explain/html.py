@@ -19,6 +19,7 @@ from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Explanation, SentenceView
+    from heedful.explain.faithfulness import DeletionScore
 
 
 def running_text(view: SentenceView) -> str:
@@ -192,30 +193,29 @@ def _deletion(explanation: Explanation) -> str:
         return ""
     removed = ", ".join(f"<b>{_safe(shorten(visible(word), 30))}</b>" for word in score.removed)
     rows = (
-        ("all words", score.before, ""),
-        (f"without {removed}", score.after_top, ""),
-        (
-            f"without {score.k} random word{'s' * (score.k > 1)} (mean of {score.draws})",
-            score.after_random,
-            " second",
-        ),
+        ("all words", score.before, f"{score.before:.2f}", ""),
+        (f"without {removed}", score.after_top, f"{score.after_top:.2f}", ""),
+        (_others(score), score.after_random, _spread(score), " second"),
     )
     table = "".join(
-        f'<tr><td>{name}</td><td class="bar">{_bar(p, kind)}</td><td class="r">{p:.2f}</td></tr>'
-        for name, p, kind in rows
-    )
-    faithful = score.drop_top > score.drop_random
-    verdict = (
-        "Taking out the words with the largest weights costs more than taking out random words."
-        if faithful
-        else "Taking out the words with the largest weights costs no more than taking out random words: here the "
-        "weights do not single out what decides."
+        f'<tr><td>{name}</td><td class="bar">{_bar(p, kind)}</td><td class="r">{shown}</td></tr>'
+        for name, p, shown, kind in rows
     )
     return (
-        f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{verdict}</p>'
+        f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{escape(score.claim)}</p>'
         f"<table><tr><th>probability of “{_safe(str(explanation.predicted))}”</th><th></th><th></th></tr>"
         f"{table}</table>"
     )
+
+
+def _others(score: DeletionScore) -> str:
+    return f"without {score.k} other word{'s' * (score.k > 1)} (mean of {score.draws}, and their spread)"
+
+
+def _spread(score: DeletionScore) -> str:
+    """Write the mean of the other choices and, where they were kept, the lowest and the highest."""
+    ends = f"<br>{min(score.random):.2f} to {max(score.random):.2f}" if score.random else ""
+    return f"{score.after_random:.2f}{ends}"
 
 
 def _reading(view: SentenceView) -> str:

@@ -79,10 +79,10 @@ def _deletion(explanation: Explanation) -> str:
     if score is None:
         return ""
     removed = ", ".join(shorten(visible(word), 20) for word in score.removed)
-    return (
-        f"faithfulness  without {removed}: {score.before:.2f} -> {score.after_top:.2f} "
-        f"({score.k} random: {score.after_random:.2f})"
-    )
+    others = f"{score.draws} other choices of {score.k}: {score.after_random:.2f}"
+    if score.random:
+        others += f", {min(score.random):.2f} to {max(score.random):.2f}"
+    return f"faithfulness  without {removed}: {score.before:.2f} -> {score.after_top:.2f} ({others}). {score.claim}"
 
 
 def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:

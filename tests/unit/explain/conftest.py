@@ -59,7 +59,9 @@ def pair() -> Explanation:
         (0.87, 0.10, 0.03),
         method="DiSAN",
         notes=_notes(*sides),
-        faithfulness=DeletionScore(3, 20, 0, 0.87, 0.34, 0.79, ("performs", "music", "guitar")),
+        faithfulness=DeletionScore(
+            3, 5, 0, 0.87, 0.34, 0.79, ("performs", "music", "guitar"), (0.75, 0.70, 0.86, 0.80, 0.84)
+        ),
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from heedful.errors import UsageError
-from heedful.explain import deletion_score
+from heedful.explain import DeletionScore, deletion_score
 
 WORDS = [["the", "film", "is", "not", "good"], ["bad", "film"]]
 WEIGHTS = [[0.0, 0.1, 0.0, 0.5, 0.4], [0.9, 0.1]]
@@ -33,7 +33,45 @@ def test_the_words_that_matter_cost_more_than_random_words():
     assert len(predict.calls) == 1
     assert predict.calls[0][0] == (WORDS[0], WORDS[1])
     assert predict.calls[0][1] == (["the", "film", "is", "good"], ["film"])
-    assert len(predict.calls[0]) == 52
+    assert score.draws == len(score.random) == len(predict.calls[0]) - 2 == 20, (
+        "all other pairs of seven words, once"
+    )
+    assert len({str(example) for example in predict.calls[0][1:]}) == 21, "no choice stands twice"
+    assert score.spread == (0.2, 0.9)
+    assert score.verdict == "within", "of the other choices some hold the one word that decides"
+
+
+def score_of(after_top, others, k=3):
+    return DeletionScore(k, len(others), 0, 0.9, after_top, float(np.mean(others)), ("a",) * k, tuple(others))
+
+
+@pytest.mark.parametrize(
+    ("after_top", "others", "verdict", "said"),
+    [
+        (0.73, [0.75, 0.80, 0.70, 0.85, 0.75], "within", "shows nothing about the weights"),
+        (0.73, [0.75, 0.80, 0.74, 0.85, 0.75], "more", "costs more than each of 5 other choices"),
+        (0.737, [0.75, 0.80, 0.74, 0.85, 0.75], "within", "lies within the spread of 5"),
+        (0.90, [0.75, 0.80, 0.74, 0.85, 0.75], "less", "do not single out what decides"),
+        (0.10, [0.75, 0.80, 0.74, 0.85], "unknown", "too few other choices"),
+    ],
+)
+def test_only_what_lies_outside_the_spread_is_claimed(after_top, others, verdict, said):
+    score = score_of(after_top, others)
+    assert score.verdict == verdict
+    assert said in score.claim
+
+
+def test_a_record_without_the_other_choices_claims_nothing():
+    assert DeletionScore(3, 20, 0, 0.9, 0.1, 0.8, ("a", "b", "c")).verdict == "unknown"
+
+
+def test_the_choice_that_is_tested_is_none_of_the_others():
+    for words, k in (([list("abcdefgh")], 3), ([list("abcd")], 2), ([list("ab"), list("cdefghij")], 1)):
+        predict = Planted()
+        score = deletion_score(predict, words, [np.arange(len(side)) for side in words], k=k)
+        tested, *others = predict.calls[0][1:]
+        assert len(others) == score.draws <= 20
+        assert tested not in others
 
 
 def test_random_words_are_distinct_seeded_and_of_the_same_number():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -92,12 +93,17 @@ def test_the_page_says_what_was_predicted_and_what_everything_means(pair):
     assert "do not prove" in page
 
 
-def test_an_unfaithful_explanation_is_told_so(pair):
-    from dataclasses import replace
-
-    worse = replace(pair, faithfulness=replace(pair.faithfulness, after_top=0.85, after_random=0.5))
-    assert "do not single out" in render_html(worse)
-    assert "do not single out" not in render_html(pair)
+def test_the_page_claims_what_the_spread_allows(pair):
+    score = pair.faithfulness
+    pages = {
+        after: render_html(replace(pair, faithfulness=replace(score, after_top=after)))
+        for after in (0.34, 0.75, 0.95)
+    }
+    assert "costs more than each of 5 other choices" in pages[0.34]
+    assert "shows nothing about the weights" in pages[0.75]
+    assert "costs" not in Page(pages[0.75]).everything.partition("Deletion test")[2].partition("Strongest")[0]
+    assert "do not single out" in pages[0.95]
+    assert all("0.70 to 0.86" in page for page in pages.values())
 
 
 def test_each_visible_weight_has_one_cell_with_its_value(pair):
