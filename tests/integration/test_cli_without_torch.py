@@ -14,7 +14,7 @@ import torch
 import tiny
 from heedful.cli import answers
 from heedful.models import ModelConfig
-from heedful.runtime.answers import LAYOUTS
+from heedful.runtime.layouts import LAYOUTS
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 
@@ -95,6 +95,27 @@ def test_answers_and_columns(folder: Path, tmp_path: Path, monkeypatch: pytest.M
     assert len(tables[0]) == 4
 
 
+def test_tags_in_columns_and_files_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = saved("tags", tmp_path / "model")
+    words = tmp_path / "words.conll"
+    words.write_text("The\nfilm\n\nsuperb-story\n", encoding="utf-8")
+    for options in (("--conll",), ("--json",)):
+        mine, theirs = both(monkeypatch, "predict", folder, "--input", words, *options)
+        if options == ("--json",):
+            same(mine, theirs)
+        else:
+            assert mine == theirs
+        assert mine.code == 0
+    long = tmp_path / "long.conll"
+    long.write_text("\n".join(["film"] * 10) + "\n", encoding="utf-8")
+    mine, theirs = both(monkeypatch, "predict", folder, "--input", long)
+    assert mine == theirs
+    assert "long.conll" in mine.err
+    mine, theirs = both(monkeypatch, "explain", folder, "--text", " ")
+    assert mine == theirs
+    assert mine.code
+
+
 def test_explanations(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = requests(folder, tmp_path).read_text(encoding="utf-8").splitlines()[0]
     (tmp_path / "one.txt").write_text(row + "\n", encoding="utf-8")
@@ -111,6 +132,11 @@ def test_explanations(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_vectors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if json.loads((folder / "config.json").read_text())["model"]["task"] == "tags":
+        mine, theirs = both(monkeypatch, "encode", folder, "--text", "the film")
+        assert mine == theirs
+        assert mine.code
+        return
     same(*both(monkeypatch, "encode", folder, "--text", "the film", "--text", "", "--text", "xyzzy is dull"))
 
 

@@ -17,10 +17,10 @@ import heedful
 import tiny
 from heedful import TokenTagger
 from heedful.config import load_config
-from heedful.data.bio import bio_tags, mistake_in, spans_of, tags_of
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.evaluation import evaluate_tags
 from heedful.tasks import TagsModel, load_model
+from heedful.text.bio import bio_tags, mistake_in, spans_of, tags_of
 
 NAMES = {"PER": ["Ada", "Alan Turing", "Grace Hopper"], "LOC": ["Paris", "New York City", "Rome"]}
 FEW: dict[str, Any] = {

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from heedful.cli.requests import Asked, gather
-from heedful.data.bio import Span, tags_of
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.parses import read_conllu
 from heedful.data.readers.line_files import read_label_text, read_parallel, read_trec
@@ -29,6 +28,7 @@ from heedful.data.readers.soft_labels import read_soft_labels
 from heedful.data.readers.sst import FIVE_CLASSES, read_sst_trees
 from heedful.data.readers.table_files import read_table
 from heedful.data.readers.tag_files import read_tags
+from heedful.text.bio import Span, tags_of
 from heedful.text.vectors import read_vectors
 from vector_files import fasttext_file, floret_file, model2vec_folder, word2vec_file
 

@@ -20,7 +20,7 @@ from heedful.errors import ArtefactError, HeedfulError
 from heedful.models import ModelConfig
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
 from heedful.storage.model_folder import CONFIG, LABELS, VOCABULARY, WEIGHTS
-from heedful.tasks import Predictor, RolePredictor, TextSettings, build_network, load_model
+from heedful.tasks import Predictor, RolePredictor, TagsModel, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
 from tally import Outcome
 
@@ -85,6 +85,7 @@ def write_bases(folder: Path) -> None:
         ("pair", "pair", ("a", "b", "c")),
         ("score", "relatedness", ()),
         ("roles", "roles", tags),
+        ("tags", "tags", tags),
         *((encoder, "text", ("a", "b", "c")) for encoder in OPTIONS),
     ):
         encoder = name if name in OPTIONS else "disan"
@@ -92,7 +93,7 @@ def write_bases(folder: Path) -> None:
         torch.manual_seed(4)
         trained, frozen = torch.randn(words.trainable_rows, 8), torch.randn(words.frozen_rows, 8)
         network = build_network(model, trained, frozen)
-        kind: Any = RolePredictor if task == "roles" else Predictor
+        kind: Any = {"roles": RolePredictor, "tags": TagsModel}.get(task, Predictor)
         kind(network, model, words, labels, TextSettings()).save(folder / name)
 
 
@@ -114,7 +115,7 @@ def cases() -> Iterator[Case]:
     for path in ("format", "lowercase", "oov", "buckets", "trainable", "extra", "baseforms"):
         yield from _odd("text", VOCABULARY, path)
     must = True
-    for base in ("text", "pair", "score", "roles"):
+    for base in ("text", "pair", "score", "roles", "tags"):
         wide = ("hidden", 10**9) if base != "roles" else ("width", 10**9)
         yield Case(base, "10^9 features", _set(CONFIG, f"model.{wide[0]}", wide[1]), must)
         yield Case(base, "other outputs", _set(CONFIG, "model.outputs", 4), must)
@@ -164,7 +165,7 @@ def _of_tensors() -> Iterator[Case]:
         for what, change in shapes.items():
             yield Case("text", f"{name} {what}", _tensor(name, change), True)
         yield Case("text", f"{name} missing", _tensor(name, None), True)
-    for base in ("text", "pair", "score", "roles"):
+    for base in ("text", "pair", "score", "roles", "tags"):
         yield Case(base, "one tensor more", _tensors(lambda s: {**s, "more": torch.zeros(2)}), True)
         yield Case(base, "no tensors", _tensors(lambda s: {}), True)
         yield Case(base, "weights of 3e38", _tensors(_huge), True)
@@ -250,7 +251,7 @@ def predict(folder: Path) -> Any:
     )
     answers = [answer.as_dict() for answer in model.answer(asked)]
     for answer in answers:
-        if "probabilities" in answer:
+        if "score" in answer:
             total = sum(answer["probabilities"].values())
             assert math.isclose(total, 1, abs_tol=1e-6), f"probabilities add up to {total}"
             assert answer["score"] is None or math.isfinite(answer["score"])

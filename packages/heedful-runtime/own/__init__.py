@@ -9,11 +9,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from heedful_runtime.runtime import Answer, LabelsAnswer, Model, load
+from heedful_runtime.runtime import Answer, LabelsAnswer, Model, TagsAnswer, load
 
 __version__ = "0.1.0"
 
-__all__ = ["Answer", "LabelsAnswer", "Model", "__version__", "explanation_of", "load"]
+__all__ = ["Answer", "LabelsAnswer", "Model", "TagsAnswer", "__version__", "explanation_of", "load"]
 
 
 if TYPE_CHECKING:

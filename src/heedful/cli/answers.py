@@ -12,11 +12,12 @@ import click
 
 from heedful.cli.requests import Asked
 from heedful.data.encoding import refuse_long
-from heedful.data.examples import Corpus, one_example
-from heedful.data.readers.reading import Reading
+from heedful.data.examples import Corpus, Example, one_example
+from heedful.data.readers.reading import Reading, RequestFiles
+from heedful.data.readers.tag_files import files_of_words
 from heedful.errors import DataError, HeedfulError
 from heedful.runtime import load
-from heedful.runtime.answers import LAYOUTS
+from heedful.runtime.layouts import LAYOUTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from heedful.explain import Explanation
     from heedful.models.precision import Precision
-    from heedful.tasks import AnyModel, RequestFiles
+    from heedful.tasks import AnyModel
 
 Truncate = Literal["error", "head"]
 
@@ -46,6 +47,7 @@ class Opened:
         answer: answers examples, in order.
         encode: examples of one text to vectors [N, D]; None where the model has no vector of a text.
         explain: explains the answer to one example; None where that takes torch.
+        options: options of the commands that not every task takes and this model does.
     """
 
     noun: str
@@ -60,6 +62,7 @@ class Opened:
     answer: Callable[[Corpus], Sequence[Any]]
     encode: Callable[[Corpus], NDArray[np.float32]] | None
     explain: Callable[[Corpus], Explanation] | None
+    options: frozenset[str] = frozenset()
 
     def asked(
         self,
@@ -124,6 +127,14 @@ def without_torch(
         return None
     settings, layout = model.settings, LAYOUTS[model.settings.task]
 
+    tags = settings.task == "tags"
+
+    def request(example: Example) -> str | tuple[str, ...]:
+        if model.is_pair:
+            return example.texts
+        ready = example.words[0] if tags and example.words else None
+        return example.texts[0] if ready is None else ready
+
     def check(corpus: Corpus) -> None:
         if settings.truncate == "error":
             refuse_long(
@@ -132,7 +143,7 @@ def without_torch(
 
     def answer(corpus: Corpus) -> list[Any]:
         try:
-            return list(model.predict(e.texts if model.is_pair else e.texts[0] for e in corpus.examples))
+            return list(model.predict(map(request, corpus.examples)))
         except DataError:
             check(corpus)  # names the row and the file
             raise
@@ -149,25 +160,33 @@ def without_torch(
 
         example = one_example(corpus)
         try:
-            return explained(model, example.texts if model.is_pair else example.texts[0])
+            return explained(model, request(example))
         except DataError:
             check(Corpus([example]))
             raise
 
     return Opened(
-        noun=settings.task,
+        noun="tags of words" if tags else settings.task,
         is_pair=model.is_pair,
         max_tokens=settings.max_tokens,
         header=layout.header,
         rows=lambda answer: [layout.cells(answer)],
-        shows_texts=True,
+        shows_texts=not tags,
         trained=Reading.of_run(settings.run),
-        files=None,
+        files=files_of_words(_options(settings.run)) if tags else None,
         refuse_long=check,
         answer=answer,
         encode=encode if model.program.width else None,
         explain=explain if model.program.shown is not None else None,
+        options=frozenset({"conll"} if tags else ()),
     )
+
+
+def _options(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a training file was read with."""
+    data = run.get("data")
+    options = data.get("options") if isinstance(data, Mapping) else None
+    return dict(options) if isinstance(options, Mapping) else {}
 
 
 def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:

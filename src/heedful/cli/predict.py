@@ -94,9 +94,9 @@ def command(
 
     refuse_output(output, input_file, header, as_json=as_json, as_columns=as_columns)
     given = {"predicates": predicates, "conll": as_columns}
-    plain = precision == "float32" and not any(given.values())
-    opened = without_torch(model, max_tokens, truncate) if plain else None
-    opened = opened or with_torch(open_model(model, max_tokens, truncate, precision), given)
+    opened = without_torch(model, max_tokens, truncate) if precision == "float32" else None
+    if opened is None or any(value and name not in opened.options for name, value in given.items()):
+        opened = with_torch(open_model(model, max_tokens, truncate, precision), given)
     asked = opened.asked(texts, (premise, hypothesis), input_file, reading)
     printer = RowPrinter(header)
     cut = 0

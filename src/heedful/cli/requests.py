@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.data.readers.table_files import (
     SPREADSHEETS,
     TABLE_SUFFIXES,
@@ -21,9 +20,6 @@ from heedful.data.readers.table_files import (
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.errors import DataError, UsageError
 from heedful.text.limits import ROWS
-
-if TYPE_CHECKING:
-    from heedful.tasks import RequestFiles
 
 STDIN = Path("-")
 LINE_SUFFIXES = ("", ".txt", ".text", ".lines", ".tok")

@@ -20,7 +20,7 @@ class Frame:
 
     Attributes:
         predicate: place of the predicate's word, from 0.
-        tags: one a word of the sentence, as in `heedful.data.bio`; the predicate itself is V, what continues an
+        tags: one a word of the sentence, as in `heedful.text.bio`; the predicate itself is V, what continues an
             argument X is C-X, what refers to it R-X. Empty where they are not
             known.
         sense: its roleset, such as "come.03", or its lemma; empty where that is not known.
@@ -44,7 +44,7 @@ class LabelSet:
 
 @dataclass(frozen=True, slots=True)
 class WordTags:
-    """One tag a word: parts of speech, or spans in BIO or BIOES (see `heedful.data.bio`).
+    """One tag a word: parts of speech, or spans in BIO or BIOES (see `heedful.text.bio`).
 
     Attributes:
         tags: one a ready-made word of the example.

@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.batching import collate, padded
-from heedful.data.bio import mistake_in
 from heedful.data.encoding import EncodedDataset, Truncate, encode
 from heedful.data.examples import Frame, Ragged
 from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, UsageError
 from heedful.structures import TaggedBatch
+from heedful.text.bio import mistake_in
 from heedful.text.vocabulary import AnyVocabulary
 
 NOT_COUNTED = -1

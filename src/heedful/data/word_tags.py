@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.batching import collate, padded
-from heedful.data.bio import mistake_in, scheme_of
 from heedful.data.encoding import EncodedDataset, Truncate, encode
 from heedful.data.examples import Ragged, WordTags, ragged_of
 from heedful.data.gold import Targets, has_gold
 from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, UsageError
 from heedful.structures import Batch
+from heedful.text.bio import mistake_in, scheme_of
 from heedful.text.vocabulary import AnyVocabulary
 
 NOT_COUNTED = -1

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.config import RunConfig
-from heedful.data.bio import scheme_of
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import DataError, UsageError
 from heedful.estimators.columns import rows_of
@@ -17,6 +16,7 @@ from heedful.estimators.estimator import Estimator
 from heedful.estimators.targets import AnyTargets
 from heedful.tasks import TagsModel
 from heedful.tasks.tags import TagsAnswer
+from heedful.text.bio import scheme_of
 
 LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
 """What the encoder of a tagger sees by default: each neighbor by itself, and everything on each side."""

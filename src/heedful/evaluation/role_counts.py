@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, field
 from typing import NamedTuple
 
-from heedful.data.bio import spans_of
+from heedful.text.bio import spans_of
 
 PREDICATE = "V"
 _CONTINUES = "C-"

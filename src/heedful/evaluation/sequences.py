@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.bio import Span, scheme_of, spans_of
 from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
 from heedful.evaluation.metrics import NAMES, length_bins
 from heedful.evaluation.report import Groups, Report, evaluate_classes, figures_by_group
 from heedful.evaluation.role_counts import PREDICATE, Counts, FrameOutcome, RoleScores
 from heedful.evaluation.statistics import STATISTICS, pack_frames
+from heedful.text.bio import Span, scheme_of, spans_of
 
 
 def evaluate_translations(
@@ -120,7 +120,7 @@ def evaluate_tags(
     Args:
         gold: the tags of each sentence, [N].
         answered: likewise what was answered, of the same lengths.
-        labels: all tags; they decide whether spans are counted (`heedful.data.bio.scheme_of`).
+        labels: all tags; they decide whether spans are counted (`heedful.text.bio.scheme_of`).
         groups: group of each sentence, [N]; empty for none.
         lengths: words of each sentence, [N, 1]; None leaves the figures by length out.
         seconds: time the answers took.

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import Predict, deletion_score
 from heedful.explain.legends import System, default_notes
 from heedful.explain.wide import SignedPhrase, WideView
 from heedful.runtime.answers import Shown
 from heedful.runtime.kernels import Floats
+from heedful.runtime.looking import Looked
 from heedful.text.tokenize import tokenizer
 from heedful.wide import WidePart
 from heedful.wide.saying import contributions
@@ -62,6 +64,19 @@ class Reader:
             (*(False for _ in added), *(not self.knows(word) for word in own)),
             length < len(tokens.words),
         )
+
+
+def with_looked(view: SentenceView, looked: Looked) -> SentenceView:
+    """Add to a view what the runtime's network looked at."""
+    return replace(
+        view,
+        maps=by_caption(looked.maps),
+        gates=by_caption(looked.gates),
+        fusion=by_caption(looked.fusion),
+        places={caption(place): place for place in looked.maps},
+        weights=looked.weights,
+        chosen=looked.chosen,
+    )
 
 
 def assembled(

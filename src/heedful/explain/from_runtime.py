@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import Reader, assembled, said_beside, with_deletions
+from heedful.explain.assembling import Reader, assembled, said_beside, with_deletions, with_looked
 from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Explanation
 from heedful.explain.legends import POOLINGS, SYSTEMS, System
+from heedful.explain.tags_from_runtime import explain_tags
 from heedful.runtime.asking import Asking, texts_of
 from heedful.runtime.model import Model, finite
+from heedful.runtime.tag_model import Tagger
 
 
 def explain(model: Model, request: str | Sequence[str], *, faithfulness: bool = True) -> Explanation:
@@ -23,7 +25,7 @@ def explain(model: Model, request: str | Sequence[str], *, faithfulness: bool = 
 
     Args:
         model: a model of `heedful.runtime.load`.
-        request: a text, or a pair of texts.
+        request: a text, a pair of texts, or for a model of tags also a sequence of ready-made words.
         faithfulness: also delete the heaviest words of a classified example and see what happens.
 
     Returns:
@@ -34,6 +36,8 @@ def explain(model: Model, request: str | Sequence[str], *, faithfulness: bool = 
         ArtefactError: if the network gives a number that is not finite.
         UsageError: if the folder does not say what an explanation shows.
     """
+    if isinstance(model, Tagger):
+        return explain_tags(model, request)
     program, settings = model.program, model.settings
     if program.shown is None or settings.pooling not in POOLINGS:
         raise UsageError("this folder does not say what an explanation shows; use heedful explain")
@@ -43,20 +47,8 @@ def explain(model: Model, request: str | Sequence[str], *, faithfulness: bool = 
     own = finite("prediction", sight.logits, 1)
     shown = model.decision.shown(model.added(own, words))
     reader = Reader(settings.tokenizer, settings.markup, model.asking.vocabulary.knows, program.shown.prefix)
-    views = [
-        replace(
-            view,
-            maps=by_caption(looked.maps),
-            gates=by_caption(looked.gates),
-            fusion=by_caption(looked.fusion),
-            places={caption(place): place for place in looked.maps},
-            weights=looked.weights,
-            chosen=looked.chosen,
-        )
-        for view, looked in zip(
-            reader.views(texts, [len(each.kept) for each in words]), sight.texts, strict=True
-        )
-    ]
+    plain = reader.views(texts, [len(each.kept) for each in words])
+    views = [with_looked(view, looked) for view, looked in zip(plain, sight.texts, strict=True)]
     explanation = assembled(
         views,
         shown,

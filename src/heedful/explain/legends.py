@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,6 +199,14 @@ def alignment_note(weights: Array) -> str:
         if weights.size and np.allclose(weights.sum(axis=axis), 1, atol=0.02):
             return _ALIGNMENT.format(sums=sums)
     return _ALIGNMENT.format(sums="a cell says how strongly they are compared")
+
+
+def shared_place(place: MapPlace) -> MapPlace:
+    """Return the place that all heads of a layer share which have one mask.
+
+    Heads with a number and a rule, those of MS-SAN, stay apart.
+    """
+    return replace(place, number=None, head=place.head if place.rule else None, axis="")
 
 
 def default_notes(

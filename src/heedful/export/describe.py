@@ -30,10 +30,11 @@ from heedful.models import (
     RelatednessNetwork,
     SentenceEncoder,
     TextNetwork,
+    WordTagger,
 )
 from heedful.nn import Highway, WordEmbedding
 from heedful.nn.heads import ClassifierHead, Matching, RelatednessHead
-from heedful.runtime.program import FORMAT, SIDES, WORDS
+from heedful.runtime.program import EACH, FORMAT, SIDES, WORDS
 from heedful.runtime.settings import MISSING
 
 
@@ -76,7 +77,10 @@ def described(network: nn.Module) -> dict[str, Any]:
         tables["ngrams"] = embedding.ngrams.weight
     read, answer = Recording(network), Recording(network)
     vector = None
-    if isinstance(network, AlignmentNetwork):
+    if isinstance(network, WordTagger):
+        states = encoder_steps(network.sentence_encoder.encoder, read, WORDS)
+        logits = answer.dense(network.output, f"{SIDES[0]}.{states}")
+    elif isinstance(network, AlignmentNetwork):
         logits = alignment_steps(network, read, answer)
     elif isinstance(reader, SentenceEncoder) and reader.window:
         raise NotDescribed('data.truncate = "window": texts are read in windows, which is not described')
@@ -89,6 +93,7 @@ def described(network: nn.Module) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "texts": network.sides,
+        "each": EACH[isinstance(network, WordTagger)],
         "words": {name: read.name(table) for name, table in tables.items()},
         "read": read.steps,
         "answer": answer.steps,

@@ -111,7 +111,7 @@ class Shown:
     deletable: bool = True
 
 
-A = TypeVar("A", bound=_OfTexts)
+A = TypeVar("A")
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,3 @@ CLASSES = Layout[Answer](("prediction", "probability", "warnings"), _class_cells
 GRADES = Layout[Answer](("score", "warnings"), lambda answer: [f"{answer.score:.3f}", answer.remarks])
 NUMBERS = Layout[Answer](("number", "warnings"), lambda answer: [f"{answer.score:.6g}", answer.remarks])
 LABELS = Layout[LabelsAnswer](("labels", "probability", "warnings"), _labels_cells)
-LAYOUTS: dict[str, Layout[Any]] = {
-    "text": CLASSES,
-    "pair": CLASSES,
-    "relatedness": GRADES,
-    "number": NUMBERS,
-    "pair-number": NUMBERS,
-    "labels": LABELS,
-}
-"""``model.task`` to the layout of its answers: the tasks that need no torch to answer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class Asking:
             max_tokens=max_tokens or self.settings.max_tokens,
             truncate=truncate or self.settings.truncate,
         )
-        return Asking(settings, self.vocabulary)
+        return type(self)(settings, self.vocabulary)
 
     def blocks(self, requests: Iterable[object], texts: int) -> Iterator[list[tuple[int, tuple[Words, ...]]]]:
         """Yield numbered requests, several at a time, but not so many that they take much memory.
@@ -91,7 +92,7 @@ class Asking:
             raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
         block, tokens = list[tuple[int, tuple[Words, ...]]](), 0
         for number, request in enumerate(requests, start=1):
-            sides = texts_of(request, number, texts)
+            sides = self.sides(request, number, texts)
             words = tuple(self.words(text, number, place, texts) for place, text in enumerate(sides, start=1))
             block.append((number, words))
             tokens += sum(len(each.ids) for each in words)
@@ -101,16 +102,25 @@ class Asking:
         if block:
             yield block
 
+    def sides(self, request: object, number: int, texts: int) -> tuple[Any, ...]:
+        """Return what `words` takes of each text of a request; see `blocks`."""
+        return texts_of(request, number, texts)
+
     def words(self, text: str, number: int, place: int, texts: int) -> Words:
         """Cut one text into words; see `blocks`."""
         limit, words = self.settings.max_tokens, self.tokenizer.words(text)
-        if len(words) > limit and self.settings.truncate == "error":
+        self.refuse_long(len(words), number, place, texts)
+        return self.looked_up(tuple(words[:limit]), truncated=len(words) > limit)
+
+    def refuse_long(self, length: int, number: int, place: int, texts: int) -> None:
+        """Refuse a text of more words than are allowed, if it may not be truncated."""
+        limit = self.settings.max_tokens
+        if length > limit and self.settings.truncate == "error":
             field = "text" if texts == 1 else f"text {place}"
             raise DataError(
-                f"row {number}, {field}: {len(words)} tokens, at most max_tokens = {limit} allowed. Raise "
+                f"row {number}, {field}: {length} tokens, at most max_tokens = {limit} allowed. Raise "
                 "max_tokens, or choose truncate = 'head' (cut)."
             )
-        return self.looked_up(tuple(words[:limit]), truncated=len(words) > limit)
 
     def looked_up(self, words: tuple[str, ...], *, truncated: bool = False) -> Words:
         """Look words up in the vocabulary."""

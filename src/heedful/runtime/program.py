@@ -19,6 +19,8 @@ from heedful.runtime.steps import WIDEST, Compute, Step
 from heedful.runtime.weights import Weights
 
 FORMAT = 1
+EACH = ("text", "word")
+"""What a network gives logits for: an example as a whole, or each word of its text."""
 WORDS = "words"
 """The value that holds the word vectors of a text."""
 SIDES = ("first", "second")
@@ -34,7 +36,7 @@ class Result:
     """What a network makes of one example.
 
     Attributes:
-        logits: unnormalised scores, [Y].
+        logits: unnormalised scores, [Y]; of a network that answers for each word [L, Y].
         vectors: the vector of each text, [D] each; empty where a network gives none.
     """
 
@@ -105,7 +107,8 @@ class Program:
     Attributes:
         texts: how many texts an example has.
         width: features of a text's vector; 0 where it has none.
-        outputs: how many logits there are.
+        outputs: how many logits there are, of an example or of each word.
+        each: one of `EACH`.
         shown: what an explanation shows; None for a description that does not say it.
 
     Raises:
@@ -122,6 +125,9 @@ class Program:
         self._words = Words(weights, description.get("words"), rows)
         self._read = _Steps("read", description.get("read"), weights)
         self._answer = _Steps("answer", description.get("answer"), weights)
+        self.each = str(description.get("each", "text"))
+        if self.each not in EACH or (self.each == "word" and texts != 1):
+            raise UsageError(f"network: each must be one of {EACH}, word of one text; got {self.each!r:.80}")
         self._logits, self._vector = str(description.get("logits")), description.get("vector")
         prefixes = tuple(f"{side}." for side in SIDES)
         self._needed = frozenset(
@@ -134,7 +140,9 @@ class Program:
         some = (np.array([1, 1]), [np.zeros(1, np.int32)] * 2)
         tried = self.answer([self.read([some] * self.texts)])[0]
         self.width = len(tried.vectors[0]) if tried.vectors else 0
-        self.outputs = len(tried.logits)
+        self.outputs = tried.logits.shape[-1]
+        if self.each == "word" and len(tried.logits) != len(some[0]):
+            raise UsageError(f"network: {len(some[0])} words, and logits of {len(tried.logits)}")
 
     def values(self, ids: Ids) -> Mapping[str, Floats]:
         """Return every value of one text by name, for a network without n-grams; `read` keeps what the answer needs."""
@@ -193,11 +201,15 @@ class Program:
         has_vectors = isinstance(self._vector, str)
         return [
             Result(
-                _value(values, self._logits)[0],
+                self._logits_of(values),
                 tuple(self.vector(text) for text in texts) if has_vectors else (),
             )
             for values, texts in zip(answered, examples, strict=True)
         ]
+
+    def _logits_of(self, values: Mapping[str, Floats]) -> Floats:
+        logits = _value(values, self._logits)
+        return logits if self.each == "word" else logits[0]
 
     def look(self, texts: Sequence[tuple[Ids, Ngrams]]) -> Sight:
         """Read one example and keep what was looked at.
@@ -224,7 +236,7 @@ class Program:
         averaged = frozenset(
             each.place for each in self.shown.read if each.what == "map" and self._read.averages(each.of[0])
         )
-        return Sight(_value(answered, self._logits)[0], looked, alignments, averaged)
+        return Sight(self._logits_of(answered), looked, alignments, averaged)
 
     def run(self, texts: Sequence[Ids]) -> Result:
         """Read the texts of one example, for a network without n-grams, and answer."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.runtime.answers import LAYOUTS
+from heedful.runtime.layouts import LAYOUTS
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.markup import Markup
 from heedful.text.phrases import PhraseRule
@@ -30,7 +30,7 @@ class Settings:
     """What the runtime needs to know of a model.
 
     Attributes:
-        task: one of `heedful.runtime.answers.LAYOUTS`.
+        task: one of `heedful.runtime.layouts.LAYOUTS`.
         tokenizer: name of the tokenizer.
         markup: what becomes of HTML tags and links; see `heedful.text.markup`.
         max_tokens: longest text, in words.
@@ -79,7 +79,7 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
             raise ArtefactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
     model, text, network, run = (_table(config, name, path) for name in ("model", "text", "network", "run"))
     task = model.get("task", "text")
-    if task in ("roles", "tags", "translation"):
+    if task in ("roles", "translation"):
         raise UsageError(
             f"{path}: this is a {task!r} model; the runtime runs {', '.join(LAYOUTS)}. Use heedful predict."
         )

@@ -1,6 +1,8 @@
 """Everything that is particular to a task: one module or folder each, and the table of all of them."""
 
+from heedful.data.readers.reading import RequestFiles
 from heedful.runtime.answers import Answer, LabelsAnswer
+from heedful.runtime.tag_answers import RoleSpan, TagsAnswer
 from heedful.tasks.classification import Predictor
 from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel
@@ -22,11 +24,10 @@ from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer
 from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
-from heedful.tasks.tags import TagsAnswer, TagsModel
-from heedful.tasks.task import Corpora, Files, Place, Prepared, RequestFiles, Shared, Source, Task
+from heedful.tasks.tags import TagsModel
+from heedful.tasks.task import Corpora, Files, Place, Prepared, Shared, Source, Task
 from heedful.tasks.translation.build_translation import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
-from heedful.tasks.words.tagging import RoleSpan
 from heedful.tasks.words.text_model import TextModel
 
 __all__ = [

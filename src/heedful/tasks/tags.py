@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.attention.bio import bio_decode, tag_decode
-from heedful.data.bio import OUTSIDE, begin_numbers, bio_tags, may_follow, role_of, scheme_of
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Ragged, WordTags
-from heedful.data.readers.tag_files import TAG_SUFFIXES, read_tags
+from heedful.data.readers.reading import RequestFiles
+from heedful.data.readers.tag_files import files_of_words, read_tags
 from heedful.data.tokens import TokenisedCorpus
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
@@ -27,63 +26,30 @@ from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_e
 from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.nn.losses import tag_loss
 from heedful.nn.policy import with_policy
+from heedful.runtime.tag_answers import TAGS, TagsAnswer, role_spans
 from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.named_files import check_options, one_file_a_part
 from heedful.tasks.records import Requests, Text, TextSettings
 from heedful.tasks.saved_model import finite
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
-from heedful.tasks.task import Files, RequestFiles
-from heedful.tasks.words.tagging import RoleSpan, TaggingModel, bracketed, remarks_on, role_spans
+from heedful.tasks.task import Files
+from heedful.tasks.words.tagging import TaggingModel
 from heedful.tasks.words.word_task import WordTask
+from heedful.text.bio import (
+    OUTSIDE,
+    begin_numbers,
+    bio_tags,
+    may_follow,
+    role_of,
+    scheme_of,
+    tags_problem,
+)
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
     from heedful.config import DataConfig, RunConfig
     from heedful.explain import Explanation
-
-
-@dataclass(frozen=True)
-class TagsAnswer:
-    """What a model says about one text.
-
-    Attributes:
-        words: the words that were read.
-        offsets: [start, end) of each in the text, in characters; in the words joined by single spaces where the text
-            came as words.
-        tags: the tag of each word.
-        probabilities: of each tag, each word by itself.
-        spans: what BIO or BIOES mark; none where tags are plain.
-        unknown: how many words the model does not know.
-        truncated: whether the text was cut (only when that was asked for).
-    """
-
-    words: tuple[str, ...]
-    offsets: tuple[tuple[int, int], ...]
-    tags: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    spans: tuple[RoleSpan, ...]
-    unknown: int
-    truncated: bool
-
-    @property
-    def remarks(self) -> str:
-        """What a reader of the answer should know; empty where there is nothing."""
-        return ", ".join(remarks_on(self.words, self.unknown, truncated=self.truncated))
-
-    def in_a_line(self) -> str:
-        """Write the words with their tags: ``[PER Ada Lovelace] wrote``, or ``Ada/PROPN wrote/VERB``."""
-        if self.spans or scheme_of(self.tags) != "plain" or set(self.tags) == {OUTSIDE}:
-            return bracketed(self.words, self.spans)
-        return " ".join(f"{word}/{tag}" for word, tag in zip(self.words, self.tags, strict=True))
-
-    def columns(self) -> str:
-        """Write a word and its tag a line, set apart by a tab, and an empty line behind them."""
-        return "".join(f"{word}\t{tag}\n" for word, tag in zip(self.words, self.tags, strict=True))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return asdict(self)
 
 
 class TagsModel(TaggingModel[TagsAnswer]):
@@ -106,10 +72,6 @@ class TagsModel(TaggingModel[TagsAnswer]):
         ends = [may_follow(OUTSIDE, tag, scheme) for tag in self.labels]
         follows, last = (torch.tensor(each, device=scores.device) for each in (table, ends))
         return tag_decode(scores, valid, follows, follows[:, self.labels.index(OUTSIDE)], last)
-
-    def read_file(self, path: Path) -> Corpus:
-        """Read the words of a file to be tagged; see `heedful.data.readers.tag_files.read_tags`."""
-        return read_tags(path, **self.options(), gold=False)
 
     def options(self) -> dict[str, Any]:
         """Return the options that the training file was read with."""
@@ -179,7 +141,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     options = frozenset({"conll"})
     question = "which tag each word of a text has"
     usage = 'model.answer(["a text"])'
-    header = ("tags", "probability", "warnings")
+    header = TAGS.header
     shows_texts = False
 
     def problems(self, config: RunConfig) -> list[str]:
@@ -208,7 +170,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def request_files(self, model: TagsModel) -> RequestFiles:
         """See `Task.request_files`: files of words."""
-        return RequestFiles(TAG_SUFFIXES, model.read_file)
+        return files_of_words(model.options())
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`: in alphabetical order; of spans O, and every mark of every kind."""
@@ -227,10 +189,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def label_problem(self, labels: Sequence[str]) -> str:
         """See `WordTask.label_problem`."""
-        scheme = scheme_of(labels)
-        if scheme != "plain" and tuple(labels) != bio_tags({role_of(tag) for tag in labels} - {""}, scheme):
-            return "tags of spans are O, and each mark of each kind in alphabetical order"
-        return ""
+        return tags_problem(labels)
 
     def network(self, config: ModelConfig, embedding: Embedding) -> Network:
         """See `WordTask.network`."""
@@ -284,8 +243,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def rows(self, answer: TagsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`; the probability is the mean over the words."""
-        mean = f"{np.mean(answer.probabilities):.3f}" if answer.words else ""
-        yield [answer.in_a_line(), mean, answer.remarks]
+        yield TAGS.cells(answer)
 
 
 def _loss(output: NetworkOutput, targets: Tensor, smoothing: float) -> Tensor:

@@ -15,6 +15,7 @@ from torch import nn
 
 from heedful.checked import Settings, read_table
 from heedful.data.examples import Corpus
+from heedful.data.readers.reading import RequestFiles
 from heedful.evaluation import Report
 from heedful.models import ModelConfig
 from heedful.storage.model_folder import ModelFolder
@@ -134,21 +135,6 @@ class Shared:
 
     groups: NDArray[np.int64]
     collate: Callable[[NDArray[np.int64]], Batch]
-
-
-@dataclass(frozen=True)
-class RequestFiles:
-    """Files of requests that a model reads in its own way, beside tables and files of a text a line.
-
-    Attributes:
-        suffixes: how their names end.
-        read: reads one.
-        line_suffixes: further endings of files of a text a line.
-    """
-
-    suffixes: tuple[str, ...] = ()
-    read: Callable[[Path], Corpus] | None = None
-    line_suffixes: tuple[str, ...] = ()
 
 
 class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from heedful.attention.bio import bio_decode
-from heedful.data.bio import begin_numbers, bio_tags, mistake_in
 from heedful.errors import UsageError
+from heedful.text.bio import begin_numbers, bio_tags, mistake_in
 
 TAGS = bio_tags(["A", "B"])
 BEGINS = torch.tensor(begin_numbers(TAGS))

@@ -9,12 +9,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from heedful.data.bio import spans_of
 from heedful.data.readers.role_columns import brackets
 from heedful.evaluation import paired_bootstrap
 from heedful.evaluation.role_counts import Argument, Counts, RoleScores, arguments_of, compare_frames
 from heedful.evaluation.sequences import evaluate_roles
 from heedful.evaluation.statistics import STATISTICS, pack_frames
+from heedful.text.bio import spans_of
 
 
 def tags(text: str) -> tuple[str, ...]:

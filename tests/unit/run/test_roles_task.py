@@ -8,7 +8,6 @@ from typing import cast
 import numpy as np
 import pytest
 
-from heedful.data.bio import bio_tags
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.role_frames import TaggedDataset
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
@@ -16,6 +15,7 @@ from heedful.evaluation import Report
 from heedful.tasks import RolePredictor, TextSettings
 from heedful.tasks.roles.roles_task import RolesTask
 from heedful.tasks.words.tagging import TaggedWords
+from heedful.text.bio import bio_tags
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ["the", "lamp", "glows", "and", "keeps", "us", "warm"]

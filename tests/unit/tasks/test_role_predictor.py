@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from heedful.data.bio import bio_tags
 from heedful.data.examples import Corpus
 from heedful.data.readers.role_files import read_roles
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, TaggerConfig
 from heedful.tasks import PredicateAnswer, RoleAnswer, RolePredictor, TextSettings, build_network
+from heedful.text.bio import bio_tags
 from heedful.text.vocabulary import Vocabulary
 
 TAGS = bio_tags(["ARG1", "V"])

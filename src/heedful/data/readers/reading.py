@@ -6,12 +6,13 @@ import codecs
 import csv
 import io
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from heedful.data.examples import Corpus
 from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
 from heedful.errors import UsageError, nearest
 from heedful.text.limits import LINE
@@ -24,6 +25,21 @@ _OTHERS = (";", "\t", "|", ",")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RequestFiles:
+    """Files of requests that a model reads in its own way, beside tables and files of a text a line.
+
+    Attributes:
+        suffixes: how their names end.
+        read: reads one.
+        line_suffixes: further endings of files of a text a line.
+    """
+
+    suffixes: tuple[str, ...] = ()
+    read: Callable[[Path], Corpus] | None = None
+    line_suffixes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

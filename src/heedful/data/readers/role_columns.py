@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.data.bio import Span, tags_of
 from heedful.data.examples import Corpus, Frame
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.text_lines import find_file, numbered_blocks
 from heedful.errors import DataError, UsageError, nearest
+from heedful.text.bio import Span, tags_of
 
 NESTED = "predicate whose spans nest or overlap"
 NONE = "-"

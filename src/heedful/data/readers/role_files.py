@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from heedful.data.bio import Span
 from heedful.data.examples import Corpus, Frame
 from heedful.data.parses import is_number, is_word
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.role_columns import read_role_columns, tags_or_none
 from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_blocks
 from heedful.errors import DataError, UsageError
+from heedful.text.bio import Span
 
 _MARK = "# global.columns ="
 _USUAL = [

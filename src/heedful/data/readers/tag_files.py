@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from heedful.data.bio import Scheme, mistake_at, scheme_of, spans_of, tags_of
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.parses import CONLLU_FIELDS, conllu_words
 from heedful.data.readers.corpus_builder import CorpusBuilder
+from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.text_lines import find_file, numbered_blocks
 from heedful.errors import DataError, UsageError
+from heedful.text.bio import Scheme, mistake_at, scheme_of, spans_of, tags_of
 
 TAG_SUFFIXES = (".conll", ".conllu", ".bio", ".iob", ".iob2", ".bioes", ".tags")
 """Names of files of words that are given to a model to be tagged; a file to train on may have any name."""
@@ -79,6 +80,18 @@ def read_tags(
     if repaired:
         _LOG.warning("%s: the tags of %d sentences were repaired", file, repaired)
     return builder.build()
+
+
+def files_of_words(options: Mapping[str, Any]) -> RequestFiles:
+    """Return which files hold words to be tagged, and how they are read.
+
+    Args:
+        options: those that the training file was read with.
+
+    Returns:
+        The files.
+    """
+    return RequestFiles(TAG_SUFFIXES, lambda path: read_tags(path, **options, gold=False))
 
 
 def _sentences(

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from heedful.attention.bio import bio_decode
 from heedful.data.batching import collate
-from heedful.data.bio import begin_numbers
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.readers.role_files import read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames
 from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
+from heedful.runtime.tag_answers import role_spans
 from heedful.structures import Batch
 from heedful.tasks.records import Requests, Text
 from heedful.tasks.roles.role_predicates import (
@@ -33,7 +33,8 @@ from heedful.tasks.roles.role_predicates import (
     senses_of,
 )
 from heedful.tasks.saved_model import finite
-from heedful.tasks.words.tagging import TaggingModel, role_spans
+from heedful.tasks.words.tagging import TaggingModel
+from heedful.text.bio import begin_numbers
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation

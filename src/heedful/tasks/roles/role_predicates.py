@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.bio import spans_of
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_columns import NONE, brackets
 from heedful.data.tokens import place as name_row
 from heedful.errors import DataError, UsageError
-from heedful.tasks.words.tagging import RoleSpan, bracketed, remarks_on
+from heedful.runtime.tag_answers import RoleSpan, bracketed, remarks_on
+from heedful.text.bio import spans_of
 from heedful.text.tokenize import tokenizer
 
 Predicates = Sequence[Sequence[int]]

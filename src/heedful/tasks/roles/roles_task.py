@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from heedful.data.bio import begin_numbers, bio_tags, role_of
 from heedful.data.examples import Corpus, Ragged
+from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.role_files import ROLE_SUFFIXES, read_roles
 from heedful.data.role_frames import NOT_COUNTED, TaggedDataset, collate_frames, encode_frames
@@ -33,8 +33,9 @@ from heedful.tasks.records import TextSettings
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import RoleAnswer
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
-from heedful.tasks.task import Files, RequestFiles
+from heedful.tasks.task import Files
 from heedful.tasks.words.word_task import WordTask
+from heedful.text.bio import begin_numbers, bio_tags, role_of
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective
 

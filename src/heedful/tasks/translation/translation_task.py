@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from heedful.data.bitext import ParallelDataset, collate_parallel, encode_parallel
 from heedful.data.examples import Corpus
 from heedful.data.readers.line_files import parallel_files, read_parallel
+from heedful.data.readers.reading import RequestFiles
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.evaluation.sequences import evaluate_translations
@@ -28,7 +29,7 @@ from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.named_files import check_options, find_named, published, sum_of
 from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
-from heedful.tasks.task import Files, Place, Prepared, RequestFiles, Source, Task
+from heedful.tasks.task import Files, Place, Prepared, Source, Task
 from heedful.tasks.translation.build_translation import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.words.word_task import text_settings

@@ -11,78 +11,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from heedful.data.bio import Span, spans_of
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
 from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
+from heedful.explain.legends import shared_place
+from heedful.explain.tags_from_runtime import MANY, NOTE
 from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel
 from heedful.text.tokenize import tokenizer
-
-_MANY = 8
-"""More maps than this are shown as means over the heads of a layer that share a mask."""
-_NOTE = "The probability is the mean over the words of that of their tags, each word by itself."
-
-
-@dataclass(frozen=True)
-class RoleSpan:
-    """Words that belong together.
-
-    Attributes:
-        role: what they are. Around a predicate, V is the predicate, C-X continues X, R-X refers to it.
-        start: place of the first word, from 0.
-        end: the place after the last word.
-        text: the words as they stand in the text.
-        probability: mean probability of the tags of its words, each by itself.
-    """
-
-    role: str
-    start: int
-    end: int
-    text: str
-    probability: float
-
-
-def role_spans(
-    tags: Sequence[str], probabilities: Sequence[float], offsets: Sequence[tuple[int, int]], text: str
-) -> tuple[RoleSpan, ...]:
-    """Turn the tags of a sentence into spans.
-
-    Args:
-        tags: one a word.
-        probabilities: of each tag.
-        offsets: of each word in the text.
-        text: the text.
-
-    Returns:
-        The spans in order.
-    """
-
-    def told(span: Span) -> RoleSpan:
-        own = probabilities[span.start : span.end]
-        words = text[offsets[span.start][0] : offsets[span.end - 1][1]]
-        return RoleSpan(span.role, span.start, span.end, words, sum(own) / len(own))
-
-    return tuple(told(span) for span in spans_of(tags))
-
-
-def bracketed(words: Sequence[str], spans: Sequence[RoleSpan]) -> str:
-    """Write spans in a line, ``[ARG0 The cat] [V sat] [ARGM-LOC on the mat]``, words set apart by spaces."""
-    opening = {span.start: f"[{span.role} " for span in spans}
-    closing = {span.end - 1 for span in spans}
-    return " ".join(
-        f"{opening.get(place, '')}{word}{']' if place in closing else ''}" for place, word in enumerate(words)
-    )
-
-
-def remarks_on(words: Sequence[str], unknown: int, *, truncated: bool) -> list[str]:
-    """Return what a reader of tagged words should know of how the text was read."""
-    return [
-        *([] if words else ["text without words"]),
-        *([f"{unknown} of {len(words)} words unknown"] if unknown else []),
-        *([f"cut to {len(words)} words"] if truncated else []),
-    ]
 
 
 @dataclass(frozen=True)
@@ -193,14 +130,14 @@ class TaggingModel(TextModel[A_co]):
             tree_distances=[side.tree_distance for side in batch.sides],
             chosen=[policy.chosen for policy in output.policies] or None,
             system=SYSTEMS.get(self.model.encoder, System(self.model.encoder)),
-            notes={"probability": _NOTE},
+            notes={"probability": NOTE},
         )
 
 
 def _with_means(output: NetworkOutput) -> NetworkOutput:
     """Return the output with the maps of many heads averaged: eight heads in ten layers are too many pictures."""
     (trace,) = output.traces
-    if len(trace.context.maps) <= _MANY:
+    if len(trace.context.maps) <= MANY:
         return output
     context = replace(trace.context, maps=_means(trace.context.maps))
     return replace(output, traces=(SideTrace(context, trace.pooled),))
@@ -210,7 +147,5 @@ def _means(maps: Maps) -> dict[MapPlace, Tensor]:
     grouped: dict[MapPlace, list[Tensor]] = {}
     for place, weights in maps.items():
         plain = weights.mean(dim=-1) if weights.dim() > 3 else weights
-        # Heads with a number and a rule, those of MS-SAN, stay apart.
-        shared = replace(place, number=None, head=place.head if place.rule else None, axis="")
-        grouped.setdefault(shared, []).append(plain)
+        grouped.setdefault(shared_place(place), []).append(plain)
     return {place: torch.stack(own).mean(dim=0) for place, own in grouped.items()}

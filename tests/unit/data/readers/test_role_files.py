@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from heedful.data.bio import bio_tags
 from heedful.data.encoding import encode
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_files import is_role_file, read_roles, read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames, encode_frames
 from heedful.data.tokens import tokenise_corpus
 from heedful.errors import DataError, UsageError
+from heedful.text.bio import bio_tags
 from heedful.text.vocabulary import Vocabulary
 
 PROPS = """\

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.data.bio import bio_tags, mistake_in, scheme_of, spans_of, tags_of
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.data.readers.tag_files import read_tags
 from heedful.data.tokens import tokenise_corpus
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
+from heedful.text.bio import bio_tags, mistake_in, scheme_of, spans_of, tags_of
 from heedful.text.vocabulary import Vocabulary
 
 CONLL = """\

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from heedful.data.bio import Span, bio_tags, mistake_in, spans_of, tags_of
 from heedful.data.readers.role_columns import brackets
+from heedful.text.bio import Span, bio_tags, mistake_in, spans_of, tags_of
 
 
 def test_tags_and_brackets_are_the_spans() -> None:

@@ -58,6 +58,14 @@ def role_of(tag: str) -> str:
     return "" if tag == OUTSIDE else tag[2:]
 
 
+def tags_problem(tags: Sequence[str]) -> str:
+    """Say what is wrong with the tags that a model knows: those of spans have one order; empty where nothing is."""
+    scheme = scheme_of(tags)
+    if scheme != "plain" and tuple(tags) != bio_tags({role_of(tag) for tag in tags} - {""}, scheme):
+        return "tags of spans are O, and each mark of each kind in alphabetical order"
+    return ""
+
+
 def begin_numbers(tags: Sequence[str]) -> list[int]:
     """Say which tag each tag may follow beside itself.
 

@@ -1,0 +1,70 @@
+"""Explanations of tags without torch; see `heedful.tasks.words.tagging` for the same with torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heedful.errors import UsageError
+from heedful.explain.assembling import assembled, with_looked
+from heedful.explain.captions import caption
+from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.legends import SYSTEMS, System, shared_place
+from heedful.runtime.answers import Shown
+from heedful.runtime.model import finite
+from heedful.runtime.tag_model import Tagger
+from heedful.structures import MapPlace
+
+MANY = 8
+"""More maps than this are shown as means over the heads of a layer that share a mask."""
+NOTE = "The probability is the mean over the words of that of their tags, each word by itself."
+
+
+def explain_tags(model: Tagger, request: str | Sequence[str]) -> Explanation:
+    """Show what a model looked at when it gave the words of one text their tags.
+
+    Args:
+        model: the model.
+        request: a text, or a sequence of ready-made words.
+
+    Returns:
+        The record that the pictures are drawn from; its one label is the text with its tags.
+
+    Raises:
+        DataError: if the request is not what the model takes, or too long.
+        ArtefactError: if the network gives a number that is not finite.
+        UsageError: if the text has no words, or the folder does not say what an explanation shows.
+    """
+    program, settings = model.program, model.settings
+    if program.shown is None:
+        raise UsageError("this folder does not say what an explanation shows; use heedful explain")
+    words = model.placed(request)
+    if not words.kept:
+        raise UsageError("the text has no words, so there is nothing to explain")
+    sight = program.look([(words.ids, words.ngrams)])
+    answer = model.tagged(finite("prediction", sight.logits, 1), words)
+    unknown = tuple(not model.asking.vocabulary.knows(word) for word in words.kept)
+    view = SentenceView("text", words.text, words.kept, words.spans, unknown, words.truncated)
+    looked, averaged = sight.texts[0], sight.averaged
+    if len(looked.maps) > MANY:
+        looked, averaged = replace(looked, maps=_means(looked.maps)), frozenset()
+    mean = float(np.mean(answer.probabilities, dtype=np.float64))
+    return assembled(
+        [with_looked(view, looked)],
+        Shown((answer.in_a_line(),), (mean,)),
+        SYSTEMS.get(settings.encoder, System(settings.encoder)),
+        "source2token",
+        alignments={},
+        averaged={caption(place): place.axis or "features" for place in averaged},
+        notes={"probability": NOTE},
+    )
+
+
+def _means(maps: Mapping[MapPlace, Any]) -> dict[MapPlace, Any]:
+    grouped: dict[MapPlace, list[Any]] = {}
+    for place, weights in maps.items():
+        grouped.setdefault(shared_place(place), []).append(weights)
+    return {place: np.mean(own, axis=0) for place, own in grouped.items()}

@@ -1,0 +1,126 @@
+"""A model folder, read and checked without torch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from heedful.errors import ArtefactError, UsageError
+from heedful.runtime.asking import Asking
+from heedful.runtime.deciding import Decision
+from heedful.runtime.kernels import Floats
+from heedful.runtime.model import Model
+from heedful.runtime.program import Program
+from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
+from heedful.runtime.tag_model import PlacedAsking, Tagger
+from heedful.runtime.weights import Weights
+from heedful.storage.folders import read_settled
+from heedful.storage.manifest import (
+    CONFIG,
+    LABELS,
+    MODEL_FILES,
+    REMEDY,
+    VOCABULARY,
+    WEIGHTS,
+    read_json,
+    read_text,
+    refuse_without_model,
+    verify_manifest,
+)
+from heedful.text.bio import tags_problem
+from heedful.text.vocabulary import Vocabulary, vocabulary_from_json
+from heedful.wide import WidePart
+
+
+def load(folder: Path | str) -> Model:
+    """Read a model folder, checking every file against its checksum; torch is not needed.
+
+    Args:
+        folder: a model folder that ``heedful train`` or ``heedful export`` wrote, or the run folder that holds it.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtefactError: if a file is missing, altered, of another version or not finite; names it and says what to do.
+        UsageError: if this model needs more than the runtime has; says what.
+    """
+    path = Path(folder)
+    inner = path / "model"
+    if os.path.isdir(inner) and not os.path.exists(path / WEIGHTS):
+        path = inner
+    return read_settled(path, _load)
+
+
+def _load(path: Path) -> Model:
+    refuse_without_model(path)
+    verify_manifest(path, MODEL_FILES)
+    settings = read_settings(read_json(path / CONFIG, dict), path)
+    labels = read_json(path / LABELS, list)
+    if not all(isinstance(label, str) for label in labels):
+        raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
+    if settings.task == "tags" and (problem := tags_problem(labels)):
+        raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
+    vocabulary = vocabulary_from_json(read_text(path / VOCABULARY), str(path / VOCABULARY))
+    if not isinstance(vocabulary, Vocabulary):
+        raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")
+    weights = Weights(path / WEIGHTS)
+    try:
+        rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
+        program = Program(settings.network, weights, rows)
+        if program.texts != (2 if settings.task in PAIRS else 1):
+            raise UsageError(f"{settings.task!r}, and a network of {program.texts} text(s)")
+        if settings.outputs not in (None, program.outputs):
+            raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
+        decision = _decision(settings, labels, weights, program)
+        if settings.wide and settings.task == "tags":
+            raise UsageError("a task of tags of words has no wide part")
+        wide = _wide(settings, weights, program.outputs) if settings.wide else None
+    except UsageError as error:
+        raise ArtefactError(
+            f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
+        ) from error
+    if settings.task == "tags":
+        return Tagger(PlacedAsking(settings, vocabulary), program, decision)
+    return Model(Asking(settings, vocabulary), program, decision, wide)
+
+
+def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision:
+    """Read what turns the logits into answers, and check that it is there for each of them."""
+    task, outputs = settings.task, program.outputs
+    wanted = 0 if task in UNNAMED else outputs
+    if (task == "tags") != (program.each == "word"):
+        raise UsageError(f"{task!r}, and a network that answers for each {program.each}")
+    if len(labels) != wanted or len(set(labels)) != len(labels) or (task in NUMBERS and outputs != 1):
+        raise UsageError(f"{task!r} with {len(labels)} labels, and a network of {outputs} outputs")
+    if task in NUMBERS:
+        scale = _numbers_of(settings, weights, "scale", 4)
+        return Decision(task, (), numbers=(float(scale[2]), float(scale[3])))
+    if task == "labels":
+        thresholds = _numbers_of(settings, weights, "thresholds", outputs)
+        return Decision(task, tuple(labels), thresholds=thresholds.astype(np.float64))
+    names = tuple(labels) or tuple(str(grade) for grade in range(1, outputs + 1))
+    return Decision(task, names, settings.temperature)
+
+
+def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> Floats:
+    """Return a small tensor that the description of the network names beside its steps."""
+    name = settings.network.get(role)
+    if not isinstance(name, str):
+        raise UsageError(f"network: {role} must be the name of a tensor; got {name!r:.80}")
+    if weights.raw(name).shape != (count,):
+        raise UsageError(f"tensor {name!r:.200} must hold {count} numbers")
+    return weights.floats(name)
+
+
+def _wide(settings: Settings, weights: Weights, outputs: int) -> WidePart:
+    names = ("numbers", "rarity", "weights", "bias")
+    numbers, rarity, table, bias = (np.array(weights.raw(f"wide.{name}")) for name in names)
+    if numbers.dtype != np.int32 or {rarity.dtype, table.dtype, bias.dtype} != {np.dtype(np.float32)}:
+        raise UsageError("the tensors of the wide part are of another kind of number")
+    if bias.shape != (outputs,):
+        raise UsageError(f"the wide part has {bias.shape} outputs, the network {outputs}")
+    return WidePart(settings.phrases, numbers, rarity, table, bias, settings.wide)

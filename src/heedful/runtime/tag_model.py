@@ -1,0 +1,122 @@
+"""A model that gives every word of a text a tag, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from heedful.errors import ArtefactError
+from heedful.runtime.asking import Asking, Request, Words, texts_of
+from heedful.runtime.kernels import Floats
+from heedful.runtime.model import Model
+from heedful.runtime.tag_answers import TagsAnswer, role_spans
+from heedful.runtime.tag_paths import TagPaths
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWords(Words):
+    """The words of one text with their places in it.
+
+    Attributes:
+        text: the text; of ready-made words these words with single spaces between them.
+        spans: [start, end) of each word in the text, in characters.
+    """
+
+    text: str = ""
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+class PlacedAsking(Asking):
+    """Turns a request into words with their places; a request is a text, or a sequence of ready-made words."""
+
+    def sides(self, request: object, number: int, texts: int) -> tuple[str | tuple[str, ...], ...]:
+        """See `Asking.sides`."""
+        ready = isinstance(request, Sequence) and not isinstance(request, str)
+        if ready and all(isinstance(word, str) for word in cast("Sequence[object]", request)):
+            return (tuple(cast("Sequence[str]", request)),)
+        return texts_of(request, number, texts)
+
+    def words(self, text: str | Sequence[str], number: int, place: int, texts: int) -> PlacedWords:
+        """See `Asking.words`."""
+        if isinstance(text, str):
+            tokens = self.tokenizer.tokens(text)
+            words, spans = tokens.words, tokens.spans
+        else:
+            words = tuple(piece for word in text for piece in self.tokenizer.split_word(word))
+            text, ends = " ".join(words), np.cumsum([len(word) + 1 for word in words]).tolist()
+            spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
+        limit = self.settings.max_tokens
+        self.refuse_long(len(words), number, place, texts)
+        read = self.looked_up(words[:limit], truncated=len(words) > limit)
+        return PlacedWords(
+            read.ids, read.ngrams, read.unknown, read.truncated, read.kept, text, spans[:limit]
+        )
+
+
+class Tagger(Model):
+    """A network that gives every word a tag; see `Model`."""
+
+    def logits(self, requests: Iterable[Request]) -> Floats:
+        """Return the scores of the tags of all words, those of each text behind those of the one before, [T, Y]."""
+        rows = [logits for logits, _ in self._run(requests)]
+        return np.concatenate(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
+
+    def predict(self, requests: Iterable[Request]) -> Iterator[TagsAnswer]:
+        """Tag the words of texts; see `Model.predict`.
+
+        Args:
+            requests: strings, or sequences of ready-made words.
+
+        Yields:
+            One answer a text, in order.
+
+        Raises:
+            DataError: naming the request, if it is neither, or too long.
+            ArtefactError: if the network gives a number that is not finite.
+            UsageError: if it is one string and no list.
+        """
+        for logits, (words,) in self._run(requests):
+            yield self.tagged(logits, cast(PlacedWords, words))
+
+    def placed(self, request: Request) -> PlacedWords:
+        """Return the words of one request; errors as in `predict`."""
+        (text,) = self.asking.sides(request, 1, 1)
+        return cast(PlacedWords, self.asking.words(text, 1, 1, 1))
+
+    @cached_property
+    def paths(self) -> TagPaths:
+        """Which tags fit together."""
+        return TagPaths(self.decision.names)
+
+    def tagged(self, logits: Floats, words: PlacedWords) -> TagsAnswer:
+        """Answer for one text.
+
+        Args:
+            logits: what the network gave, [L, Y].
+            words: what it read.
+
+        Returns:
+            The answer.
+
+        Raises:
+            ArtefactError: if the network does not give one row for each word.
+        """
+        if len(logits) != len(words.kept):
+            raise ArtefactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
+        scores = log_softmax(logits)
+        numbers = self.paths.of(scores)
+        tags = tuple(self.decision.names[number] for number in numbers.tolist())
+        shares = tuple(np.exp(scores[np.arange(len(numbers)), numbers]).tolist())
+        spans = role_spans(tags, shares, words.spans, words.text) if self.paths.marks_spans else ()
+        return TagsAnswer(words.kept, words.spans, tags, shares, spans, words.unknown, words.truncated)
+
+
+def log_softmax(logits: Floats) -> Floats:
+    """Return log-probabilities of rows of logits, [L, Y]."""
+    low = logits - logits.max(axis=1, keepdims=True, initial=-np.inf)
+    scores: Floats = low - np.log(np.exp(low).sum(axis=1, keepdims=True))
+    return scores
