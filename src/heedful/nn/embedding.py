@@ -93,6 +93,7 @@ class WordEmbedding(Embedding):
             self.register_buffer("weight", rows)
         self.register_buffer("frozen", frozen.to(torch.float16))
         self.row_dropout = row_dropout
+        self._mask_row, self._mask_share = 0, 0.0
         self.ngrams: nn.EmbeddingBag | None = None
         if ngrams is not None:
             if ngrams.shape[1:] != (width,):
@@ -108,9 +109,22 @@ class WordEmbedding(Embedding):
         """Features D of a word vector."""
         return self.weight.shape[1]
 
+    def mask_words(self, row: int, share: float) -> None:
+        """Replace words by a masked word from now on, in training mode alone.
+
+        Args:
+            row: of the masked word in the trained table.
+            share: the probability of each word, drawn from torch's global generator; 0 draws nothing.
+        """
+        self._mask_row, self._mask_share = row, share
+
     def embed(self, sentences: Sentences) -> Embedded:
         """See `Embedding.embed`."""
-        x = self(sentences.ids)
+        ids, masked = sentences.ids, None
+        if self.training and self._mask_share:
+            masked = (torch.rand(ids.shape, device=ids.device) < self._mask_share) & (ids != 0)
+            ids = ids.masked_fill(masked, self._mask_row)
+        x = self(ids)
         if self.ngrams is None:
             return Embedded(x)
         if sentences.spellings is None:
@@ -118,7 +132,8 @@ class WordEmbedding(Embedding):
         if self.training and self.row_dropout:
             x = x * (torch.rand_like(x[..., :1]) >= self.row_dropout)
         spelled = self.ngrams(sentences.spellings.rows, sentences.spellings.offsets)
-        return Embedded(x + functional.embedding(sentences.spellings.places, spelled))
+        spellings = functional.embedding(sentences.spellings.places, spelled)
+        return Embedded(x + (spellings if masked is None else spellings.masked_fill(masked[..., None], 0)))
 
     def forward(self, ids: Tensor) -> Tensor:
         """Look up.

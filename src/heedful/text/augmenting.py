@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-MASK = "[MASK]"
-"""Stands for a word that was taken away; no vocabulary knows it."""
+from heedful.text.vocabulary import MASK
+
 _LONGEST_RUN = 5
 Words = tuple[str, ...]
 

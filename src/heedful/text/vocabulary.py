@@ -27,6 +27,9 @@ PADDING = 0
 UNKNOWN = 1
 FORMAT = 1
 
+MASK = "[MASK]"
+"""Stands for a word that was taken away. A vocabulary knows it if its network was trained with masked words."""
+
 OutOfVocabulary = Literal["unknown", "hash", "nearest"]
 
 
@@ -96,6 +99,7 @@ class Vocabulary:
         oov: OutOfVocabulary = "unknown",
         buckets: int = 100,
         ngrams: NgramRule | None = None,
+        masked: bool = False,
     ) -> Vocabulary:
         """Build from the word counts of the training data.
 
@@ -108,6 +112,7 @@ class Vocabulary:
             oov: see the class.
             buckets: see the class; read by `hash` alone.
             ngrams: see the class.
+            masked: whether `MASK` gets a trained row, after the words of the training data.
 
         Returns:
             The vocabulary; equal input gives an equal one whatever its order.
@@ -122,6 +127,9 @@ class Vocabulary:
             folded[word.lower() if lowercase else word] += count
         frequent = [word for word, count in folded.items() if count >= min_count]
         trainable = sorted(frequent, key=lambda word: (-folded[word], word))
+        mask = MASK.lower() if lowercase else MASK
+        if masked and mask not in frequent:
+            trainable.append(mask)
         extra = {word.lower() if lowercase else word for word in pretrained}.difference(trainable)
         known = extra.union(trainable)
         bases = {
@@ -150,9 +158,14 @@ class Vocabulary:
         """Rows of the table of n-grams; 0 where there is none."""
         return 0 if self.ngrams is None else self.ngrams.rows
 
+    @property
+    def mask_row(self) -> int | None:
+        """Row of `MASK`; None where it has none, because no words were masked in training."""
+        return self._rows.get(self._fold(MASK))
+
     def rows_of_ngrams(self, word: str) -> NDArray[np.int32]:
-        """Return the rows of a word's n-grams; none where there is no table of them."""
-        if self.ngrams is None:
+        """Return the rows of a word's n-grams; none where there is no table of them, and none of `MASK`."""
+        if self.ngrams is None or word == MASK:
             return np.zeros(0, np.int32)
         return self.ngrams.rows_of(word if self.ngrams.cased else self._fold(word))
 

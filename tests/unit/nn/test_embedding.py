@@ -7,6 +7,7 @@ import torch
 
 from heedful.errors import UsageError
 from heedful.nn import WordEmbedding
+from heedful.structures import Sentences, Spellings
 
 IDS = torch.tensor([[2, 1, 4, 2, 0], [6, 5, 3, 0, 0]])
 
@@ -105,3 +106,28 @@ def test_a_table_without_its_two_zero_rows_is_refused(shape: tuple[int, ...]) ->
 def test_tables_of_different_width_are_refused() -> None:
     with pytest.raises(UsageError, match=r"frozen must be \[F, 3\], the width of trained; got \[4, 2\]"):
         WordEmbedding(torch.zeros(5, 3), torch.zeros(4, 2))
+
+
+def test_words_are_masked_in_training_alone_and_padding_never() -> None:
+    torch.manual_seed(0)
+    ids = torch.randint(2, 5, (40, 50))
+    ids[:, 30:] = 0
+    sentences = Sentences(ids, ids != 0)
+    embedding = WordEmbedding(torch.randn(6, 3))
+    embedding.mask_words(5, 0.3)
+    masked = (embedding.embed(sentences).tokens == embedding.weight[5]).all(-1)
+    assert 0.25 < masked[:, :30].float().mean() < 0.35
+    assert not masked[:, 30:].any()
+    embedding.eval()
+    assert torch.equal(embedding.embed(sentences).tokens, embedding(ids))
+
+
+def test_a_masked_word_has_no_spelling() -> None:
+    embedding = WordEmbedding(torch.zeros(6, 3), ngrams=torch.ones(4, 3), row_dropout=0.0)
+    with torch.no_grad():
+        embedding.weight[5] = 7.0
+    embedding.mask_words(5, 1.0)
+    ids = torch.tensor([[2, 3]])
+    spellings = Spellings(torch.tensor([[0, 1]]), torch.tensor([0, 1]), torch.tensor([0, 1, 2]))
+    given = Sentences(ids, ids != 0, spellings=spellings)
+    assert torch.equal(embedding.embed(given).tokens, torch.full((1, 2, 3), 7.0))

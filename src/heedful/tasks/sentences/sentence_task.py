@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=SentenceModel[Any])
 
-WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout"})
+WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout", "train.word_mask"})
 """Settings of texts that are read as words."""
 SENTENCES: frozenset[str] = WORDS | {"model.pooling", "model.hidden"}
 """Settings of networks that give one row of numbers for a text or a pair."""

@@ -99,17 +99,25 @@ class Pretrained:
     files: tuple[Path, ...] = ()
     encoder: EncoderFiles | None = None
 
-    def vocabulary(self, text: TextConfig, counts: Mapping[str, int]) -> AnyVocabulary:
+    def vocabulary(self, text: TextConfig, counts: Mapping[str, int], *, masked: bool) -> AnyVocabulary:
         """Make the vocabulary of training words, and of further words with a vector.
 
         Args:
             text: the settings.
             counts: word to how often the training part holds it.
+            masked: whether a masked word has a row of its own.
 
         Returns:
             The vocabulary.
+
+        Raises:
+            UsageError: if words are to be masked before a pretrained encoder.
         """
         if self.encoder is not None:
+            if masked:
+                raise UsageError(
+                    "train.word_mask: a pretrained encoder has no row of ours for a masked word; set train.word_mask=0"
+                )
             return PieceVocabulary(self.encoder.rules)
         return Vocabulary.build(
             counts,
@@ -119,6 +127,7 @@ class Pretrained:
             baseforms=self.baseforms,
             oov=text.oov,
             ngrams=NgramRule(text.subwords, cased=text.subword_case) if text.subwords else None,
+            masked=masked,
         )
 
     def words(self, config: RunConfig, vocabulary: AnyVocabulary, tokenizer: str) -> Words:

@@ -168,6 +168,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                     torch.from_numpy(words.table.frozen),
                     None if ngrams is None else torch.from_numpy(ngrams),
                 )
+                if (mask_row := words.vocabulary.mask_row) is not None:
+                    embedding.mask_words(mask_row, config.train.word_mask)
                 network = self.network(model, embedding)
         model = replace(model, width=network.sentence_encoder.embedding.width)
         text = replace(text_settings(config), tokenizer=words.tokenizer)
@@ -236,6 +238,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             "text": asdict(config.text),
             "seed": config.train.seed,
             **self.cache_settings(config),
+            **({"masked": True} if config.train.word_mask else {}),
             **({} if parser is None else {"parser": parser.identity}),
             **({} if pretrained.encoder is None else {"pieces": asdict(pretrained.encoder.rules)}),
         }
@@ -273,7 +276,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                     further.examples, config.text.tokenizer, further.source, markup=config.text.markup
                 ).counts()
             )
-        vocabulary = pretrained.vocabulary(config.text, counts)
+        vocabulary = pretrained.vocabulary(config.text, counts, masked=config.train.word_mask > 0)
         datasets = {
             name: self.encode(
                 corpus,
