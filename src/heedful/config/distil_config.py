@@ -34,7 +34,8 @@ class DistilConfig(Settings):
             which is dropped after training; 0 for none.
         augment: changed copies of each training text that are drawn (Tang et al., 2019); copies that came out alike
             count once.
-        mask: probability that a word of a copy becomes [MASK], which has a row of its own if ``train.word_mask`` is above 0.
+        mask: probability that a word of a copy becomes [MASK], which has a row of its own if ``train.word_mask`` is
+            above 0.
         swap: probability that it becomes another word of the same kind.
         ngram: probability that of a copy only a run of 1 to 5 words is left.
         kind: what a kind of word is: "relation", the word's relation in the tree of the parser that the package

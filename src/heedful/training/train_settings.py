@@ -78,8 +78,8 @@ class TrainSettings(Settings):
             ``N / (classes * examples of the class)``, so that every class counts the same in all.
         class_weights: class name to a factor on top of that, for classes that matter more or less than others.
         label_smoothing: share of the target probability that is spread evenly over all classes.
-        word_mask: share of the words that are masked in training, drawn anew at every step. A masked word has one trained
-            row of its own, which `heedful explain` then reads in the place of a word that it takes away.
+        word_mask: share of the words that are masked in training, drawn anew at every step. A masked word has one
+            trained row of its own, which `heedful explain` then reads in the place of a word that it takes away.
         evaluate_train: whether the training split is measured too, once, with the best weights.
         shards: pieces each batch is cut into, each with its own dropout seed. A multiple of the number of processes;
             one process with the same number of shards takes the same steps.
