@@ -39,9 +39,10 @@ def command(
 ) -> None:
     """Write MODEL for use without torch; name at least one target.
 
-    The folders are for heedful-runtime: they have a description of the network beside its weights, are checked like
-    every model folder, and keep the words, labels and settings. With --int8 each row of a matrix has its own scale.
-    heedful itself reads the folder that training wrote.
+    The folders are for heedful-runtime and for heedful itself: they have a description of the network beside its
+    weights, are checked like every model folder, and keep the words, labels and settings. With --int8 each row of a
+    matrix has its own scale. A model that heedful-runtime cannot run gets a folder for heedful alone, and the command
+    says why.
 
     The ONNX file has plain operators of opset 18 and holds words, labels, temperature and tokenizer as metadata. Its
     inputs are word ids, 0 at padding, in batches of any size and length. --check fails with code 1, and writes nothing,
@@ -53,10 +54,11 @@ def command(
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check
     """
     from heedful.errors import UsageError
-    from heedful.export.describe import described
+    from heedful.export.describe import describe, described
     from heedful.export.folder import export_folder
     from heedful.export.onnx_file import export_onnx
     from heedful.page import export_page
+    from heedful.runtime.settings import MISSING
     from heedful.storage.model_folder import load_model_folder
     from heedful.tasks import load_model, model_folder
 
@@ -68,7 +70,8 @@ def command(
     if check and onnx is None:
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
     path = model_folder(model)
-    description, folder = described(load_model(path).network), load_model_folder(path)
+    network, folder = load_model(path).network, load_model_folder(path)
+    description = describe(network) if onnx is None and page is None else described(network)
     for numbers, target in targets.items():
         if target is not None:
             if target.resolve() == path.resolve():
@@ -77,7 +80,8 @@ def command(
             before, after = (
                 sum(file.stat().st_size for file in each.iterdir()) / 1e6 for each in (path, target)
             )
-            click.echo(f"{target}: {after:.1f} MB, from {before:.1f} MB")
+            reason = f"; for heedful alone, since {description[MISSING]}" if MISSING in description else ""
+            click.echo(f"{target}: {after:.1f} MB, from {before:.1f} MB{reason}")
     if onnx is not None:
         worst = export_onnx(folder, description, path, onnx, check=check)
         said = "" if worst is None else f"; largest difference in 64 random batches {worst:.1e}"

@@ -106,8 +106,10 @@ class TextConfig(Settings):
         markup: what becomes of HTML tags and links: "keep" them as text, "drop" them, or make each one "token".
         lowercase: whether words are lower-cased.
         min_count: a training word rarer than this is unknown.
-        vectors: file of pretrained word vectors, relative to ``--data``; empty for none.
-        baseforms: file of ``form<TAB>base`` lines: a word without a vector takes its base form's.
+        vectors: file of pretrained word vectors, relative to ``--data``, or the name of those that an installed package
+            brings, such as "heedful-en"; empty for none.
+        baseforms: file of ``form<TAB>base`` lines, or the name of such a package: a word without a vector takes its
+            base form's.
         extra_words: keep the vectors of words that the training data lacks, frozen.
         random: how other rows start: "uniform" in [-0.05, 0.05], or "normal" with deviation 1.
         vector_norm: scale every pretrained vector to this length; 0 leaves them as they are. The papers' settings fit

@@ -10,15 +10,18 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UsageError
-from heedful.runtime.weights import SCALE
+from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import ModelFolder, save_model_folder
+from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record
+from heedful.storage.whole_numbers import is_matrix, rounded
 
 Numbers = Literal["float32", "float16", "int8"]
 """What matrices and word vectors are kept as; "float32" leaves everything as training saved it."""
-_MOST = 127
 
 
-def export_folder(folder: ModelFolder, description: Mapping[str, Any], path: Path, numbers: Numbers) -> None:
+def export_folder(
+    folder: ModelFolder, description: Mapping[str, Any], path: Path, numbers: Numbers, shared: str = ""
+) -> None:
     """Write a model folder for `heedful.runtime`; the settings, words, labels and figures stay.
 
     Args:
@@ -26,15 +29,21 @@ def export_folder(folder: ModelFolder, description: Mapping[str, Any], path: Pat
         description: of its network, from `heedful.export.described`.
         path: the folder to make or replace.
         numbers: what matrices and word vectors are kept as. Vectors such as biases stay as they are.
+        shared: name of the rows of an installed package to which the folder leaves its frozen word vectors
+            (`heedful.storage.shared_rows`); empty for none.
 
     Raises:
         OutputError: if it cannot be written; an old folder stays.
-        UsageError: if a number is too large for float16.
+        UsageError: if a number is too large for float16, or the frozen word vectors are not those rows.
     """
     state = folder.state
     if numbers != "float32":
         state = _halved(state) if numbers == "float16" else rounded(state)
     config = {**folder.config, "network": {**description, "numbers": numbers}}
+    if shared:
+        name, length = _shared_table(folder, shared)
+        state = {key: x for key, x in state.items() if key not in (name, name + SCALE)}
+        config[SHARED] = record(shared, name, length)
     save_model_folder(
         path,
         config=config,
@@ -46,37 +55,28 @@ def export_folder(folder: ModelFolder, description: Mapping[str, Any], path: Pat
     )
 
 
-def _is_matrix(name: str, tensor: Tensor) -> bool:
-    """Say whether a tensor is a matrix of the network; a wide part stays as it is."""
-    return tensor.dim() == 2 and tensor.is_floating_point() and not name.startswith("wide.")
+def _shared_table(folder: ModelFolder, shared: str) -> tuple[str, float]:
+    """Return the name of the frozen table and the length of its rows, which must be the shared ones."""
+    place, names = packaged_rows(shared), [name for name in folder.state if name.endswith("embedding.frozen")]
+    extra = folder.vocabulary.get("extra")
+    if place is None or len(names) != 1 or not extra or len(extra) != len(folder.state[names[0]]):
+        raise UsageError(f"the model has no frozen word vectors that could be left to {shared!r:.80}")
+    table = folder.state[names[0]].float()
+    length = round(float(table[0].norm()), 2)
+    codes, scale = read_rows(place / ROWS).of_length(extra, length)
+    worst = float((torch.from_numpy(codes * scale[:, None]) - table).abs().max())
+    if worst > 0.01 * length:
+        raise UsageError(
+            f"the frozen word vectors are not the rows of {shared!r:.80}: they differ by {worst:.3g}"
+        )
+    return names[0], length
 
 
 def _halved(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    halved = {name: x.to(torch.float16) if _is_matrix(name, x) else x for name, x in state.items()}
+    halved = {name: x.to(torch.float16) if is_matrix(name, x) else x for name, x in state.items()}
     for name, tensor in halved.items():
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise UsageError(
                 f"tensor {name!r:.200} holds numbers above 65,504, which float16 cannot hold; use --int8"
             )
     return halved
-
-
-def rounded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Turn matrices into whole numbers of 8 bits.
-
-    Args:
-        state: tensors by name.
-
-    Returns:
-        The same, each matrix as int8 with a scale a row, under its name with `SCALE` behind it.
-    """
-    made: dict[str, Tensor] = {}
-    for name, tensor in state.items():
-        if not _is_matrix(name, tensor):
-            made[name] = tensor
-            continue
-        rows = tensor.float()
-        scale = rows.abs().amax(dim=1).clamp(min=torch.finfo(torch.float32).tiny) / _MOST
-        made[name] = (rows / scale[:, None]).round().to(torch.int8)
-        made[name + SCALE] = scale
-    return made

@@ -26,12 +26,12 @@ from heedful.storage.manifest import (
     VOCABULARY,
     WEIGHTS,
     read_json,
-    read_text,
     refuse_without_model,
     verify_manifest,
 )
+from heedful.storage.shared_rows import shared_tensors
 from heedful.text.bio import tags_problem
-from heedful.text.vocabulary import Vocabulary, vocabulary_from_json
+from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
 from heedful.wide import WidePart
 
 
@@ -58,16 +58,18 @@ def load(folder: Path | str) -> Model:
 def _load(path: Path) -> Model:
     refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
-    settings = read_settings(read_json(path / CONFIG, dict), path)
+    config = read_json(path / CONFIG, dict)
+    settings = read_settings(config, path)
     labels = read_json(path / LABELS, list)
     if not all(isinstance(label, str) for label in labels):
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.task == "tags" and (problem := tags_problem(labels)):
         raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    vocabulary = vocabulary_from_json(read_text(path / VOCABULARY), str(path / VOCABULARY))
+    plain = read_json(path / VOCABULARY, dict)
+    vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
     if not isinstance(vocabulary, Vocabulary):
         raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")
-    weights = Weights(path / WEIGHTS)
+    weights = Weights(path / WEIGHTS, shared_tensors(config, plain, path))
     try:
         rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
         program = Program(settings.network, weights, rows)

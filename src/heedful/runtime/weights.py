@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.kernels import Floats
-from heedful.storage.manifest import REMEDY
+from heedful.storage.manifest import REMEDY, SCALE
 
 _KINDS: dict[str, type[np.generic]] = {
     "F64": np.float64,
@@ -25,8 +25,6 @@ _KINDS: dict[str, type[np.generic]] = {
     "I8": np.int8,
 }
 """What the kinds of number in a file become; NumPy has no bfloat16, which is read as float32."""
-SCALE = ".scale"
-"""Ending of the name of what the rows of an int8 matrix are multiplied by."""
 _CHECKED = 1 << 20
 """Numbers that are checked at a time, so that a check takes little memory."""
 
@@ -36,15 +34,16 @@ class Weights:
 
     Args:
         path: the file, checked against its manifest.
+        shared: further tensors, which another package keeps.
 
     Raises:
         ArtefactError: if it is no safetensors file, holds a kind of number that the runtime does not read, a matrix of
             whole numbers without their scales, or a number that is not finite.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shared: Mapping[str, NDArray[Any]] | None = None) -> None:
         self.path = path
-        self._tensors = dict(_mapped(path))
+        self._tensors = {**dict(_mapped(path)), **(shared or {})}
         for name, tensor in self._tensors.items():
             if tensor.dtype.kind == "f" and not _is_finite(tensor):
                 raise ArtefactError(f"{path}: tensor {name!r} holds values that are not finite. {REMEDY}")

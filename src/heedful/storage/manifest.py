@@ -23,6 +23,8 @@ CONFIG, WEIGHTS, VOCABULARY = SETTINGS, "weights.safetensors", "vocabulary.json"
 LABELS, METRICS, CARD = "labels.json", "metrics.json", "README.md"
 MODEL_FILES = (CONFIG, WEIGHTS, VOCABULARY, LABELS, METRICS, CARD)
 MANIFEST = "manifest.json"
+SCALE = ".scale"
+"""Ending of the name of the tensor that the rows of a matrix of whole numbers are multiplied by."""
 REMEDY = "Copy the folder again from its source, or train the model again."
 
 

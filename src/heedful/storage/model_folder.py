@@ -35,6 +35,8 @@ from heedful.storage.manifest import (
     write_json,
     write_manifest,
 )
+from heedful.storage.shared_rows import SHARED, shared_tensors
+from heedful.storage.whole_numbers import restored
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,8 @@ class ModelFolder:
 
     Attributes:
         config: settings of the model, its tokenizer and task.
-        state: tensors by name, in the data types they were saved in.
+        state: tensors by name, in the data types they were saved in. Matrices that were saved in 8 bits, and word
+            vectors that the folder leaves to an installed package (`heedful.storage.shared_rows`), are real numbers.
         vocabulary: the words, as the vocabulary writes itself.
         labels: class names in the order of the logits; empty for a score.
         metrics: what was measured, and how; a number that was not finite is None.
@@ -117,7 +120,14 @@ def _load(path: Path) -> ModelFolder:
     """Read the model folder at a path that is settled; see `load_model_folder`."""
     refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
+    config, vocabulary = read_json(path / CONFIG, dict), read_json(path / VOCABULARY, dict)
+    shared = shared_tensors(config, vocabulary, path)
+    config.pop(SHARED, None)
     state = load_tensors(path / WEIGHTS)
+    try:
+        state = restored({**state, **{name: torch.from_numpy(rows) for name, rows in shared.items()}})
+    except UsageError as error:
+        raise ArtefactError(f"{path / WEIGHTS}: {error}. {REMEDY}") from error
     bad = _first_not_finite(state)
     if bad is not None:
         raise ArtefactError(f"{path / WEIGHTS}: tensor {bad!r} holds values that are not finite. {REMEDY}")
@@ -125,9 +135,9 @@ def _load(path: Path) -> ModelFolder:
     if not all(isinstance(label, str) for label in labels):
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     return ModelFolder(
-        config=read_json(path / CONFIG, dict),
+        config=config,
         state=state,
-        vocabulary=read_json(path / VOCABULARY, dict),
+        vocabulary=vocabulary,
         labels=labels,
         metrics=read_json(path / METRICS, dict),
         card=read_text(path / CARD),

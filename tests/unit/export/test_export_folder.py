@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import tiny
+from heedful.errors import UsageError
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
 from heedful.runtime.weights import Weights
@@ -70,12 +71,29 @@ def test_rows_of_whole_numbers_are_within_half_a_step(tmp_path: Path) -> None:
         assert (np.abs(weights.floats(name) - exact) <= 0.501 * step).all()
 
 
+def test_a_model_that_the_runtime_cannot_run_gets_a_folder_for_heedful(tmp_path: Path) -> None:
+    made = saved(tmp_path / "model", encoder="resan")
+    result = tiny.run("export", tmp_path / "model", "--int8", tmp_path / "small")
+    assert result.code == 0
+    assert "for heedful alone" in result.out
+    assert "ResanEncoder" in result.out
+    with pytest.raises(UsageError, match="the runtime cannot run this model"):
+        load(tmp_path / "small")
+    model = load_model(tmp_path / "small")
+    assert isinstance(model, Predictor)
+    wanted, found = made.logits(TEXTS), model.logits(TEXTS)
+    assert 0 < np.abs(wanted - found).max() <= 5e-2 * max(1, np.abs(wanted).max())
+
+
 def test_what_cannot_be_exported_leaves_nothing(tmp_path: Path) -> None:
     saved(tmp_path / "model", encoder="resan")
-    result = tiny.run("export", tmp_path / "model", "--int8", tmp_path / "small")
+    result = tiny.run(
+        "export", tmp_path / "model", "--int8", tmp_path / "small", "--page", tmp_path / "page.html"
+    )
     assert (result.code, result.out) == (2, "")
     assert "ResanEncoder" in result.err
     assert not (tmp_path / "small").exists()
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_mistakes_of_the_command(tmp_path: Path) -> None:

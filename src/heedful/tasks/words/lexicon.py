@@ -13,6 +13,7 @@ from heedful.data.cache import load_or_read_vectors
 from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
+from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.named_files import find_named
 from heedful.tasks.task import Place
 from heedful.text.ngrams import NgramRule
@@ -189,13 +190,26 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
         )
     if not text.baseforms:
         return Pretrained(vectors, None, files_of(file))
-    forms = find_named(text.baseforms, place.root)
+    forms = _packaged(text.baseforms, BASEFORMS, place.root) or find_named(text.baseforms, place.root)
     return Pretrained(vectors, read_baseforms(forms), (*files_of(file), forms))
 
 
 def _find_vectors(name: str, root: Path | None) -> Path:
-    """Find the file or the folder of vectors that the settings name; see `find_named`."""
+    """Find the file or the folder of vectors that the settings name; see `find_named` and `packaged_rows`."""
     for path in (Path(name),) if root is None else (root / name, Path(name)):
         if path.is_dir():
             return find_vectors(path)
-    return find_named(name, root)
+    return _packaged(name, ROWS, root) or find_named(name, root)
+
+
+def _packaged(name: str, file: str, root: Path | None) -> Path | None:
+    """Return a file of the word vectors of an installed package; None where the name is no bare one, or a file's."""
+    if (
+        Path(name).name != name
+        or Path(name).suffix
+        or Path(name).exists()
+        or (root is not None and (root / name).exists())
+    ):
+        return None
+    folder = packaged_rows(name)
+    return None if folder is None else folder / file

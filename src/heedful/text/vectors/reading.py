@@ -13,11 +13,12 @@ from heedful.text.vectors.binary import ByteReader
 from heedful.text.vectors.fasttext import MAGIC, read_fasttext
 from heedful.text.vectors.floret import HEADER, read_floret
 from heedful.text.vectors.model2vec import TOKENIZER, WEIGHTS, is_model2vec, read_model2vec
+from heedful.text.vectors.packed import is_packed, read_packed
 from heedful.text.vectors.plain import read_plain
 from heedful.text.vectors.word2vec import read_word2vec
 from heedful.text.vectors.word_vectors import WordVectors
 
-VectorFormat = Literal["text", "floret", "fasttext", "word2vec", "model2vec"]
+VectorFormat = Literal["text", "floret", "fasttext", "word2vec", "model2vec", "packed"]
 _HEAD = 128
 _ROW = 1 << 16
 
@@ -72,6 +73,8 @@ def _format_of_file(path: Path) -> VectorFormat:
         head = reader.peek(_HEAD)
         if head.startswith(MAGIC):
             return "fasttext"
+        if is_packed(head):
+            return "packed"
         line, end, _ = head.partition(b"\n")
         if HEADER.fullmatch(line.rstrip()):
             return "floret"
@@ -116,9 +119,10 @@ def _is_text(content: bytes) -> bool:
 def read_vectors(
     path: str | Path, words: Collection[str] | None = None, *, lowercase: bool = False
 ) -> WordVectors:
-    """Read word vectors: text of GloVe, fastText or word2vec, floret, fastText or word2vec binary, or model2vec.
+    """Read word vectors of any format.
 
-    A file may be compressed (.gz, .xz, .bz2, .zst, or .zip with one member).
+    That is text of GloVe, fastText or word2vec, floret, fastText or word2vec binary, model2vec, or 8 bits. All but the
+    last two may be compressed (.gz, .xz, .bz2, .zst, or .zip with one member).
 
     Args:
         path: the file, or a model2vec folder.
@@ -144,5 +148,7 @@ def read_vectors(
             return read_word2vec(found, wanted, lowercase=lowercase)
         case "floret":
             return read_floret(found)
+        case "packed":
+            return read_packed(found, wanted, lowercase=lowercase)
         case _:
             return read_plain(found, wanted, lowercase=lowercase)

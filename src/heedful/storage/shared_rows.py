@@ -1,0 +1,213 @@
+"""Word vectors that an installed package keeps once, as whole numbers of 8 bits, for several models and for training.
+
+A model folder may leave its frozen word vectors to such a package. Its config.json then has a table "shared": the name
+of the package's rows, the SHA-256 of their file, the tensor that they are, and the length of its rows. The rows of the
+tensor are those of the further words of the vocabulary, in its order. Nothing here needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.storage.manifest import CONFIG, SCALE
+from heedful.storage.writing import sha256
+
+GROUP = "heedful.vectors"
+"""The entry points by which an installed package names its rows: name = function that returns their folder."""
+ROWS, BASEFORMS = "rows.safetensors", "baseforms.tsv"
+"""The files of that folder: the rows, and lines ``form<TAB>base`` for forms of words that the rows lack."""
+SHARED = "shared"
+"""Key of a model folder's config.json."""
+_TENSORS = ("codes", "scale", "words")
+_MOST = 127
+
+
+@dataclass(frozen=True, eq=False)
+class SharedRows:
+    """Words and their vectors in 8 bits.
+
+    Attributes:
+        words: each once.
+        codes: [V, D] int8.
+        scale: what the rows are multiplied by, [V] float32.
+    """
+
+    words: tuple[str, ...]
+    codes: NDArray[np.int8]
+    scale: NDArray[np.float32]
+
+    @property
+    def matrix(self) -> NDArray[np.float32]:
+        """The vectors, [V, D] float32."""
+        return self.codes * self.scale[:, None]
+
+    @cached_property
+    def row(self) -> Mapping[str, int]:
+        """Word to row."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    def of_length(self, words: Sequence[str], length: float) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+        """Return the rows of words with another length.
+
+        Args:
+            words: words that are listed.
+            length: of every vector, in the Euclidean norm.
+
+        Returns:
+            Their codes [n, D], and what each row is multiplied by [n].
+
+        Raises:
+            UsageError: naming the first word that is not listed.
+        """
+        missing = [word for word in words if word not in self.row]
+        if missing:
+            raise UsageError(f"the shared rows have no word {missing[0]!r:.80}")
+        codes = self.codes[[self.row[word] for word in words]]
+        norms = np.sqrt(np.einsum("vd,vd->v", codes, codes, dtype=np.float64))
+        return codes, (length / np.maximum(norms, 1)).astype(np.float32)
+
+
+def packaged_rows(name: str) -> Path | None:
+    """Return the folder of the rows that an installed package has under a name, or None.
+
+    Args:
+        name: such as "heedful-en".
+
+    Returns:
+        The folder, which holds `ROWS` and `BASEFORMS`.
+    """
+    for found in metadata.entry_points(group=GROUP, name=name):
+        folder: Path = found.load()()
+        return folder
+    return None
+
+
+def write_rows(path: Path, words: Sequence[str], matrix: NDArray[np.float32], step: float = 0.0) -> None:
+    """Write word vectors in 8 bits.
+
+    Args:
+        path: the file.
+        words: each once, without line ends.
+        matrix: their vectors, [V, D].
+        step: a number of which all values are multiples, which makes the codes exact and small; 0 for none. A row
+            with a value beyond 127 steps has a longer step of its own.
+    """
+    largest = np.abs(matrix).max(axis=1, initial=0).astype(np.float64)
+    scale = np.maximum(np.maximum(largest / _MOST, step), np.finfo(np.float32).tiny)
+    codes = np.rint(matrix / scale[:, None]).astype(np.int8)
+    text = np.frombuffer("\n".join(words).encode("utf-8"), np.uint8)
+    save_file({"codes": codes, "scale": scale.astype(np.float32), "words": text}, path)
+
+
+def read_rows(path: Path) -> SharedRows:
+    """Read word vectors in 8 bits.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The words and their rows.
+
+    Raises:
+        DataError: if it is not such a file; says what is wrong.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            if sorted(file.keys()) != list(_TENSORS):
+                raise DataError(
+                    f"{path}: expected the tensors {', '.join(_TENSORS)}, got {sorted(file.keys())!s:.200}"
+                )
+            codes, scale, text = (file.get_tensor(name) for name in _TENSORS)
+        words = tuple(text.tobytes().decode("utf-8").split("\n")) if text.size else ()
+    except (SafetensorError, OSError, UnicodeDecodeError, ValueError, TypeError, AttributeError) as error:
+        raise DataError(f"{path}: expected word vectors in 8 bits as safetensors; {error}") from error
+    kinds = (codes.dtype, codes.ndim, scale.dtype, scale.shape)
+    if kinds != (np.int8, 2, np.float32, codes.shape[:1]) or len(words) != len(codes):
+        raise DataError(f"{path}: codes, scale and words do not belong together; get the file again")
+    if len(set(words)) != len(words) or not np.isfinite(scale).all():
+        raise DataError(f"{path}: a word is there twice, or a scale is not finite; get the file again")
+    return SharedRows(words, codes, scale)
+
+
+def record(name: str, tensor: str, length: float) -> dict[str, Any]:
+    """Return what config.json says of rows that a model folder leaves to a package.
+
+    Args:
+        name: of the package's rows.
+        tensor: that they are.
+        length: of each of its rows.
+
+    Returns:
+        The table for the key `SHARED`.
+
+    Raises:
+        UsageError: if no installed package has rows of this name.
+    """
+    folder = packaged_rows(name)
+    if folder is None:
+        raise UsageError(f"no installed package has word vectors named {name!r:.80}")
+    return {"rows": name, "sha256": sha256(folder / ROWS), "tensor": tensor, "length": length}
+
+
+def shared_tensors(config: Mapping[str, Any], vocabulary: Any, path: Path) -> dict[str, NDArray[Any]]:
+    """Return the tensors that a model folder leaves to an installed package.
+
+    Args:
+        config: of the folder.
+        vocabulary: of the folder, plain values.
+        path: the folder, for messages.
+
+    Returns:
+        The tensor in 8 bits and its scales, by name; nothing for a folder that is complete by itself.
+
+    Raises:
+        ArtefactError: if the package is not installed or has other rows; says what to do.
+    """
+    if SHARED not in config:
+        return {}
+    name, expected, tensor, length = _read_record(config[SHARED], path)
+    extra = vocabulary.get("extra") if isinstance(vocabulary, dict) else None
+    if not isinstance(extra, list) or not all(isinstance(word, str) for word in extra):
+        raise ArtefactError(f"{path}: the vocabulary does not list the words of the shared rows")
+    folder = packaged_rows(name)
+    if folder is None:
+        raise ArtefactError(
+            f"{path}: this model has its word vectors from the package {name}, which is not installed. Install it, in "
+            f"a clone of Heedful with pip install ./packages/{name}"
+        )
+    try:
+        found = sha256(folder / ROWS)
+        if found != expected:
+            raise ArtefactError(
+                f"{path}: this model needs the word vectors of {name} with SHA-256 {expected}; the installed ones have "
+                f"{found}. Install the version of {name} that the model was made for."
+            )
+        codes, scale = read_rows(folder / ROWS).of_length(extra, length)
+    except OSError as error:
+        raise ArtefactError(f"{folder / ROWS}: cannot be read: {error.strerror or error}") from error
+    except (DataError, UsageError) as error:
+        raise ArtefactError(f"{path}: {error}") from error
+    return {tensor: codes, tensor + SCALE: scale}
+
+
+def _read_record(table: Any, path: Path) -> tuple[str, str, str, float]:
+    names = {"rows": str, "sha256": str, "tensor": str, "length": float}
+    good = isinstance(table, dict) and table.keys() == names.keys()
+    if (
+        not good
+        or any(type(table[name]) is not kind for name, kind in names.items())
+        or not 0 < table["length"] < 1e6
+    ):
+        raise ArtefactError(f"{path / CONFIG}: {SHARED}: expected {', '.join(names)}; got {table!r:.200}")
+    return table["rows"], table["sha256"], table["tensor"], table["length"]
