@@ -23,6 +23,7 @@ TESTED_BY = {
     "attention/tensorized_matrix.py": "contracts/test_ops_tensorized.py",
     "attention/tensorized_slab.py": "contracts/test_ops_tensorized.py",
     "baselines/": "integration/test_scoreboard.py",
+    "bulk/": "integration/test_parts.py",
     "checked.py": "unit/models/test_encoder_options.py",
     "cli/": "integration/test_cli.py",
     "config/distil_config.py": "integration/test_distil.py",

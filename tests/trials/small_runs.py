@@ -59,6 +59,7 @@ class Command:
         again: further words of every start after the first.
         result: what must be the same, from the folder it wrote.
         real: whether it runs as ``python -m heedful``, else forked.
+        to: the option that names the folder it writes.
     """
 
     name: str
@@ -66,11 +67,12 @@ class Command:
     result: Result
     again: tuple[str, ...] = ()
     real: bool = False
+    to: str = "--out"
 
     def start(self, folder: Path, *more: str, **options: Any) -> Started:
         """Start it, or go on with it."""
         again = self.again if folder.exists() else ()
-        words = (*self.words, *again, *more, "--out", folder)
+        words = (*self.words, *again, *more, self.to, folder)
         return Process(*words, **options) if self.real else Forked(*words, **options)
 
     def run(self, folder: Path, *more: str, **options: Any) -> Ended:
@@ -103,6 +105,21 @@ def reproduce(data: Path) -> Command:
     return Command("reproduce", words, reproduced)
 
 
+def predict(data: Path) -> Command:
+    """``heedful predict`` for twelve files, with two processes."""
+    run, parts = data / "predicting", data / "parts"
+    if not parts.exists():
+        words = ("--data", data, "--out", run, "--quiet", "--no-baseline", *_set("train.epochs=1"))
+        assert tiny.run("train", data / "text.toml", *words).code == 0
+        parts.mkdir()
+        texts = [text for text, _ in tiny.texts()]
+        for part in range(12):
+            rows = [(part, row, texts[(part + row) % len(texts)]) for row in range(500)]
+            tiny.write_csv(parts / f"part-{part:02}.csv", rows, ["part", "row", "text"])
+    words = ("predict", f"{run}", "--input", f"{parts}/part-*.csv", "--jobs", "2")
+    return Command("predict", words, predicted, to="--output")
+
+
 def _set(*more: str) -> tuple[str, ...]:
     return tuple(word for setting in (*SETTINGS, *more) for word in ("--set", setting))
 
@@ -132,6 +149,14 @@ def reproduced(folder: Path) -> Any:
     rows = csv.DictReader((folder / f"{TABLE[0]}-part.csv").read_text().splitlines())
     timeless = ("row", "column", "mean", "deviation", "values", "runs", "parameters")
     return studied(folder / "runs"), [[row[name] for name in timeless] for row in rows]
+
+
+def predicted(folder: Path) -> Any:
+    """Return every file of predictions with its SHA-256, and the number of rows of all."""
+    files = {path.name: path.read_bytes() for path in folder.glob("*.csv")}
+    rows = sum(content.count(b"\n") - 1 for content in files.values())
+    assert (len(files), rows) == (12, 6_000), f"{len(files)} files with {rows} rows"
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
 def _figures(figures: dict[str, Any]) -> Any:

@@ -145,6 +145,10 @@ def test_kills_of_reproduce(data: Path, tmp_path: Path, tally: Tally) -> None:
     kill_often(small_runs.reproduce(data), tmp_path, tally, tally.count(12))
 
 
+def test_kills_of_predict(data: Path, tmp_path: Path, tally: Tally) -> None:
+    kill_often(small_runs.predict(data), tmp_path, tally, tally.count(14))
+
+
 @pytest.fixture
 def cold_cache(tmp_path: Path) -> Path:
     folder = tmp_path / "own-cache"

@@ -55,6 +55,25 @@ if TYPE_CHECKING:
     default=None,
     help="Whether the names of the columns come first. By default they do on a terminal and in --output.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Predict for many files: --input is a file or a pattern in quotes such as 'part-*.parquet', and --output a "
+    "folder. This many processes predict at the same time, each with one thread.",
+)
+@click.option(
+    "--format",
+    "wanted",
+    type=click.Choice(["parquet", "csv", "tsv", "jsonl"]),
+    help="For many files: the format of what is written. The default is the format of each file.",
+)
+@click.option(
+    "--bad-rows",
+    type=click.Choice(["stop", "skip"]),
+    help="For many files: what a row does that has no prediction, because a value is missing, no text or too long. "
+    "'stop' ends the command, and is the default; 'skip' writes the row with its reason to the folder _bad in "
+    "--output, and counts it.",
+)
 @threads_option
 @json_option
 def command(
@@ -71,6 +90,9 @@ def command(
     as_columns: bool,
     output: Path | None,
     header: bool | None,
+    jobs: int | None,
+    wanted: str | None,
+    bad_rows: str | None,
     as_json: bool,
 ) -> None:
     """Predict with MODEL, one line for each input text or pair, in input order.
@@ -85,13 +107,31 @@ def command(
     the first prediction, so a mistake in it is reported before anything is printed. For standard input, the predictions
     before the mistake are printed.
 
+    With --jobs, or a pattern as --input, each row group of a Parquet file and each other file gets a file of
+    predictions in the folder --output, which is whole or not there. Run the same command again after an interruption,
+    and it predicts what is missing. At the end it prints the counts; with --json as an object.
+
     Example: heedful predict runs/trec --text "Who wrote this?"
     """
+    from heedful.bulk.batch_answers import Asking
+    from heedful.bulk.prediction_file import prediction_file, refuse_output
     from heedful.cli.answers import answer_rows, open_model, with_torch, without_torch
+    from heedful.cli.many_files import Many, predict_many
     from heedful.cli.output import exact
-    from heedful.cli.prediction_file import prediction_file, refuse_output
     from heedful.cli.requests import stream
 
+    many = Many(jobs, wanted, bad_rows)
+    if many.asked(input_file):
+        others = {
+            "--text": texts,
+            "--premise": premise,
+            "--hypothesis": hypothesis,
+            "--predicates": predicates,
+            "--conll": as_columns,
+        }
+        asking = Asking(str(model), max_tokens, truncate, precision)
+        predict_many(many, asking, input_file, output, reading, header=header, as_json=as_json, others=others)
+        return
     refuse_output(output, input_file, header, as_json=as_json, as_columns=as_columns)
     given = {"predicates": predicates, "conll": as_columns}
     opened = without_torch(model, max_tokens, truncate) if precision == "float32" else None

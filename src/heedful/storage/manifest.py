@@ -92,6 +92,27 @@ def verify_manifest(folder: Path, names: Sequence[str]) -> None:
         _verify(folder, names)
 
 
+def manifest_checksum(folder: Path) -> str:
+    """Return the SHA-256 of the manifest of a model: it tells the model from every other, wherever its folder is.
+
+    Args:
+        folder: a model folder, or the run folder that holds it.
+
+    Returns:
+        The checksum in hexadecimal.
+
+    Raises:
+        ArtefactError: if there is no model.
+    """
+    inner = folder / MODEL
+    path = inner if os.path.isdir(inner) and not os.path.exists(folder / WEIGHTS) else folder
+    refuse_without_model(path)
+    with _readable(path):
+        if not (path / MANIFEST).is_file():
+            raise ArtefactError(f"{path}: expected a model folder; it has no {MANIFEST}. Check the path.")
+        return sha256(path / MANIFEST)
+
+
 @contextlib.contextmanager
 def _readable(folder: Path) -> Iterator[None]:
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,17 @@ from heedful.errors import DataError, MissingExtraError
 from heedful.text.limits import LINE, UNPACKED
 
 Record = Mapping[str, Any]
+Refuse = Callable[[int, DataError], None]
+"""Hears of a row that cannot be read, by its number; if it returns, the row is passed over."""
 _BATCH = 1_024
 
 
-def json_records(file: Path, encoding: str = "utf-8") -> Iterator[tuple[int, Record]]:
+def stop(_row: int, error: DataError) -> None:
+    """Refuse the whole file for one row: the `Refuse` of every reader unless it is given another."""
+    raise error
+
+
+def json_records(file: Path, encoding: str = "utf-8", refuse: Refuse = stop) -> Iterator[tuple[int, Record]]:
     """Read one JSON object a line, blank lines being passed over, or an array of objects.
 
     Yields the 1-based row and the object; in an array the row is the object's place in it. Raises DataError if a line
@@ -33,24 +40,30 @@ def json_records(file: Path, encoding: str = "utf-8") -> Iterator[tuple[int, Rec
             record = json.loads(line)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a number"
-            raise DataError(f"{file}: row {row}: not JSON ({reason}); expected one object a line") from error
+            refuse(row, DataError(f"{file}: row {row}: not JSON ({reason}); expected one object a line"))
+            continue
         if not isinstance(record, dict):
             kind = type(record).__name__
-            raise DataError(f"{file}: row {row}: expected one JSON object a line, got a {kind}")
+            refuse(row, DataError(f"{file}: row {row}: expected one JSON object a line, got a {kind}"))
+            continue
         yield row, record
 
 
-def split_records(file: Path, encoding: str = "utf-8", separator: str = "\t") -> Iterator[tuple[int, Record]]:
+def split_records(
+    file: Path, encoding: str = "utf-8", separator: str = "\t", refuse: Refuse = stop
+) -> Iterator[tuple[int, Record]]:
     """Read lines of fields without quoting, the first one naming the columns; blank lines are passed over.
 
     Yields the 1-based row (the header is row 1) and the fields by name. Raises DataError if a line has another number
     of fields than the header.
     """
     lines = ((row, line.split(separator) if line else []) for row, line in numbered_lines(file, encoding))
-    yield from _with_header(lines, file)
+    yield from _with_header(lines, file, refuse)
 
 
-def csv_records(file: Path, encoding: str = "utf-8", separator: str = ",") -> Iterator[tuple[int, Record]]:
+def csv_records(
+    file: Path, encoding: str = "utf-8", separator: str = ",", refuse: Refuse = stop
+) -> Iterator[tuple[int, Record]]:
     """Read separated values with RFC 4180 quoting, the first row naming the columns.
 
     A line end within quotes is read as one line feed, however it is written.
@@ -58,7 +71,7 @@ def csv_records(file: Path, encoding: str = "utf-8", separator: str = ",") -> It
     Yields the 1-based row at which the record starts and the fields by name. Raises DataError if the quotes do not
     close, or a row has another number of fields than the header.
     """
-    yield from _with_header(_csv_rows(file, encoding, separator), file)
+    yield from _with_header(_csv_rows(file, encoding, separator), file, refuse)
 
 
 def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
@@ -119,7 +132,9 @@ def _csv_rows(file: Path, encoding: str, separator: str) -> Iterator[tuple[int, 
         csv.field_size_limit(old_limit)
 
 
-def _with_header(rows: Iterator[tuple[int, list[str]]], file: Path) -> Iterator[tuple[int, Record]]:
+def _with_header(
+    rows: Iterator[tuple[int, list[str]]], file: Path, refuse: Refuse
+) -> Iterator[tuple[int, Record]]:
     header: list[str] | None = None
     for row, cells in rows:
         if header is None:
@@ -131,10 +146,10 @@ def _with_header(rows: Iterator[tuple[int, list[str]]], file: Path) -> Iterator[
         if not cells:
             continue
         if len(cells) != len(header):
-            raise DataError(
-                f"{file}: row {row}: expected {len(header)} fields as in the header, got {len(cells)}; "
-                "quote fields that contain the separator, or name another one with --separator"
-            )
+            said = f"{file}: row {row}: expected {len(header)} fields as in the header, got {len(cells)}; "
+            remedy = "quote fields that contain the separator, or name another one with --separator"
+            refuse(row, DataError(said + remedy))
+            continue
         yield row, dict(zip(header, cells, strict=True))
 
 

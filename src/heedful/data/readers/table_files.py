@@ -12,10 +12,12 @@ from heedful.data.readers.corpus_builder import NO_TEXT, CorpusBuilder
 from heedful.data.readers.reading import USUAL, Reading, checked_separator, find_separator
 from heedful.data.readers.record_files import (
     Record,
+    Refuse,
     csv_records,
     json_records,
     parquet_records,
     split_records,
+    stop,
 )
 from heedful.data.readers.text_lines import bare_suffix, find_file
 from heedful.errors import DataError, UsageError, nearest
@@ -161,7 +163,7 @@ def _read(
     """Add the rows of a table to a builder, and yield the number of each."""
     builder.columns = columns.texts
     on_missing, roles = _check_on_missing(how.on_missing or "error"), columns.roles()
-    for row, record in _records(file, how):
+    for row, record in table_records(file, how):
         for role, name in roles:
             if name not in record:
                 raise _no_column(file, row, record, role, name)
@@ -250,10 +252,23 @@ def _no_column(file: Path, row: int, record: Record, role: str, name: str) -> Da
     )
 
 
-def _records(file: Path, how: Reading) -> Iterator[tuple[int, Record]]:
+def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[tuple[int, Record]]:
+    """Read the rows of a table as fields by name, whatever its format; see `heedful.data.readers.record_files`.
+
+    Args:
+        file: the file; its suffix says the format.
+        how: its encoding, separator and quotes.
+        refuse: hears of a row that cannot be read; by default the file is refused.
+
+    Yields:
+        The 1-based row and its fields.
+
+    Raises:
+        UsageError: if the suffix is unknown.
+    """
     suffix, encoding = bare_suffix(file), how.encoding or "utf-8"
     if suffix in (".jsonl", ".json"):
-        return json_records(file, encoding)
+        return json_records(file, encoding, refuse)
     if suffix == ".parquet" and file.suffix.lower() == suffix:
         return parquet_records(file)
     if suffix in USUAL:
@@ -263,7 +278,7 @@ def _records(file: Path, how: Reading) -> Iterator[tuple[int, Record]]:
             if how.separator
             else find_separator(file, encoding, quotes=quotes)
         )
-        return (csv_records if quotes else split_records)(file, encoding, separator)
+        return (csv_records if quotes else split_records)(file, encoding, separator, refuse)
     raise UsageError(format_problem(file))
 
 

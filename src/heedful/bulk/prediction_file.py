@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from heedful.bulk.typed_answers import free_name
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
 from heedful.storage import replacing
@@ -44,7 +45,11 @@ class PredictionFile:
             corpus: examples.
         """
         for example in corpus.examples:
-            self._names.update(dict.fromkeys(_carried(example)))
+            self.expect_names(_carried(example))
+
+    def expect_names(self, names: Iterable[str]) -> None:
+        """Note the names of columns that the input has; call it before the first prediction is added."""
+        self._names.update(dict.fromkeys(names))
 
     def add(self, corpus: Corpus, rows: Iterable[Iterable[Sequence[str]]], plain: Iterable[Any]) -> None:
         """Write predictions.
@@ -55,7 +60,9 @@ class PredictionFile:
             plain: the same prediction as plain values, for JSON.
         """
         if self._own is None:
-            self._begin(corpus)
+            if not self._names:  # standard input can be read but once
+                self.expect(corpus)
+            self._begin()
         for example, cells, values in zip(corpus.examples, rows, plain, strict=True):
             carried = _carried(example)
             self.count += 1
@@ -67,10 +74,15 @@ class PredictionFile:
             for row in cells:
                 self._write(self._line([*kept, *row]))
 
-    def _begin(self, corpus: Corpus) -> None:
-        if not self._names:  # standard input can be read but once
-            self.expect(corpus)
-        self._own = [_free(name, self._names) for name in (self._header if self._separator else [PREDICTION])]
+    def begin_if_empty(self) -> None:
+        """Let a file without predictions have the names of its columns too."""
+        if self._own is None:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._own = [
+            free_name(name, self._names) for name in (self._header if self._separator else [PREDICTION])
+        ]
         if self._separator and self._with_header:
             self._write(self._line([*self._names, *self._own]))
 
@@ -152,12 +164,3 @@ def _cell(value: object) -> str:
     return (
         json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, list | dict) else str(value)
     )
-
-
-def _free(name: str, taken: Mapping[str, None]) -> str:
-    """Return a name that no column of the input has."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name}_{number}"
-    return free

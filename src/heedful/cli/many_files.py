@@ -1,0 +1,112 @@
+"""The options of ``heedful predict`` for many files, and the counts that it prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heedful.errors import UsageError
+
+if TYPE_CHECKING:
+    from heedful.bulk.batch_answers import Asking
+    from heedful.data.readers.reading import Reading
+
+
+@dataclass(frozen=True)
+class Many:
+    """What the options say of many files.
+
+    Attributes:
+        jobs: value of ``--jobs``.
+        wanted: value of ``--format``.
+        bad_rows: value of ``--bad-rows``.
+    """
+
+    jobs: int | None
+    wanted: str | None
+    bad_rows: str | None
+
+    def asked(self, input_file: Path | None) -> bool:
+        """Say whether many files are to be predicted; refuse options that are for them alone.
+
+        Args:
+            input_file: value of ``--input``.
+
+        Returns:
+            Whether ``--jobs`` is given or ``--input`` is a pattern.
+
+        Raises:
+            UsageError: if another option for many files is given.
+        """
+        from heedful.bulk.part_files import is_pattern
+
+        if self.jobs is not None or (input_file is not None and is_pattern(str(input_file))):
+            return True
+        for option, value in {"--format": self.wanted, "--bad-rows": self.bad_rows}.items():
+            if value is not None:
+                raise UsageError(
+                    f"{option} is for many files: add --jobs N, with a pattern or file as --input and a folder as "
+                    "--output"
+                )
+        return False
+
+
+def predict_many(
+    many: Many,
+    asking: Asking,
+    input_file: Path | None,
+    output: Path | None,
+    reading: Reading,
+    *,
+    header: bool | None,
+    as_json: bool,
+    others: Mapping[str, object],
+) -> None:
+    """Predict for many files, and print the counts.
+
+    Args:
+        many: what the options say of them.
+        asking: the model.
+        input_file: value of ``--input``.
+        output: value of ``--output``.
+        reading: how the files are read.
+        header: value of ``--header``.
+        as_json: whether the counts are printed as JSON on standard output.
+        others: options that are not for many files, to their values.
+
+    Raises:
+        UsageError: if an option is missing, or is not for many files.
+    """
+    from heedful.bulk.predict_parts import predict_parts
+    from heedful.cli.output import print_json
+
+    for option, value in others.items():
+        if value:
+            raise UsageError(
+                f"{option}: is not for many files; leave it out, or leave --jobs and the pattern out"
+            )
+    if input_file is None or str(input_file) == "-":
+        raise UsageError("--jobs: name the files: --input 'part-*.parquet'")
+    if output is None:
+        raise UsageError("predictions of many files go to a folder: add --output FOLDER")
+    if output.is_file():
+        raise UsageError(f"--output {output}: is a file; predictions of many files go to a folder")
+    totals = predict_parts(
+        asking,
+        str(input_file),
+        output,
+        jobs=many.jobs or 1,
+        reading=reading,
+        wanted=many.wanted or "",
+        skip_bad=many.bad_rows == "skip",
+        header=header is not False,
+        say=lambda line: click.echo(line, err=True),
+    )
+    if as_json:
+        print_json(totals.as_dict())
+    else:
+        click.echo(totals.render(output), err=True)

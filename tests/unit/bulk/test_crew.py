@@ -1,0 +1,57 @@
+"""Processes that do tasks: every task once, in processes of one thread; one that dies costs nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heedful.bulk.crew import each_done
+from heedful.errors import DataError, HeedfulError
+
+
+def squares(folder: Path, deaths: int) -> Callable[[int], tuple[int, int]]:
+    """Prepare a worker that is killed at the number 3, as often as is asked for."""
+
+    def do(number: int) -> tuple[int, int]:
+        if number == 3:
+            died = len(list(folder.iterdir()))
+            if died < deaths:
+                (folder / f"{died}").touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        if number == 100:
+            raise DataError("the number is too large")
+        return number**2, os.getpid()
+
+    return do
+
+
+@pytest.mark.parametrize(("jobs", "deaths"), [(1, 0), (2, 0), (2, 1), (9, 1)])
+def test_every_task_is_done_once(tmp_path: Path, jobs: int, deaths: int) -> None:
+    found = list(each_done(squares, (tmp_path, deaths), range(6), jobs=jobs))
+    assert sorted((task, square) for task, (square, _) in found) == [(n, n * n) for n in range(6)]
+    others = {process for _, (_, process) in found} - {os.getpid()}
+    assert len(others) == 0 if jobs == 1 else len(others) <= jobs + deaths
+
+
+def test_a_task_that_kills_its_process_twice_ends_the_run(tmp_path: Path) -> None:
+    with pytest.raises(HeedfulError, match=r"^part 3: its process ended 2 times with exit status -9"):
+        list(each_done(squares, (tmp_path, 2), range(6), jobs=2, name=lambda n: f"part {n}"))
+
+
+def test_the_first_error_ends_the_run_and_keeps_its_kind(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"^the number is too large$"):
+        list(each_done(squares, (tmp_path, 0), [100, *range(50)], jobs=2))
+
+
+def threads(_: int) -> Callable[[int], str | None]:
+    return lambda number: os.environ.get("OMP_NUM_THREADS")
+
+
+def test_a_process_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    assert {found for _, found in each_done(threads, (1,), range(3), jobs=2)} == {"1"}
+    assert os.environ["OMP_NUM_THREADS"] == "7"
