@@ -15,7 +15,7 @@ from heedful.errors import ArtefactError, DataError, HeedfulError
 from heedful.machine import threads
 from heedful.runtime import Model
 from heedful.runtime import load as load_runtime
-from heedful.runtime.answers import LAYOUTS
+from heedful.runtime.layouts import LAYOUTS
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 from heedful.text.tokenize import Tokenizer, tokenizer
