@@ -69,7 +69,7 @@ def file_blocks(part: Part, layout: Layout) -> Iterator[list[PartRow]]:
         part: the file.
         layout: where its texts are.
 
-    Yields:
+    Returns:
         Rows, at least one.
 
     Raises:

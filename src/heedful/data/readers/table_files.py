@@ -260,7 +260,7 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
         how: its encoding, separator and quotes.
         refuse: hears of a row that cannot be read; by default the file is refused.
 
-    Yields:
+    Returns:
         The 1-based row and its fields.
 
     Raises:
