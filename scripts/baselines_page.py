@@ -49,6 +49,22 @@ COST = (
 )
 
 
+SPEED = (
+    "Test texts, or pairs, that a second of processor time takes, all of them given at once; the time to read the model "
+    "is not in it."
+)
+INSTALLED = """Megabytes to install, with everything that is needed and without what Python compiles
+(`python scripts/installed_sizes.py`, Linux, Python 3.11):
+
+| system | MB | largest parts |
+| --- | ---: | --- |
+| Heedful's networks with `heedful-runtime`, to predict | 59, and less than 1 of its own | NumPy 57 |
+| fastText | 78 | NumPy 57, fastText 16 |
+| scikit-learn: TF-IDF, NB-SVM, mean of word vectors | 206 | SciPy 114, NumPy 57, scikit-learn 32 |
+| spaCy | 268 | spaCy 120, NumPy 57, BLIS 41 |
+| Heedful, to train | 957 | torch 699, SciPy 114, NumPy 57 |"""
+
+
 def page() -> str:
     """Return the page: notes around the tables."""
     whole, few = (
@@ -66,6 +82,9 @@ def page() -> str:
         "With 1,000 training examples:\n\n" + _table(few, "ece", 1),
         f"## Cost\n\n{COST}\n\n" + _table(whole, "train_cpu_seconds", 1),
         "Megabytes on disk, unquantized:\n\n" + _table(whole, "megabytes", 1),
+        f"{SPEED}\n\n" + _table(whole, "texts_per_cpu_second", 0),
+        "With 1,000 training examples:\n\n" + _table(few, "texts_per_cpu_second", 0),
+        f"{INSTALLED}",
         "## What dev chose\n\n" + _chosen(whole),
     ]
     head, tail = (
