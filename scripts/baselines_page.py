@@ -50,8 +50,8 @@ COST = (
 
 
 SPEED = (
-    "Test texts, or pairs, that a second of processor time takes, all of them given at once; the time to read the model "
-    "is not in it."
+    "Test texts, or pairs, that a second of processor time takes, all of them given at once; the time to read the "
+    "model is not in it."
 )
 INSTALLED = """Megabytes to install, with everything that is needed and without what Python compiles
 (`python scripts/installed_sizes.py`, Linux, Python 3.11):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -145,3 +146,19 @@ def test_other_libraries_learn_from_the_same_splits(package: str, system: System
     assert np.mean(outputs.argmax(axis=1) == splits[2].gold) > 0.9
     assert model.megabytes > 0
     assert model.chosen
+
+
+def test_several_data_sets_make_a_board_each_and_none_twice(data: Path, tmp_path: Path) -> None:
+    command = ["baselines", data / "text.toml", data / "pair.toml", "--data", data, *LIGHT, "-q"]
+    refused = tiny.run(*command)
+    assert (refused.code, "--out DIR" in refused.err) == (2, True)
+    out = tmp_path / "boards"
+    assert tiny.run(*command, "--out", out).code == 0
+    assert sorted(path.name for path in out.glob("*.json")) == ["pair.json", "text.json"]
+    (out / "pair.json").unlink()
+    kept = (out / "text.json").read_bytes()
+    again = tiny.run(*command, "--out", out)
+    assert again.code == 0
+    assert "text.json: exists and is kept" in again.err
+    assert (out / "text.json").read_bytes() == kept
+    assert json.loads((out / "pair.json").read_text())["metric"] == "accuracy"

@@ -1,14 +1,16 @@
-"""What a user names to settings and splits: a known data set, a recipe, or a table of one's own."""
+"""From what a user names to a scoreboard: a known data set, a recipe, or a table of one's own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.baselines.board import Row
+from heedful.baselines.board import Board, Row, make_board
 from heedful.baselines.measure import Measured
+from heedful.baselines.roster import roster
 from heedful.baselines.splits import Splits, read_splits
+from heedful.baselines.systems import HeedfulSystem
 from heedful.config import RunConfig, load_config, recipe_names
 from heedful.data import catalogue
 from heedful.data.datasets import DATASETS
@@ -21,6 +23,65 @@ from heedful.run.sources import data_root, find_source
 _RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}
 """Kind of data to the recipe of a data set that has none of its own."""
 _OWN = {"data.premise": "my-pairs", "data.score": "my-scores"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a scoreboard is to hold, whatever the data.
+
+    Attributes:
+        folder: the folder of data sets; None for ``HEEDFUL_DATA``.
+        runs: seeds; or numbers of folds, where the data has no split of its own.
+        examples: train on so many drawn examples; 0 for all.
+        encoders: Heedful's networks to train, by the names of their encoders.
+        without: parts of the names of systems to leave out.
+        studies: networks that ``heedful study`` trained on the same splits, "NAME=FOLDER".
+        overrides: ``key=value`` settings.
+    """
+
+    folder: Path | None
+    runs: Sequence[int]
+    examples: int = 0
+    encoders: Sequence[str] = ()
+    without: Sequence[str] = ()
+    studies: Sequence[str] = ()
+    overrides: Sequence[str] = ()
+
+
+def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: None) -> Board:
+    """Make the scoreboard of one data set.
+
+    Args:
+        name: see `settings_of`.
+        asked: what it is to hold.
+        say: told what happens next.
+
+    Returns:
+        The board.
+
+    Raises:
+        UsageError: if the data or a system is unknown, or the data has no test split.
+    """
+    config = settings_of(name, asked.overrides)
+    splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
+    task = next(iter(splits.values())).task
+    root = data_root(config, asked.folder)
+    systems, skipped = roster(config, task, root, asked.encoders, asked.without)
+    kept = []
+    for study in asked.studies:
+        system, sign, folder = study.partition("=")
+        if not sign:
+            raise UsageError(f"--study {study!r}: write NAME=FOLDER")
+        kept.append(kept_row(system, Path(folder), list(splits)))
+    return make_board(
+        name,
+        splits,
+        systems,
+        own=lambda system: isinstance(system, HeedfulSystem),
+        kept=kept,
+        skipped=skipped,
+        say=say,
+    )
 
 
 def settings_of(name: str, overrides: Sequence[str] = ()) -> RunConfig:

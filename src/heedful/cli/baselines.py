@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from pathlib import Path
 
 import click
 
 from heedful.cli.file_options import own_file_options
 from heedful.cli.options import (
+    PATH,
     cache_option,
     data_option,
     json_option,
@@ -19,7 +22,7 @@ from heedful.cli.output import print_json, print_text
 
 
 @click.command()
-@click.argument("what", metavar="DATA")
+@click.argument("names", metavar="DATA [DATA ...]", nargs=-1, required=True)
 @data_option
 @click.option(
     "--with",
@@ -51,6 +54,11 @@ from heedful.cli.output import print_json, print_text
     show_default=True,
     help="Seeds to run, separated by commas. For data without splits, these are the numbers of the folds.",
 )
+@click.option(
+    "--out",
+    type=PATH,
+    help="Write each board as DATA.json into this folder; those that are there are not made again.",
+)
 @set_option
 @own_file_options
 @cache_option
@@ -59,13 +67,14 @@ from heedful.cli.output import print_json, print_text
 @json_option
 @quiet_option
 def command(
-    what: str,
+    names: tuple[str, ...],
     data: Path | None,
     encoders: str | None,
     studies: tuple[str, ...],
     without: tuple[str, ...],
     examples: int | None,
     runs: str,
+    out: Path | None,
     overrides: tuple[str, ...],
     markdown: bool,
     as_json: bool,
@@ -79,41 +88,41 @@ def command(
     The models are TF-IDF of words or characters with a linear model, NB-SVM, the mean of the recipe's word vectors, and
     fastText and spaCy if they are installed. The dev split selects the settings, and the test split is read once.
 
+    Several data sets make one board each: heedful baselines trec cr --out boards
+
     Example: heedful baselines trec --data DIR --runs 1,2,3 --study DiSAN=runs/trec-study
     """
-    from heedful.baselines.asked import kept_row, settings_of, splits_of_runs
-    from heedful.baselines.board import make_board
-    from heedful.baselines.roster import roster
+    from heedful.baselines.asked import Asked, board_of
     from heedful.baselines.show import as_dict, render
     from heedful.baselines.show import markdown as as_markdown
-    from heedful.baselines.systems import HeedfulSystem
     from heedful.cli.study import parse_seeds
     from heedful.errors import UsageError
-    from heedful.run.sources import data_root
+    from heedful.storage import alone, write_text
 
     if as_json and markdown:
         raise UsageError("--json and --markdown are two forms of the same figures: give one of them")
-    config = settings_of(what, overrides)
-    splits = splits_of_runs(config, data, parse_seeds(runs) or (1,), examples or 0)
-    task = next(iter(splits.values())).task
-    names = [name.strip() for name in encoders.split(",") if name.strip()] if encoders else []
-    systems, skipped = roster(config, task, data_root(config, data), names, without)
-    kept = []
-    for study in studies:
-        name, sign, folder = study.partition("=")
-        if not sign:
-            raise UsageError(f"--study {study!r}: write NAME=FOLDER")
-        kept.append(kept_row(name, Path(folder), list(splits)))
-    board = make_board(
-        what,
-        splits,
-        systems,
-        own=lambda system: isinstance(system, HeedfulSystem),
-        kept=kept,
-        skipped=skipped,
-        say=lambda line: None if quiet else click.echo(line, err=True),
+    if len(names) > 1 and (out is None or studies):
+        what = "--out DIR" if out is None else "--study for each DATA by itself"
+        raise UsageError(f"DATA: several data sets are given; give {what}")
+    asked = Asked(
+        data,
+        parse_seeds(runs) or (1,),
+        examples or 0,
+        tuple(name.strip() for name in (encoders or "").split(",") if name.strip()),
+        without,
+        studies,
+        overrides,
     )
-    if as_json:
-        print_json(as_dict(board))
-    else:
-        print_text(as_markdown(board) if markdown else render(board))
+    with contextlib.nullcontext() if out is None else alone(out, "heedful baselines"):
+        for name in names:
+            file = None if out is None else out / f"{Path(name).stem}.json"
+            if file is not None and file.exists():
+                click.echo(f"{file}: exists and is kept", err=True)
+                continue
+            board = board_of(name, asked, say=lambda line: None if quiet else click.echo(line, err=True))
+            if file is not None:
+                write_text(file, json.dumps(as_dict(board)) + "\n")
+            if as_json:
+                print_json(as_dict(board))
+            else:
+                print_text(as_markdown(board) if markdown else render(board))

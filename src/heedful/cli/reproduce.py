@@ -134,7 +134,7 @@ def command(
             )
         if chosen.command and not no_run:
             ignored = (
-                "data",
+                *(() if chosen.reads_data else ("data",)),
                 "budget",
                 "seeds",
                 "folds",
@@ -148,7 +148,7 @@ def command(
                 *ignored,
                 why=f"{chosen.name} is made by another command, which takes none of it: {chosen.command}",
             )
-            run_command(chosen.command, out)
+            run_command(chosen.command, out, data)
             return
         made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
         if as_json:

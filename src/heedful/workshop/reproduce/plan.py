@@ -248,6 +248,11 @@ class Table:
     scatter: tuple[str, ...] = ()
     picture: Picture | None = None
 
+    @property
+    def reads_data(self) -> bool:
+        """Whether the command that makes it takes the folder of data sets."""
+        return self.command.startswith("heedful baselines")
+
     def experiments(self) -> tuple[str, ...]:
         """Return the keys of the experiments, each once, in order."""
         return tuple(dict.fromkeys(column.experiment for column in self.columns if column.experiment))
@@ -266,7 +271,7 @@ class Table:
 
 SKIP = "skip"
 """What a row says of a column that does not apply to it."""
-_PAPERS = ("disan", "mtsa", "mssan", "mdman", "decomposable", "systems")
+_PAPERS = ("disan", "mtsa", "mssan", "mdman", "decomposable", "systems", "users")
 
 
 def _toml(name: str) -> dict[str, Any]:

@@ -269,12 +269,13 @@ def run_cell(cell: Cell, data: Path | None, runs: Path) -> str:
     return study.mean_line()
 
 
-def run_command(command: str, out: Path) -> None:
+def run_command(command: str, out: Path, data: Path | None = None) -> None:
     """Run the command that makes a table which has no runs of its own; it prints what it prints.
 
     Args:
         command: as the table names it; OUT stands for the folder of results.
         out: the folder of results.
+        data: the folder of data sets, for a command that takes one; None for ``HEEDFUL_DATA``.
 
     Raises:
         HeedfulError: of the kind of its exit status, if it fails.
@@ -284,6 +285,7 @@ def run_command(command: str, out: Path) -> None:
     with told_plainly(out):
         out.mkdir(parents=True, exist_ok=True)
     words = [word.replace("OUT", str(out)) for word in shlex.split(command)[1:]]
+    words += [] if data is None else ["--data", str(data)]
     with stop_raises("the same command begins again"):
         code = child.run_command(words)
     if code:
