@@ -148,7 +148,7 @@ def command(
                 *ignored,
                 why=f"{chosen.name} is made by another command, which takes none of it: {chosen.command}",
             )
-            run_command(chosen.command, out, data)
+            run_command(chosen.command, out, data if chosen.reads_data else None)
             return
         made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
         if as_json:
