@@ -140,6 +140,16 @@ def test_vectors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     same(*both(monkeypatch, "encode", folder, "--text", "the film", "--text", "", "--text", "xyzzy is dull"))
 
 
+def test_threads_change_no_byte(tmp_path: Path) -> None:
+    folder = saved("text", tmp_path / "model")
+    lines = tmp_path / "lines.txt"
+    lines.write_text("".join(f"{'film ' * (n % 7)}a story\n" for n in range(300)), encoding="utf-8")
+    for verb in ("predict", "encode"):
+        alone, beside = (tiny.run(verb, folder, "--input", lines, "--threads", n) for n in (1, 3))
+        assert (alone.code, alone.out, alone.err) == (0, beside.out, beside.err)
+        assert len(alone.out.splitlines()) == 300
+
+
 LONG = "it is a story . it is a story ."
 
 

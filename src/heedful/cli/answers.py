@@ -16,6 +16,7 @@ from heedful.data.examples import Corpus, Example, one_example
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.data.readers.tag_files import files_of_words
 from heedful.errors import DataError, HeedfulError
+from heedful.machine import threads
 from heedful.runtime import load
 from heedful.runtime.layouts import LAYOUTS
 
@@ -122,7 +123,7 @@ def without_torch(
         The model; None where it has to be opened with torch, which also says what is wrong with a folder.
     """
     try:
-        model = load(folder).limited(max_tokens, truncate)
+        model = load(folder).limited(max_tokens, truncate).threaded(threads.asked())
     except HeedfulError:
         return None
     settings, layout = model.settings, LAYOUTS[model.settings.task]

@@ -91,6 +91,11 @@ def begin(number: int | None = None) -> None:
         _STATE.choice = Choice(_of_torch(), "torch was loaded before heedful, and its number stays")
 
 
+def asked() -> int:
+    """Return the number that the user gave to the command, or 1."""
+    return _STATE.asked or 1
+
+
 def settle(environment: Mapping[str, str] = os.environ) -> None:
     """Set torch's number of threads, which the kernels follow; does nothing without `begin`, or a second time."""
     if not _STATE.open:

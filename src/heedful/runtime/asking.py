@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from heedful.text.vocabulary import Vocabulary
 
 Request = str | Sequence[str]
 """One text, or a pair (premise, hypothesis)."""
-_BLOCK, _BLOCK_TOKENS = 64, 2048
-"""Requests, and tokens of their texts, that are predicted together; a text that several of them share is read once."""
+_BLOCK, _BLOCK_TOKENS, _REMEMBERED = 64, 2048, 1 << 15
+"""Requests, and tokens of their texts, that are predicted together, where a text that several of them share is read
+once; and words whose rows are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ def read_of(words: Sequence[Words]) -> Read:
     return Read(kept, sum(each.unknown for each in words), any(each.truncated for each in words), 0 in kept)
 
 
+Block = list[tuple[int, tuple[Words, ...]]]
+"""Requests that are computed together: the number of each, from 1, and the words of its texts."""
+
+
 class Asking:
     """Turns requests into words.
 
@@ -62,6 +68,8 @@ class Asking:
     def __init__(self, settings: Settings, vocabulary: Vocabulary) -> None:
         self.settings, self.vocabulary = settings, vocabulary
         self.tokenizer = tokenizer(settings.tokenizer, settings.markup)
+        self._row = lru_cache(_REMEMBERED)(lambda word: (vocabulary.id(word), not vocabulary.knows(word)))
+        self._ngrams = lru_cache(_REMEMBERED // 8)(vocabulary.rows_of_ngrams)
 
     def limited(self, max_tokens: int | None, truncate: str | None) -> Asking:
         """Return the same with another limit; see `Model.limited`."""
@@ -74,7 +82,7 @@ class Asking:
         )
         return type(self)(settings, self.vocabulary)
 
-    def blocks(self, requests: Iterable[object], texts: int) -> Iterator[list[tuple[int, tuple[Words, ...]]]]:
+    def blocks(self, requests: Iterable[object], texts: int) -> Iterator[Block]:
         """Yield numbered requests, several at a time, but not so many that they take much memory.
 
         Args:
@@ -90,7 +98,7 @@ class Asking:
         """
         if isinstance(requests, str):
             raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
-        block, tokens = list[tuple[int, tuple[Words, ...]]](), 0
+        block, tokens = Block(), 0
         for number, request in enumerate(requests, start=1):
             sides = self.sides(request, number, texts)
             words = tuple(self.words(text, number, place, texts) for place, text in enumerate(sides, start=1))
@@ -124,11 +132,10 @@ class Asking:
 
     def looked_up(self, words: tuple[str, ...], *, truncated: bool = False) -> Words:
         """Look words up in the vocabulary."""
-        vocabulary = self.vocabulary
-        ids = vocabulary.ids(words).astype(np.int64)
-        unknown = sum(not vocabulary.knows(word) for word in words)
-        has_ngrams = vocabulary.ngrams is not None
-        ngrams = tuple(map(vocabulary.rows_of_ngrams, words)) if has_ngrams else ()
+        rows = list(map(self._row, words))
+        ids = np.array([row for row, _ in rows], np.int64)
+        unknown = sum([new for _, new in rows])
+        ngrams = tuple(map(self._ngrams, words)) if self.vocabulary.ngrams is not None else ()
         return Words(ids, ngrams, unknown, truncated, words)
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats
-from heedful.runtime.operators import OPERATORS, WEIGHTS, operator
+from heedful.runtime.operators import OPERATORS, TOGETHER, WEIGHTS, operator
+from heedful.runtime.rows import Lengths, Rows
 from heedful.runtime.steps import Compute, Step, Values, activate, logsigmoid
 from heedful.runtime.visibility import Keep, Rule
 
@@ -113,6 +114,25 @@ def additive(step: Step) -> Compute:
         return kernels.additive(query, key, value, keep, rule.band or (0, 0, True), scale)
 
     return compute
+
+
+def additive_together(step: Step) -> Callable[..., Rows] | None:
+    """Several texts by the compiled kernel, under a band."""
+    rule, scale = step.rule(), _bound(step)
+    in_range = kernels.SCALES[0] <= scale <= kernels.SCALES[1]
+    if not (kernels.compiled() and in_range) or rule.band is None or opens_pairs(step, 3):
+        return None
+    band = rule.band
+
+    def compute(lengths: Lengths, *values: Floats) -> Rows:
+        check_same("additive", values)
+        query, key, value = kernels.contiguous(*values)
+        return Rows(lengths, kernels.additive_of_texts(query, key, value, lengths, band, scale))
+
+    return compute
+
+
+TOGETHER["additive"] = additive_together
 
 
 def _bound(step: Step) -> float:

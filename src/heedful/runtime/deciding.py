@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,23 +55,26 @@ class Decision:
             return float(_softmax(logits.astype(np.float64)) @ np.arange(1, len(self.names) + 1))
         return None if self.names else float(logits[0])
 
-    def answer(self, logits: Floats, read: Read) -> Answer | LabelsAnswer:
-        """Answer one request.
+    def answers(self, logits: Floats, read: Sequence[Read]) -> Iterator[Answer | LabelsAnswer]:
+        """Answer requests.
 
         Args:
-            logits: what the network gave, [Y].
-            read: how the request was read.
+            logits: what the network gave, [N, Y].
+            read: how each request was read.
 
-        Returns:
-            The answer.
+        Yields:
+            The answers.
         """
-        shares = self.probabilities(logits[None])[0]
-        named, score = dict(zip(self.names, shares.tolist(), strict=True)), self.score(logits)
-        if self.thresholds is not None:
-            chosen = [place for place in np.argsort(-shares) if shares[place] >= self.thresholds[place]]
-            return LabelsAnswer(tuple(self.names[place] for place in chosen), named, **vars(read))
-        label = None if score is not None else self.names[int(shares.argmax())]
-        return Answer(label, named, score, **vars(read))
+        shares = self.probabilities(logits)
+        for row, own, how in zip(logits, shares, read, strict=True):
+            named = dict(zip(self.names, own.tolist(), strict=True))
+            if self.thresholds is not None:
+                chosen = [place for place in np.argsort(-own) if own[place] >= self.thresholds[place]]
+                yield LabelsAnswer(tuple(self.names[place] for place in chosen), named, **vars(how))
+                continue
+            score = self.score(row)
+            label = None if score is not None else self.names[int(own.argmax())]
+            yield Answer(label, named, score, **vars(how))
 
     def shown(self, logits: Floats) -> Shown:
         """Return the answer that logits [Y] stand for, as an explanation shows it."""

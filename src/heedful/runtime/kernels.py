@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 import numpy as np
@@ -30,6 +31,11 @@ def _load() -> ctypes.CDLL | None:
             *(number,) * 4,
             *(ctypes.c_int32, ctypes.c_float, address),
         )
+        library.heedful_additive_of_texts.argtypes = library.heedful_additive_of_text.argtypes
+        library.heedful_weighted_sum.argtypes = (*(address,) * 3, number, number, address)
+        library.heedful_weighted_sum.restype = None
+        library.heedful_gated.argtypes = (*(address,) * 5, number, number, address)
+        library.heedful_gated.restype = None
     except (OSError, AttributeError):  # built for another machine, or by an older version
         return None
     return library
@@ -130,3 +136,87 @@ def additive(
     if LIBRARY.heedful_additive_of_text(*arrays, *query.shape, low, high, diagonal, scale, address(output)):
         raise MemoryError(f"additive attention has no working memory for {len(query)} tokens")
     return output
+
+
+def additive_of_texts(
+    query: Floats,
+    key: Floats,
+    value: Floats,
+    lengths: Sequence[int],
+    band: tuple[int, int, bool],
+    scale: float,
+) -> Floats:
+    """Compute `additive` for several texts whose rows are end to end, under a band.
+
+    Args:
+        query: [rows, D], contiguous; so the next two.
+        key: [rows, D].
+        value: [rows, D].
+        lengths: rows of each text.
+        band: see `additive`.
+        scale: see there.
+
+    Returns:
+        [rows, D]; a text's rows are the same to the last bit whatever the other texts.
+
+    Raises:
+        MemoryError: if there is no working memory.
+    """
+    assert LIBRARY is not None
+    output, counts = np.empty_like(query), np.array(lengths, np.int64)
+    arrays = (address(query), address(key), address(value), address(counts))
+    low, high, diagonal = band
+    sizes = (len(counts), query.shape[1])
+    if LIBRARY.heedful_additive_of_texts(*arrays, *sizes, low, high, diagonal, scale, address(output)):
+        raise MemoryError(f"additive attention has no working memory for {len(query)} tokens")
+    return output
+
+
+def weighted_sum(value: Floats, score: Floats, lengths: Sequence[int]) -> Floats:
+    """Weigh the rows of each text by the softmax of their scores over the text, feature by feature.
+
+    Args:
+        value: rows of all texts, [rows, D], contiguous.
+        score: likewise.
+        lengths: rows of each text.
+
+    Returns:
+        [texts, D]; zero for a text without rows.
+    """
+    assert LIBRARY is not None
+    counts = np.array(lengths, np.int64)
+    output = np.empty((len(counts), value.shape[1]), np.float32)
+    arrays = (address(value), address(score), address(counts))
+    LIBRARY.heedful_weighted_sum(*arrays, len(counts), value.shape[1], address(output))
+    return output
+
+
+def gated(first: Floats, second: Floats, bias: Floats | None, x: Floats, y: Floats) -> Floats:
+    """Compute ``g x + (1 - g) y`` of the gate g, the sigmoid of a sum; all but the bias are [rows, D], contiguous.
+
+    Args:
+        first: a term of the sum.
+        second: another.
+        bias: [D], contiguous, or None.
+        x: what an open gate gives.
+        y: what a closed one gives.
+
+    Returns:
+        [rows, D].
+    """
+    assert LIBRARY is not None
+    output = np.empty_like(x)
+    arrays = (
+        address(first),
+        address(second),
+        None if bias is None else address(bias),
+        address(x),
+        address(y),
+    )
+    LIBRARY.heedful_gated(*arrays, *x.shape, address(output))
+    return output
+
+
+def contiguous(*arrays: Floats) -> list[Floats]:
+    """Return arrays as the kernels take them."""
+    return [np.ascontiguousarray(array, np.float32) for array in arrays]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import Answer, LabelsAnswer
-from heedful.runtime.asking import Asking, Request, Words, read_of
+from heedful.runtime.asking import Asking, Block, Request, Words, read_of
 from heedful.runtime.deciding import Decision
+from heedful.runtime.in_order import in_order
 from heedful.runtime.kernels import Floats
 from heedful.runtime.program import Program
 from heedful.runtime.settings import Settings
@@ -26,18 +29,26 @@ class Model:
         program: the network.
         decision: turns its logits into answers.
         wide: what is added to its logits; None for nothing.
+        threads: how many compute; no answer depends on it.
 
     Attributes:
         asking: as given.
         program: as given.
         decision: as given.
         wide: as given.
+        threads: as given.
     """
 
     def __init__(
-        self, asking: Asking, program: Program, decision: Decision, wide: WidePart | None = None
+        self,
+        asking: Asking,
+        program: Program,
+        decision: Decision,
+        wide: WidePart | None = None,
+        threads: int = 1,
     ) -> None:
         self.asking, self.program, self.decision, self.wide = asking, program, decision, wide
+        self.threads = threads
 
     @property
     def settings(self) -> Settings:
@@ -49,7 +60,7 @@ class Model:
         """Whether a request is a pair of texts."""
         return self.program.texts == 2
 
-    def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Model:
+    def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Self:
         """Return a model with another limit on the length of a text; the network is shared.
 
         Args:
@@ -62,11 +73,29 @@ class Model:
         Raises:
             UsageError: if the limit is below 1.
         """
-        return type(self)(self.asking.limited(max_tokens, truncate), self.program, self.decision, self.wide)
+        asking = self.asking.limited(max_tokens, truncate)
+        return type(self)(asking, self.program, self.decision, self.wide, self.threads)
+
+    def threaded(self, threads: int) -> Self:
+        """Return a model that computes blocks of 64 requests on several threads; the network is shared.
+
+        Args:
+            threads: how many, at least 1.
+
+        Returns:
+            The model; its answers are the same to the last bit.
+
+        Raises:
+            UsageError: if there is to be no thread.
+        """
+        if threads < 1:
+            raise UsageError(f"threads must be 1 or more; got {threads}")
+        return type(self)(self.asking, self.program, self.decision, self.wide, threads)
 
     def logits(self, requests: Iterable[Request]) -> Floats:
         """Return the network's unnormalised scores, [N, Y]; see `predict`."""
-        rows = [logits for logits, _ in self._run(requests)]
+        blocks = self.asking.blocks(requests, self.program.texts)
+        rows = [row for block in in_order(self.logits_of, blocks, self.threads) for row in block]
         return np.stack(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
 
     def probabilities(self, logits: Floats) -> NDArray[np.float64]:
@@ -88,8 +117,14 @@ class Model:
             ArtefactError: if the network gives a number that is not finite.
             UsageError: if it is one string and no list.
         """
-        for logits, words in self._run(requests):
-            yield self.decision.answer(logits, read_of(words))
+        blocks = self.asking.blocks(requests, self.program.texts)
+        for answers in in_order(self.answers, blocks, self.threads):
+            yield from answers
+
+    def answers(self, block: Block) -> Sequence[Answer | LabelsAnswer | TagsAnswer]:
+        """Answer the requests of a block; see `predict`."""
+        logits = self.logits_of(block)
+        return list(self.decision.answers(np.stack(logits), [read_of(words) for _, words in block]))
 
     def encode(self, texts: Iterable[str]) -> Floats:
         """Turn texts into vectors; a model of pairs takes single texts here too.
@@ -109,18 +144,22 @@ class Model:
 
     def vectors(self, texts: Iterable[str]) -> Iterator[Floats]:
         """Yield the vector of each text, [D], in order; see `encode`."""
-        for block in self.asking.blocks(texts, 1):
-            for number, words in block:
-                (read,) = self._read(words)
-                yield finite("vector", self.program.vector(read), number)
+        yield from itertools.chain.from_iterable(
+            in_order(self._vectors, self.asking.blocks(texts, 1), self.threads)
+        )
 
-    def _run(self, requests: Iterable[Request]) -> Iterator[tuple[Floats, tuple[Words, ...]]]:
-        for block in self.asking.blocks(requests, self.program.texts):
-            distinct = {each.key: each for _, words in block for each in words}
-            read = dict(zip(distinct, self._read(tuple(distinct.values())), strict=True))
-            results = self.program.answer([[read[each.key] for each in words] for _, words in block])
-            for (number, words), result in zip(block, results, strict=True):
-                yield finite("prediction", self.added(result.logits, words), number), words
+    def _vectors(self, block: Block) -> list[Floats]:
+        read = self._read(block)
+        return [finite("vector", self.program.vector(read[words.key]), number) for number, (words,) in block]
+
+    def logits_of(self, block: Block) -> list[Floats]:
+        """Return the logits of each request of a block; see `predict` for errors."""
+        read = self._read(block)
+        results = self.program.answer([[read[each.key] for each in words] for _, words in block])
+        return [
+            finite("prediction", self.added(result.logits, words), number)
+            for (number, words), result in zip(block, results, strict=True)
+        ]
 
     def added(self, logits: Floats, words: Sequence[Words]) -> Floats:
         """Return the logits of an example, [Y], with those of the wide part, if there is one."""
@@ -130,8 +169,11 @@ class Model:
         added: Floats = logits + self.wide.logits([np.unique(np.concatenate(sides))])[0]
         return added
 
-    def _read(self, texts: Sequence[Words]) -> list[Mapping[str, Floats]]:
-        return self.program.read([(each.ids, each.ngrams) for each in texts])
+    def _read(self, block: Block) -> dict[bytes, Mapping[str, Floats]]:
+        """Read each distinct text of a block once."""
+        distinct = {each.key: each for _, words in block for each in words}
+        read = self.program.read([(each.ids, each.ngrams) for each in distinct.values()])
+        return dict(zip(distinct, read, strict=True))
 
 
 def finite(what: str, row: Floats, number: int) -> Floats:

@@ -1,7 +1,8 @@
 """The operators of a network's description, in NumPy: what happens to each word, and to the vector of a text.
 
 A value is [L, D] for the L words of one text, or [1, D] for a whole text. There is no padding and there are no batches:
-a text's result cannot depend on others. Here is what happens to each row alone; `pooled` has what happens to all words
+a text's result cannot depend on others. Where each row is computed by itself, the rows of several texts may
+stand end to end (`rows`). Here is what happens to each row alone; `pooled` has what happens to all words
 of a text together, `attending` the attention among them, `recurrent` the layers with a state.
 """
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime.kernels import Floats
+from heedful.runtime.rows import Rows
 from heedful.runtime.steps import ACTIVATIONS, Compute, Step, activate
 
 Make = Callable[[Step], Compute]
@@ -22,6 +24,19 @@ OPERATORS: dict[str, Make] = {}
 """Every operator by name."""
 WEIGHTS: dict[str, Make] = {}
 """Of the operators that weigh rows, what gives the weights from the same values: for explanations."""
+
+
+ROW_WISE: set[str] = set()
+"""Operators whose result in a row depends on no other row: they take the rows of several texts at once."""
+TOGETHER: dict[str, Callable[[Step], Callable[..., Rows] | None]] = {}
+"""Of the operators that look at a text as a whole, what computes several texts at once: from the rows of each text, and
+the values of all texts end to end. None where a step has no such way."""
+
+
+def row_wise(make: Make) -> Make:
+    """Enter an operator that computes each row by itself."""
+    ROW_WISE.add(make.__name__.strip("_"))
+    return operator(make)
 
 
 def operator(make: Make) -> Make:
@@ -36,7 +51,7 @@ def weighing(make: Make) -> Make:
     return make
 
 
-@operator
+@row_wise
 def dense(step: Step) -> Compute:
     """``activation(x W^T + b)``."""
     step.takes(1)
@@ -46,7 +61,7 @@ def dense(step: Step) -> Compute:
     return lambda x: matrix.apply(x, bias, activation)
 
 
-@operator
+@row_wise
 def add(step: Step) -> Compute:
     """The sum of values, and of a bias where there is one."""
     bias = step.weights.floats(step.tensor("bias")).reshape(1, -1) if step.has("bias") else None
@@ -58,14 +73,14 @@ def add(step: Step) -> Compute:
     return compute
 
 
-@operator
+@row_wise
 def subtract(step: Step) -> Compute:
     """The difference of two values."""
     step.takes(2)
     return lambda x, y: x - y
 
 
-@operator
+@row_wise
 def scaled(step: Step) -> Compute:
     """A value times a number."""
     step.takes(1)
@@ -73,7 +88,7 @@ def scaled(step: Step) -> Compute:
     return lambda x: x * factor
 
 
-@operator
+@row_wise
 def rescale(step: Step) -> Compute:
     """A number of standard deviations from a mean, on its own scale: ``x * scale[1] + scale[0]``."""
     step.takes(1)
@@ -81,21 +96,21 @@ def rescale(step: Step) -> Compute:
     return lambda x: x * deviation + mean
 
 
-@operator
+@row_wise
 def multiply(step: Step) -> Compute:
     """The product of two values, feature by feature."""
     step.takes(2)
     return lambda x, y: x * y
 
 
-@operator
+@row_wise
 def absolute(step: Step) -> Compute:
     """The value without its sign."""
     step.takes(1)
     return lambda x: np.abs(x)
 
 
-@operator
+@row_wise
 def activation(step: Step) -> Compute:
     """An activation by itself."""
     step.takes(1)
@@ -103,20 +118,20 @@ def activation(step: Step) -> Compute:
     return lambda x: activate(x, name)
 
 
-@operator
+@row_wise
 def mix(step: Step) -> Compute:
     """``g x + (1 - g) y`` of a gate g and two values."""
     step.takes(3)
     return lambda g, x, y: y + g * (x - y)
 
 
-@operator
+@row_wise
 def concat(step: Step) -> Compute:
     """Values side by side."""
     return lambda *values: np.concatenate(values, axis=1)
 
 
-@operator
+@row_wise
 def features(step: Step) -> Compute:
     """Some features of a value, from ``first`` to before ``last``."""
     step.takes(1)
@@ -130,7 +145,7 @@ def features(step: Step) -> Compute:
     return compute
 
 
-@operator
+@row_wise
 def layer_norm(step: Step) -> Compute:
     """Layer normalisation with a gain and a shift."""
     step.takes(1)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from heedful.errors import UsageError
+from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats
-from heedful.runtime.operators import operator, weighing
+from heedful.runtime.operators import TOGETHER, operator, weighing
+from heedful.runtime.rows import Lengths, Rows
 from heedful.runtime.steps import Compute, Step
 
 
@@ -55,14 +59,35 @@ def weighted_sum_weights(step: Step) -> Compute:
 def weighted_sum(step: Step) -> Compute:
     """The words weighed by the softmax of their scores over the words, for each feature: [1, D]; zero without words."""
     step.takes(2)
+    together = weighted_sum_together(step)
 
     def compute(x: Floats, score: Floats) -> Floats:
+        if together is not None and x.shape == score.shape:
+            return together((len(x),), x, score).whole
         if not len(x):
             return np.zeros((1, x.shape[1]), np.float32)
         weights = np.exp(score - score.max(axis=0))
         return np.sum(weights * x, axis=0, keepdims=True) / weights.sum(axis=0, keepdims=True)
 
     return compute
+
+
+def weighted_sum_together(step: Step) -> Callable[..., Rows] | None:
+    """Several texts by the compiled kernel; where words share a score, or without the kernel, it is NumPy's."""
+    if not kernels.compiled():
+        return None
+
+    def compute(lengths: Lengths, x: Floats, score: Floats) -> Rows:
+        if x.shape != score.shape:
+            each = zip(Rows(lengths, x).parts, Rows(lengths, score).parts, strict=True)
+            return Rows.of([weighted_sum(step)(*values) for values in each])
+        x, score = kernels.contiguous(x, score)
+        return Rows((1,) * len(lengths), kernels.weighted_sum(x, score, lengths))
+
+    return compute
+
+
+TOGETHER["weighted_sum"] = weighted_sum_together
 
 
 @operator

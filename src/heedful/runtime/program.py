@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import UsageError, nearest
-from heedful.runtime import attending, pairwise, pooled, recurrent  # noqa: F401  (they enter their operators)
-from heedful.runtime.kernels import Floats, compiled
-from heedful.runtime.looking import Sight, Weigh, align, look, read_shown
-from heedful.runtime.operators import OPERATORS, WEIGHTS
-from heedful.runtime.steps import WIDEST, Compute, Step
+from heedful.errors import UsageError
+from heedful.runtime.kernels import Floats
+from heedful.runtime.looking import Sight, align, look, read_shown
+from heedful.runtime.rows import Rows
+from heedful.runtime.stepping import Steps, value_of
 from heedful.runtime.weights import Weights
 
 FORMAT = 1
@@ -25,7 +23,6 @@ WORDS = "words"
 """The value that holds the word vectors of a text."""
 SIDES = ("first", "second")
 """What stands before the name of a text's value in the answer's steps: "first.v7"."""
-_MOST_STEPS = 20_000
 Ids = NDArray[np.int64]
 Ngrams = Sequence[NDArray[np.int32]]
 """For each word the rows of its n-grams; empty for a network that reads none."""
@@ -123,8 +120,8 @@ class Program:
             raise UsageError(f"network: texts must be 1 or 2; got {texts!r:.80}")
         self.texts = int(texts)
         self._words = Words(weights, description.get("words"), rows)
-        self._read = _Steps("read", description.get("read"), weights)
-        self._answer = _Steps("answer", description.get("answer"), weights)
+        self._read = Steps("read", description.get("read"), weights)
+        self._answer = Steps("answer", description.get("answer"), weights)
         self.each = str(description.get("each", "text"))
         if self.each not in EACH or (self.each == "word" and texts != 1):
             raise UsageError(f"network: each must be one of {EACH}, word of one text; got {self.each!r:.80}")
@@ -146,7 +143,7 @@ class Program:
 
     def values(self, ids: Ids) -> Mapping[str, Floats]:
         """Return every value of one text by name, for a network without n-grams; `read` keeps what the answer needs."""
-        return self._read.run([{WORDS: self._words.of(ids, ())}], None)[0]
+        return self._read.every({WORDS: self._words.of(ids, ())})
 
     def read(self, texts: Sequence[tuple[Ids, Ngrams]]) -> list[Mapping[str, Floats]]:
         """Read texts; what one of them gives does not depend on the others.
@@ -157,9 +154,13 @@ class Program:
         Returns:
             For each text the values that `answer` needs.
         """
-        given = [{WORDS: self._words.of(ids, ngrams)} for ids, ngrams in texts]
-        read = self._read.run(given, self._needed)
-        return [{name: _value(values, name) for name in self._needed} for values in read]
+        lengths = tuple(len(ids) for ids, _ in texts)
+        words = self._words.of(
+            np.concatenate([ids for ids, _ in texts]), [n for _, rows in texts for n in rows]
+        )
+        values = self._read.run({WORDS: Rows(lengths, words)}, len(texts), self._needed)
+        parts = {name: value_of(values, name).parts for name in self._needed}
+        return [{name: each[n] for name, each in parts.items()} for n in range(len(texts))]
 
     def vector(self, read: Mapping[str, Floats]) -> Floats:
         """Return the vector of a text, [D].
@@ -178,7 +179,7 @@ class Program:
                 "this network reads two texts together and has no vector of one text alone; encode with a model whose "
                 "encoder reads single texts, such as disan"
             )
-        return _value(read, self._vector)[0]
+        return value_of(read, self._vector)[0]
 
     def answer(self, examples: Sequence[Sequence[Mapping[str, Floats]]]) -> list[Result]:
         """Answer for texts that were read.
@@ -189,27 +190,21 @@ class Program:
         Returns:
             The logits and the vectors of each example.
         """
-        given = [
-            {
-                f"{side}.{name}": x
-                for side, text in zip(SIDES, texts, strict=False)
-                for name, x in text.items()
-            }
-            for texts in examples
-        ]
-        answered = self._answer.run(given, frozenset({self._logits}))
+        given = {
+            f"{side}.{name}": Rows.of([texts[number][name] for texts in examples])
+            for number, side in enumerate(SIDES[: self.texts])
+            for name in self._needed
+        }
+        values = self._answer.run(given, len(examples), frozenset({self._logits}))
+        logits = value_of(values, self._logits).parts
         has_vectors = isinstance(self._vector, str)
         return [
             Result(
-                self._logits_of(values),
+                each if self.each == "word" else each[0],
                 tuple(self.vector(text) for text in texts) if has_vectors else (),
             )
-            for values, texts in zip(answered, examples, strict=True)
+            for each, texts in zip(logits, examples, strict=True)
         ]
-
-    def _logits_of(self, values: Mapping[str, Floats]) -> Floats:
-        logits = _value(values, self._logits)
-        return logits if self.each == "word" else logits[0]
 
     def look(self, texts: Sequence[tuple[Ids, Ngrams]]) -> Sight:
         """Read one example and keep what was looked at.
@@ -225,18 +220,18 @@ class Program:
         """
         if self.shown is None:
             raise UsageError("the description of the network does not say what an explanation shows")
-        given = [{WORDS: self._words.of(ids, ngrams)} for ids, ngrams in texts]
-        read = self._read.run(given, None)
+        read = [self._read.every({WORDS: self._words.of(ids, ngrams)}) for ids, ngrams in texts]
         sides = zip(SIDES, read, strict=False)
-        (answered,) = self._answer.run(
-            [{f"{side}.{name}": x for side, values in sides for name, x in values.items()}], None
+        answered = self._answer.every(
+            {f"{side}.{name}": x for side, values in sides for name, x in values.items()}
         )
         looked = tuple(look(self.shown.read, values, self._read.weigher(values)) for values in read)
         alignments = align(self.shown.answer, self._answer.weigher(answered))
         averaged = frozenset(
             each.place for each in self.shown.read if each.what == "map" and self._read.averages(each.of[0])
         )
-        return Sight(self._logits_of(answered), looked, alignments, averaged)
+        logits = value_of(answered, self._logits)
+        return Sight(logits if self.each == "word" else logits[0], looked, alignments, averaged)
 
     def run(self, texts: Sequence[Ids]) -> Result:
         """Read the texts of one example, for a network without n-grams, and answer."""
@@ -246,7 +241,7 @@ class Program:
 class _Shown:
     """What an explanation shows of the steps of each text, and of the answer's."""
 
-    def __init__(self, description: Any, read: _Steps, answer: _Steps) -> None:
+    def __init__(self, description: Any, read: Steps, answer: Steps) -> None:
         if not isinstance(description, Mapping):
             raise UsageError(f"network.shown: a table expected; got {description!r:.80}")
         prefix = description.get("prefix", [])
@@ -257,82 +252,3 @@ class _Shown:
         for steps, entries in ((read, self.read), (answer, self.answer)):
             for name in (name for each in entries if each.what != "unchosen" for name in each.of):
                 steps.maker(name)
-
-
-class _Steps:
-    """A list of steps, each turned into a function once."""
-
-    def __init__(self, part: str, descriptions: Any, weights: Weights) -> None:
-        if not isinstance(descriptions, list) or len(descriptions) > _MOST_STEPS:
-            raise UsageError(f"network.{part}: a list of at most {_MOST_STEPS:,} steps expected")
-        steps = [Step(description, weights) for description in descriptions]
-        for step in steps:
-            if step.do not in OPERATORS:
-                raise UsageError(f"step {step.do!r:.80} is unknown; {nearest(step.do, tuple(OPERATORS))}")
-        self._steps = [(OPERATORS[step.do](step), step) for step in steps]
-        self.reads = frozenset(name for step in steps for name in step.of)
-        last = {name: number for number, step in enumerate(steps) for name in step.of}
-        self._done = [[name for name in set(step.of) if last[name] == n] for n, step in enumerate(steps)]
-
-    def maker(self, name: str) -> Step:
-        """Return the step that makes a value."""
-        for _, step in self._steps:
-            if step.to == name:
-                return step
-        raise UsageError(f"network.shown: no step makes {name!r:.80}")
-
-    def averages(self, name: str) -> bool:
-        """Say whether the weights of the step that makes a value are averaged over features."""
-        return self.maker(name).do in attending.FEATURE_WISE
-
-    def weigher(self, values: Mapping[str, Floats]) -> Weigh:
-        """Return a function from the name of a value to how the step that makes it weighs what it reads."""
-
-        def weigh(name: str) -> NDArray[Any]:
-            step = self.maker(name)
-            if step.do not in WEIGHTS:
-                raise UsageError(f"network.shown: step {step.do!r:.80} has no weights")
-            with np.errstate(all="ignore"):
-                return WEIGHTS[step.do](step)(*(_value(values, each) for each in step.of))
-
-        return weigh
-
-    @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
-    def run(
-        self, texts: Sequence[dict[str, Floats]], keep: frozenset[str] | None
-    ) -> Sequence[dict[str, Floats]]:
-        """Add the values of every step for every text; drop those that no step reads any more and nobody keeps."""
-        for (compute, step), done in zip(self._steps, self._done, strict=True):
-            try:
-                # the kernel gives a row the same result whatever other rows there are
-                together = step.do == "dense" and len(texts) > 1 and compiled()
-                results = (_together if together else _each)(compute, step.of, texts)
-            except (ValueError, IndexError) as error:  # what NumPy says of shapes that do not fit
-                raise UsageError(f"value {step.to!r:.80}: {error}") from error
-            for values, result in zip(texts, results, strict=True):
-                if result.ndim != 2 or result.shape[1] > WIDEST:
-                    raise UsageError(
-                        f"value {step.to!r:.80} is {list(result.shape)}, expected rows of at most {WIDEST:,}"
-                    )
-                values[step.to] = result
-                for name in done if keep is not None else ():
-                    if name not in keep:  # type: ignore[operator]
-                        del values[name]
-        return texts
-
-
-def _each(compute: Compute, names: Sequence[str], texts: Sequence[Mapping[str, Floats]]) -> list[Floats]:
-    return [compute(*[_value(values, name) for name in names]) for values in texts]
-
-
-def _together(compute: Compute, names: Sequence[str], texts: Sequence[Mapping[str, Floats]]) -> list[Floats]:
-    """Compute the rows of all texts at once, so that the weights are read from memory once."""
-    parts = [_value(values, names[0]) for values in texts]
-    rows, ends = compute(np.concatenate(parts)), np.cumsum([0, *map(len, parts)]).tolist()
-    return [rows[first:last] for first, last in itertools.pairwise(ends)]
-
-
-def _value(values: Mapping[str, Floats], name: str) -> Floats:
-    if name not in values:
-        raise UsageError(f"value {name!r:.80} is read before it is made")
-    return values[name]

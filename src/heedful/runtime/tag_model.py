@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -10,7 +10,8 @@ from typing import cast
 import numpy as np
 
 from heedful.errors import ArtefactError
-from heedful.runtime.asking import Asking, Request, Words, texts_of
+from heedful.runtime.asking import Asking, Block, Request, Words, texts_of
+from heedful.runtime.in_order import in_order
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model
 from heedful.runtime.tag_answers import TagsAnswer, role_spans
@@ -58,29 +59,18 @@ class PlacedAsking(Asking):
 
 
 class Tagger(Model):
-    """A network that gives every word a tag; see `Model`."""
+    """A network that gives every word a tag; see `Model`. A request is a string, or a sequence of ready-made words."""
 
     def logits(self, requests: Iterable[Request]) -> Floats:
         """Return the scores of the tags of all words, those of each text behind those of the one before, [T, Y]."""
-        rows = [logits for logits, _ in self._run(requests)]
+        blocks = self.asking.blocks(requests, 1)
+        rows = [row for block in in_order(self.logits_of, blocks, self.threads) for row in block]
         return np.concatenate(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
 
-    def predict(self, requests: Iterable[Request]) -> Iterator[TagsAnswer]:
-        """Tag the words of texts; see `Model.predict`.
-
-        Args:
-            requests: strings, or sequences of ready-made words.
-
-        Yields:
-            One answer a text, in order.
-
-        Raises:
-            DataError: naming the request, if it is neither, or too long.
-            ArtefactError: if the network gives a number that is not finite.
-            UsageError: if it is one string and no list.
-        """
-        for logits, (words,) in self._run(requests):
-            yield self.tagged(logits, cast(PlacedWords, words))
+    def answers(self, block: Block) -> Sequence[TagsAnswer]:
+        """See `Model.answers`."""
+        each = zip(self.logits_of(block), block, strict=True)
+        return [self.tagged(logits, cast(PlacedWords, words)) for logits, (_, (words,)) in each]
 
     def placed(self, request: Request) -> PlacedWords:
         """Return the words of one request; errors as in `predict`."""

@@ -1,0 +1,147 @@
+"""The steps of a network, run for several texts at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError, nearest
+from heedful.runtime import attending, pairwise, pooled, recurrent  # noqa: F401  (they enter their operators)
+from heedful.runtime.joining import joined
+from heedful.runtime.kernels import Floats, compiled
+from heedful.runtime.looking import Weigh
+from heedful.runtime.operators import OPERATORS, ROW_WISE, TOGETHER, WEIGHTS
+from heedful.runtime.rows import Action, Rows
+from heedful.runtime.steps import WIDEST, Step
+from heedful.runtime.weights import Weights
+
+_MOST_STEPS = 20_000
+
+
+class Steps:
+    """A list of steps, each turned into a function once.
+
+    Args:
+        part: which part of the network, for messages.
+        descriptions: the steps as the description has them.
+        weights: the tensors.
+
+    Attributes:
+        reads: names of all values that steps read.
+
+    Raises:
+        UsageError: naming the first step that is wrong.
+    """
+
+    def __init__(self, part: str, descriptions: Any, weights: Weights) -> None:
+        if not isinstance(descriptions, list) or len(descriptions) > _MOST_STEPS:
+            raise UsageError(f"network.{part}: a list of at most {_MOST_STEPS:,} steps expected")
+        self._steps = [Step(description, weights) for description in descriptions]
+        for step in self._steps:
+            if step.do not in OPERATORS:
+                raise UsageError(f"step {step.do!r:.80} is unknown; {nearest(step.do, tuple(OPERATORS))}")
+        self.reads = frozenset(name for step in self._steps for name in step.of)
+        self._actions = [_action(step) for step in self._steps]
+        self._short: dict[frozenset[str], list[tuple[Action, tuple[str, ...]]]] = {}
+
+    def maker(self, name: str) -> Step:
+        """Return the step that makes a value."""
+        for step in self._steps:
+            if step.to == name:
+                return step
+        raise UsageError(f"network.shown: no step makes {name!r:.80}")
+
+    def averages(self, name: str) -> bool:
+        """Say whether the weights of the step that makes a value are averaged over features."""
+        return self.maker(name).do in attending.FEATURE_WISE
+
+    def weigher(self, values: Mapping[str, Floats]) -> Weigh:
+        """Return a function from the name of a value to how the step that makes it weighs what it reads."""
+
+        def weigh(name: str) -> NDArray[Any]:
+            step = self.maker(name)
+            if step.do not in WEIGHTS:
+                raise UsageError(f"network.shown: step {step.do!r:.80} has no weights")
+            with np.errstate(all="ignore"):
+                return WEIGHTS[step.do](step)(*(value_of(values, each) for each in step.of))
+
+        return weigh
+
+    @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
+    def every(self, given: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Compute every value of one text."""
+        values = {name: Rows.of([x]) for name, x in given.items()}
+        for action in self._actions:
+            _take(action, values, 1)
+        return {name: rows.parts[0] for name, rows in values.items()}
+
+    @np.errstate(all="ignore")
+    def run(self, given: Mapping[str, Rows], texts: int, keep: frozenset[str]) -> Mapping[str, Rows]:
+        """Compute the values that are asked for, of several texts; those of one do not depend on the others.
+
+        Args:
+            given: values by name.
+            texts: how many texts.
+            keep: names of the values to return, if the steps make them.
+
+        Returns:
+            The values by name.
+        """
+        values = dict(given)
+        if keep not in self._short:
+            self._short[keep] = _last_uses(joined(self._steps, self._actions, keep), keep)
+        for action, done in self._short[keep]:
+            _take(action, values, texts)
+            for name in done:
+                del values[name]
+        return values
+
+
+def _action(step: Step) -> Action:
+    alone = (
+        step.do == "dense" and not compiled()
+    )  # NumPy adds up a row in an order that depends on the others
+    together = TOGETHER[step.do](step) if step.do in TOGETHER else None
+    return Action(step.to, step.of, OPERATORS[step.do](step), step.do in ROW_WISE and not alone, together)
+
+
+def _last_uses(actions: Sequence[Action], keep: frozenset[str]) -> list[tuple[Action, tuple[str, ...]]]:
+    """Say with each action which values nobody needs behind it."""
+    last = {name: number for number, action in enumerate(actions) for name in (*action.of, action.to)}
+    return [
+        (action, tuple({name for name in (*action.of, action.to) if last[name] == n} - keep))
+        for n, action in enumerate(actions)
+    ]
+
+
+def _take(action: Action, values: dict[str, Rows], texts: int) -> None:
+    """Add the value that a step makes."""
+    read = [value_of(values, name) for name in action.of]
+    lengths = read[0].lengths if read else None
+    if any(each.lengths is not lengths and each.lengths != lengths for each in read):
+        lengths = None
+    try:
+        if action.row_wise and lengths is not None:
+            made = Rows(lengths, action.compute(*(each.whole for each in read)))
+        elif action.together is not None and lengths is not None and texts > 1:
+            made = action.together(lengths, *(each.whole for each in read))
+        else:
+            made = Rows.of([action.compute(*(each.parts[n] for each in read)) for n in range(texts)])
+    except (ValueError, IndexError) as error:  # what NumPy says of shapes that do not fit
+        raise UsageError(f"value {action.to!r:.80}: {error}") from error
+    for array in made.arrays:
+        if array.ndim != 2 or array.shape[1] > WIDEST:
+            raise UsageError(
+                f"value {action.to!r:.80} is {list(array.shape)}, expected rows of at most {WIDEST:,}"
+            )
+    values[action.to] = made
+
+
+def value_of(values: Mapping[str, Any], name: str) -> Any:
+    """Return a value by name, and refuse one that is not made yet."""
+    if name not in values:
+        raise UsageError(f"value {name!r:.80} is read before it is made")
+    return values[name]
