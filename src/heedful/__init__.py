@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from heedful.machine import threads
 
 if TYPE_CHECKING:
+    from heedful.bulk.batch_predictor import BatchPredictor
     from heedful.estimators import (
         MultiLabelClassifier,
         PairClassifier,
@@ -29,6 +30,7 @@ threads.spin_briefly()  # the runtime of torch's threads reads it once, when tor
 
 __all__ = [
     "Answer",
+    "BatchPredictor",
     "MultiLabelClassifier",
     "PairClassifier",
     "PairScorer",
@@ -43,6 +45,7 @@ __all__ = [
 
 _HOMES = {
     "Answer": "heedful.tasks",
+    "BatchPredictor": "heedful.bulk.batch_predictor",
     "MultiLabelClassifier": "heedful.estimators",
     "PairClassifier": "heedful.estimators",
     "PairScorer": "heedful.estimators",
@@ -53,12 +56,15 @@ _HOMES = {
     "from_pretrained": "heedful.estimators",
     "load": "heedful.estimators",
 }
+_WITHOUT_TORCH = frozenset({"BatchPredictor"})
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'heedful' has no attribute {name!r}")
+    if name in _WITHOUT_TORCH:
+        return getattr(import_module(_HOMES[name]), name)
     threads.begin()
     found = getattr(import_module(_HOMES[name]), name)
     threads.settle()

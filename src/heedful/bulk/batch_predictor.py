@@ -1,0 +1,179 @@
+"""One callable for the engines that run a function over batches: Ray Data, Spark and `datasets`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, Truncate
+from heedful.bulk.part_task import arrow_type, layout_of
+from heedful.bulk.typed_answers import WARNINGS, Column, free_name
+from heedful.data.readers.reading import Reading
+from heedful.errors import DataError, UsageError, nearest
+from heedful.storage.manifest import manifest_checksum
+from heedful.storage.named_models import find_model
+
+_DDL = {"text": "string", "number": "double", "texts": "array<string>", "numbers": "array<double>"}
+BadRows = Literal["stop", "null"]
+
+
+class BatchPredictor:
+    """Adds predictions to batches of rows; the same rows come back in the same order, none lost and none doubled.
+
+    An instance is called with a batch and returns a batch of the same kind: a pandas.DataFrame, a pyarrow.Table, or a
+    mapping from column names to lists or NumPy arrays. A single row (a mapping from column names to values) is answered
+    too, and an iterator of batches gives an iterator. That is what these engines ask for::
+
+        ray_dataset.map_batches(heedful.BatchPredictor, fn_constructor_args=("runs/trec",), concurrency=4)
+        spark_frame.mapInPandas(predictor, f"id long, text string, {predictor.spark_schema}")
+        dataset.map(heedful.BatchPredictor("runs/trec"), batched=True)
+
+    The model is read at the first batch, and again in every process that gets a copy. A copy carries the model's
+    checksum and the path of its folder: the folder must be there on every machine, and another model in it is refused.
+
+    Args:
+        model: a model folder, the run folder that holds it, or the name of a model.
+        text: column of the texts; None for that of the training file, or "text".
+        premise: column of the first texts of pairs; likewise.
+        hypothesis: column of the second texts; likewise.
+        max_tokens: longest text, in tokens; None for what the model was trained with.
+        truncate: what a longer text does, "error" or "head"; None for what the model was trained with.
+        bad_rows: what a row does of which a text is missing, no text or too long: "stop" raises an error, "null" leaves
+            its prediction empty and gives the reason in the column "warnings".
+
+    Raises:
+        ArtefactError: if there is no model, or, at the first batch, if it is damaged.
+        UsageError: if ``bad_rows`` is unknown.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        text: str | None = None,
+        premise: str | None = None,
+        hypothesis: str | None = None,
+        max_tokens: int | None = None,
+        truncate: Truncate | None = None,
+        bad_rows: BadRows = "stop",
+    ) -> None:
+        if bad_rows not in ("stop", "null"):
+            raise UsageError(f"bad_rows: expected 'stop' or 'null', got {bad_rows!r}")
+        checksum = manifest_checksum(find_model(model))
+        named = {"text": text, "premise": premise, "hypothesis": hypothesis}
+        self._asking = Asking(str(model), max_tokens, truncate, checksum=checksum)
+        self._named = {role: name for role, name in named.items() if name is not None}
+        self._bad_rows = bad_rows
+        self._answers: BatchAnswers | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs; it reads the model itself."""
+        return {**self.__dict__, "_answers": None}
+
+    @property
+    def answers(self) -> BatchAnswers:
+        """The model, read when it is first needed."""
+        if self._answers is None:
+            self._answers = BatchAnswers(self._asking)
+            if other := [role for role in self._named if role not in self._answers.roles]:
+                raise UsageError(f"{other[0]}: this model reads {' and '.join(self._answers.roles)}")
+        return self._answers
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that are added; one whose name a batch has already gets a number behind it."""
+        return self.answers.columns
+
+    @property
+    def spark_schema(self) -> str:
+        """The added columns as Spark writes a schema, for example "prediction string, probability double"."""
+        return ", ".join(f"{column.name} {_DDL[column.kind]}" for column in self.columns)
+
+    def __call__(self, batch: Any) -> Any:
+        """Add predictions to a batch, or to each batch of an iterator.
+
+        Args:
+            batch: see the class.
+
+        Returns:
+            The batch with the added columns, of the same kind.
+
+        Raises:
+            DataError: if a column is missing, or ``bad_rows`` is "stop" and a row is bad; names the row of the batch.
+            UsageError: if the batch is of no known kind.
+        """
+        if isinstance(batch, Iterator):
+            return map(self, batch)
+        if hasattr(batch, "column_names") and hasattr(batch, "append_column"):
+            return self._to_arrow(batch)
+        if hasattr(batch, "columns") and hasattr(batch, "assign"):
+            added = self._added(list(batch.columns), batch.__getitem__)
+            return batch.assign(**{name: _array(column, found) for name, (column, found) in added.items()})
+        if not isinstance(batch, Mapping):
+            raise UsageError(
+                "expected a pandas.DataFrame, a pyarrow.Table or a mapping from names of columns to values, got "
+                f"{type(batch).__name__}"
+            )
+        return self._to_mapping(batch)
+
+    def _to_arrow(self, table: Any) -> Any:
+        import pyarrow
+
+        added = self._added(table.column_names, {n: table[n] for n in table.column_names}.__getitem__)
+        for name, (column, found) in added.items():
+            kind = arrow_type(pyarrow, column)
+            table = table.append_column(pyarrow.field(name, kind), pyarrow.array(found, type=kind))
+        return table
+
+    def _to_mapping(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+        names = layout_of(self.answers, Reading(self._named)).names
+        is_row = isinstance(batch.get(names[0]), str | None)
+        added = self._added(list(batch), (lambda name: [batch[name]]) if is_row else batch.__getitem__)
+        of_numpy = any(isinstance(batch[name], np.ndarray) for name in names)
+        new: dict[str, Any] = {}
+        for name, (column, found) in added.items():
+            new[name] = found[0] if is_row else _array(column, found) if of_numpy else found
+        return {**batch, **new}
+
+    def _added(self, present: Sequence[str], values: Any) -> dict[str, tuple[Column, list[Any]]]:
+        """Return the added columns by their names, each with its values."""
+        answers, names = self.answers, layout_of(self.answers, Reading(self._named)).names
+        for role, name in zip(answers.roles, names, strict=True):
+            if name not in present:
+                hint = nearest(name, list(map(str, present)))
+                raise DataError(f"the batch has no column {name!r}; {hint}. Name yours: {role}=NAME")
+        found = answers.answers(list(zip(*(_listed(values(name)) for name in names), strict=True)))
+        if self._bad_rows == "stop":
+            for number, answer in enumerate(found, start=1):
+                if isinstance(answer, Bad):
+                    raise DataError(
+                        f"row {number} of the batch: {answer.reason}. Correct it, or choose bad_rows='null'"
+                    )
+        return {
+            free_name(column.name, set(present)): (column, [_value(column, answer) for answer in found])
+            for column in answers.columns
+        }
+
+
+def _listed(values: Any) -> list[Any]:
+    """Return the values of a column as plain values, be it a list, an array, a pandas.Series or an Arrow column."""
+    to_list = getattr(values, "to_pylist", None) or getattr(values, "tolist", None)
+    return to_list() if to_list is not None else list(values)
+
+
+def _value(column: Column, answer: Any) -> Any:
+    if not isinstance(answer, Bad):
+        return column.value(answer)
+    return answer.reason if column is WARNINGS else None
+
+
+def _array(column: Column, values: Sequence[Any]) -> np.ndarray:
+    """Return values as an array: numbers as float64, not a number for none; all else as objects."""
+    if column.kind == "number":
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
