@@ -23,7 +23,10 @@ from heedful.cli.output import print_json
 @json_option
 @quiet_option
 def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -> None:
-    """Train on a corpus that Heedful generates, predict, and draw an explanation. No data is needed."""
+    """Train on a corpus that Heedful generates, predict, and draw an explanation. No data is needed.
+
+    If the package heedful-en is installed, its trained English models are asked first.
+    """
     from heedful.training.progress import choose_reporter
     from heedful.workshop.demo import GOLD, run_demo
 

@@ -29,6 +29,7 @@ from heedful.storage.manifest import (
     refuse_without_model,
     verify_manifest,
 )
+from heedful.storage.named_models import find_model
 from heedful.storage.shared_rows import shared_tensors
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
@@ -39,7 +40,8 @@ def load(folder: Path | str) -> Model:
     """Read a model folder, checking every file against its checksum; torch is not needed.
 
     Args:
-        folder: a model folder that ``heedful train`` or ``heedful export`` wrote, or the run folder that holds it.
+        folder: a model folder that ``heedful train`` or ``heedful export`` wrote, the run folder that holds it, or the
+            name of a model of an installed package, such as "en-nli" of heedful-en.
 
     Returns:
         The model.
@@ -48,7 +50,7 @@ def load(folder: Path | str) -> Model:
         ArtefactError: if a file is missing, altered, of another version or not finite; names it and says what to do.
         UsageError: if this model needs more than the runtime has; says what.
     """
-    path = Path(folder)
+    path = find_model(folder)
     inner = path / "model"
     if os.path.isdir(inner) and not os.path.exists(path / WEIGHTS):
         path = inner

@@ -14,6 +14,7 @@ from heedful.serving.bounds import Bounds
 from heedful.serving.counters import Counters
 from heedful.serving.engine import Engine, Truncate, open_engine, stamp
 from heedful.storage.layout import MODEL
+from heedful.storage.named_models import find_model
 
 LOOK = 1.0
 """Seconds between two looks at the folders."""
@@ -125,7 +126,7 @@ def named(models: Sequence[str]) -> dict[str, Path]:
     """Read what a user calls the models.
 
     Args:
-        models: folders, or NAME=FOLDER.
+        models: folders, or NAME=FOLDER; a folder may be the name of a model of an installed package.
 
     Returns:
         Name to folder; a folder without a name is called as the run folder or itself is.
@@ -147,7 +148,7 @@ def named(models: Sequence[str]) -> dict[str, Path]:
             )
         if name in found:
             raise UsageError(f"two models are called {name!r}: write NAME=FOLDER to tell them apart")
-        found[name] = folder
+        found[name] = find_model(folder)
     return found
 
 

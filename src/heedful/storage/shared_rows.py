@@ -108,6 +108,7 @@ def write_rows(path: Path, words: Sequence[str], matrix: NDArray[np.float32], st
     codes = np.rint(matrix / scale[:, None]).astype(np.int8)
     text = np.frombuffer("\n".join(words).encode("utf-8"), np.uint8)
     save_file({"codes": codes, "scale": scale.astype(np.float32), "words": text}, path)
+    path.chmod(0o644)
 
 
 def read_rows(path: Path) -> SharedRows:

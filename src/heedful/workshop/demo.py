@@ -14,6 +14,7 @@ from heedful.run.protocol import GENERATED
 from heedful.storage.manifest import read_json
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import RunFolder
+from heedful.workshop.packaged_demo import packaged_answers
 
 PAIRS = (
     ("the red dog chases the cat", "the cat is chased by the red dog"),
@@ -60,7 +61,7 @@ def run_demo(
     reporter: Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> DemoResult:
-    """Generate the corpus, train DiSAN on it, answer a few pairs and explain one.
+    """Ask the models of heedful-en if it is installed, generate the corpus, train DiSAN, answer pairs and explain one.
 
     Args:
         folder: run folder; an earlier demo there is replaced.
@@ -85,6 +86,8 @@ def _run_alone(
     config: RunConfig, folder: Path, reporter: Reporter | None, say: Callable[[str], None]
 ) -> DemoResult:
     _refuse_all_but_demo(folder)
+    for line in packaged_answers():
+        say(line)
     say("Generating sentence pairs about small scenes ...")
     prepared = prepare(config, None)
     sizes = ", ".join(f"{len(data):,} {name}" for name, data in prepared.datasets.items())

@@ -14,6 +14,7 @@ import pytest
 import heedful
 import tiny
 from heedful.errors import ArtefactError, DataError, OutputError, UsageError
+from heedful.serving.shelf import named
 from heedful.storage import named_models
 from heedful.storage.named_models import find_model, push_model
 from loopback_hub import LoopbackHub, serving
@@ -144,6 +145,11 @@ def test_a_model_of_an_installed_package(
     )
     assert np.array_equal(heedful.load("made-polarity").predict(TEXTS[:9]), model.predict(TEXTS[:9]))
     assert tiny.run("predict", "made-polarity", "--text", "A dull film .").code == 0
+    answers = heedful.runtime.load("made-polarity").predict(TEXTS[:9])
+    assert [answer.label for answer in answers] == list(model.predict(TEXTS[:9]))
+    assert named(["made-polarity", "other=made-polarity"]) == dict.fromkeys(
+        ("made-polarity", "other"), tmp_path / "kept"
+    )
     with pytest.raises(UsageError, match="made-polarity"):
         heedful.load("made-polarit")
 

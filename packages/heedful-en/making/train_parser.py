@@ -1,7 +1,7 @@
 """Train a small English dependency parser for spaCy on the UD English EWT treebank, and measure it.
 
     pip install ./packages/heedful-en
-    python packages/heedful-en/train_parser.py DATA/ud_english_ewt OUT
+    python packages/heedful-en/making/train_parser.py DATA/ud_english_ewt OUT
 
 Then: ``heedful parse --parser spacy:OUT ...``, or ``text.parser = "spacy:OUT"`` in the settings of a run. The
 parser of this package (``builtin``) was made this way; docs/parser.md has the figures.
@@ -39,7 +39,7 @@ contributors: https://universaldependencies.org/treebanks/en_ewt/ and https://gi
 The treebank is licensed under the Creative Commons Attribution-ShareAlike 4.0 International licence (CC BY-SA 4.0,
 https://creativecommons.org/licenses/by-sa/4.0/). The files in this folder are derived from it and are offered under the
 same licence, whatever the licence of the software around them. Changes: a statistical model was estimated from the
-training part by packages/heedful-en/train_parser.py of Heedful; no sentence of the treebank is contained.
+training part by packages/heedful-en/making/train_parser.py of Heedful; no sentence of the treebank is contained.
 """
 
 
