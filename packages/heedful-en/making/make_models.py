@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from pathlib import Path
 
 from base_forms import base_forms, lemmas
 from cards import card_of
+from heedful.data.catalogue import load
 from heedful.export.describe import describe
 from heedful.export.folder import export_folder
 from heedful.storage.model_folder import load_model_folder
@@ -63,6 +65,14 @@ def make_vectors(data: Path, out: Path) -> None:
     )
     shutil.copy(folder / BASEFORMS, out / BASEFORMS)
     print(f"vectors: {len(vectors.words):,} words, {len(forms):,} inflected forms")
+    for name in ("snli", "ewt-upos"):
+        texts = (text for example in load(name, "dev", data).examples for text in example.texts)
+        found = [word.lower() for text in texts for word in re.findall(r"[A-Za-z]+", text)]
+        listed = set(vectors.words)
+        shares = [
+            sum(word in known for word in found) / len(found) for known in (listed, listed | forms.keys())
+        ]
+        print(f"{name}, dev: {shares[0]:.1%} of the words have a vector, {shares[1]:.1%} with base forms")
 
 
 def make_model(name: str, data: Path, out: Path) -> None:

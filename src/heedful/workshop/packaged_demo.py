@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from heedful.storage.named_models import find_model, packaged_models
-from heedful.tasks import AnyModel, Requests, load_model, task_of
+from heedful.tasks import AnyModel, load_model, task_of
+from heedful.tasks.records import Text
 
-QUESTIONS: Mapping[str, Sequence[tuple[str, str]] | Sequence[str]] = MappingProxyType(
+QUESTIONS: Mapping[str, Sequence[Text]] = MappingProxyType(
     {
         "en-nli": (
             ("A woman is playing the violin on a stage.", "A woman is making music."),
@@ -33,10 +34,10 @@ def packaged_answers() -> Iterator[str]:
     if names:
         yield "The trained English models of the package heedful-en:"
     for name in names:
-        yield from _asked(name, load_model(find_model(name)), list(QUESTIONS[name]))
+        yield from _asked(name, load_model(find_model(name)), QUESTIONS[name])
 
 
-def _asked(name: str, model: AnyModel, requests: Requests) -> Iterator[str]:
+def _asked(name: str, model: AnyModel, requests: Sequence[Text]) -> Iterator[str]:
     task = task_of(model)
     for request, answer in zip(requests, model.answer(requests), strict=True):
         given = (
