@@ -151,14 +151,7 @@ class _Tensorized(_Heads):
     def __init__(self, width: int, config: MtsaDeepAttConfig) -> None:
         super().__init__(width, config.heads)
         self.score = Dense(width, width)
-        self.attention = TensorizedHeads(
-            config.masks,
-            config.heads,
-            self_visible=config.self_visible,
-            token2token=config.token2token,
-            dropout=config.attention_dropout,
-            impl=config.impl,
-        )
+        self.attention = TensorizedHeads(config)
 
     def attend(
         self,

@@ -5,9 +5,8 @@ The paper's own form is `heedful.encoders.mtsa`; how the two differ is in `docs/
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -35,41 +34,68 @@ def scaled_source(score: Tensor, source2token: Source2Token) -> Tensor:
     return functional.logsigmoid(score) if source2token == "sigmoid" else score
 
 
+class TensorizedSettings(Protocol):
+    """What tensorized attention needs of the settings of an encoder.
+
+    Attributes:
+        masks: what the heads see, each mask for an equal share of them, the first mask's heads first.
+        heads: H, a multiple of the number of masks.
+        self_visible: whether a token also sees itself.
+        token2token: how the score of a pair becomes a factor of its weight; with "none" the heads are called without
+            queries and keys.
+        attention_dropout: of the attention weights, ``sqrt(1 - attention_dropout)`` kept in each of the two factors.
+        impl: implementation of the attention operation.
+    """
+
+    @property
+    def masks(self) -> tuple[str, ...]:
+        """See the class."""
+
+    @property
+    def heads(self) -> int:
+        """See the class."""
+
+    @property
+    def self_visible(self) -> bool:
+        """See the class."""
+
+    @property
+    def token2token(self) -> Literal["sigmoid", "exp", "none"]:
+        """See the class."""
+
+    @property
+    def attention_dropout(self) -> float:
+        """See the class."""
+
+    @property
+    def impl(self) -> Impl:
+        """See the class."""
+
+
 class TensorizedHeads(nn.Module):
     """Tensorized attention under masks; it has no parameters.
 
     Args:
-        masks: what the heads see, each mask for an equal share of them, the first mask's heads first.
-        heads: H, a multiple of the number of masks.
-        self_visible: whether a token also sees itself.
-        token2token: how the score of a pair becomes a factor of its weight.
-        dropout: of the attention weights, ``sqrt(1 - dropout)`` kept in each of the two factors.
-        impl: implementation of the attention operation.
+        config: the settings.
 
     Raises:
         UsageError: if heads is no multiple of the number of masks, or a mask is unknown.
     """
 
-    def __init__(
-        self,
-        masks: Sequence[str],
-        heads: int,
-        *,
-        self_visible: bool,
-        token2token: Token2Token,
-        dropout: float,
-        impl: Impl,
-    ) -> None:
+    def __init__(self, config: TensorizedSettings) -> None:
         super().__init__()
+        masks, heads = config.masks, config.heads
         if not masks or heads < 1 or heads % len(masks):
             raise UsageError(
                 f"heads={heads} must be a multiple of the number of masks, {len(masks)}: every mask gets an equal share"
             )
         of_heads = [mask for mask in masks for _ in range(heads // len(masks))]
-        self.masks = [parse_mask(f"({mask}) | window(0)" if self_visible else mask) for mask in of_heads]
+        self.masks = [
+            parse_mask(f"({mask}) | window(0)" if config.self_visible else mask) for mask in of_heads
+        ]
         self.places = places_of([str(mask) for mask in self.masks], axis="features")
-        self.token2token: Token2Token = token2token
-        self.dropout, self.impl = dropout, impl
+        self.token2token: Token2Token = "sigmoid" if config.token2token == "none" else config.token2token
+        self.dropout, self.impl = config.attention_dropout, config.impl
 
     def forward(
         self,
@@ -208,14 +234,7 @@ class MtsaEncoder(ContextEncoder):
             )
         heads, head = config.heads, config.head_width or width
         self.width_in, self.width_out = width, heads * head
-        self.attention = TensorizedHeads(
-            config.masks,
-            heads,
-            self_visible=config.self_visible,
-            token2token="sigmoid" if config.token2token == "none" else config.token2token,
-            dropout=config.attention_dropout,
-            impl=config.impl,
-        )
+        self.attention = TensorizedHeads(config)
 
         def dense(width_in: int, *, bias: bool = True, activation: Activation = "linear") -> HeadDense:
             shared = {"dropout": config.dropout, "l2": config.l2}
@@ -313,14 +332,7 @@ class MtsaPaperEncoder(ContextEncoder):
         head, activation, dropout = config.head_width or width, config.activation, config.dropout
         all_heads = config.heads * head
         self.width_in, self.width_out = width, all_heads
-        self.attention = TensorizedHeads(
-            config.masks,
-            config.heads,
-            self_visible=config.self_visible,
-            token2token=config.token2token,
-            dropout=config.attention_dropout,
-            impl=config.impl,
-        )
+        self.attention = TensorizedHeads(config)
         self.query = Dense(width, all_heads, bias=False)
         self.key = Dense(width, all_heads, bias=False)
         self.value = Dense(width, all_heads, bias=False)

@@ -245,14 +245,7 @@ class TensorizedSelfAttention(LayerAttention):
         for name, parameter in self.score.named_parameters():
             if name.endswith("bias"):
                 init.constant_(parameter, config.score_start)
-        self.attention = TensorizedHeads(
-            config.masks,
-            config.heads,
-            self_visible=config.self_visible,
-            token2token=config.token2token,
-            dropout=config.attention_dropout,
-            impl=config.impl,
-        )
+        self.attention = TensorizedHeads(config)
 
     def forward(
         self, x: Tensor, sentences: Sentences, *, need_weights: bool = False
