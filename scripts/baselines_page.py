@@ -1,7 +1,7 @@
-"""Write docs/baselines.md from the boards in results/baselines and the notes beside them.
+"""Write docs/baselines.md, and the short table of README.md, from the boards in results/baselines and their notes.
 
-    python scripts/baselines_page.py          # writes the page
-    python scripts/baselines_page.py --check  # says whether it is up to date
+    python scripts/baselines_page.py          # writes both
+    python scripts/baselines_page.py --check  # says whether they are up to date
     python scripts/baselines_page.py --collect FOLDER   # first takes what ``heedful baselines DATA --json`` printed
 
 A board is named after its data set, with ``-1000`` where 1,000 training examples were drawn. It keeps which answers are
@@ -18,7 +18,16 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 BOARDS, NOTES = ROOT / "results" / "baselines", ROOT / "results" / "notes"
-PAGE = ROOT / "docs" / "baselines.md"
+PAGE, README = ROOT / "docs" / "baselines.md", ROOT / "README.md"
+SHORT = ("trec", "cr", "mpqa", "subj", "sst-2")
+SHORT_ROWS = (
+    "Heedful, DiSAN",
+    "Heedful, Bi-LSTM",
+    "NB-SVM (words 1-2)",
+    "TF-IDF (words 1-2) + logistic regression",
+    "fastText (words 1-2)",
+)
+START, END = "<!-- scoreboard -->", "<!-- /scoreboard -->"
 SETS = {
     "trec": "TREC",
     "cr": "CR",
@@ -91,6 +100,24 @@ def page() -> str:
         (NOTES / f"baselines-{part}.md").read_text(encoding="utf-8").strip() for part in ("head", "tail")
     )
     return "\n\n".join([head, *tables, tail]) + "\n"
+
+
+def readme() -> str:
+    """Return README.md with the short table between its two marks."""
+    boards = {name: _board(name) for name in SHORT}
+    lines = [
+        "| accuracy on test | " + " | ".join(SETS[name] for name in SHORT) + " |",
+        "| --- |" + " ---: |" * len(SHORT),
+    ]
+    for system in SHORT_ROWS:
+        cells = []
+        for board in boards.values():
+            best = max(row["metric"] for row in board["rows"] if row["system"] in SHORT_ROWS)
+            row = next(row for row in board["rows"] if row["system"] == system)
+            cells.append(f"**{_value(row, 1)}**" if row["metric"] == best else _value(row, 1))
+        lines.append(f"| {system} | " + " | ".join(cells) + " |")
+    head, _, rest = README.read_text(encoding="utf-8").partition(START)
+    return head + START + "\n\n" + "\n".join(lines) + "\n\n" + END + rest.partition(END)[2]
 
 
 def _board(name: str) -> Board:
@@ -202,7 +229,7 @@ def _name(text: str) -> str:
 
 
 def main() -> int:
-    """Write or check the page."""
+    """Write or check both."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -211,14 +238,14 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.collect is not None:
         collect(asked.collect)
-    text = page()
-    if asked.check:
-        if PAGE.read_text(encoding="utf-8") == text:
-            return 0
-        print(f"{PAGE}: is not what the boards make of it; run {Path(__file__).name}", file=sys.stderr)
-        return 1
-    PAGE.write_text(text, encoding="utf-8")
-    return 0
+    wrong = 0
+    for file, text in ((PAGE, page()), (README, readme())):
+        if not asked.check:
+            file.write_text(text, encoding="utf-8")
+        elif file.read_text(encoding="utf-8") != text:
+            print(f"{file}: is not what the boards make of it; run {Path(__file__).name}", file=sys.stderr)
+            wrong = 1
+    return wrong
 
 
 if __name__ == "__main__":
