@@ -363,6 +363,20 @@ def _table(draw: random.Random, kind: str) -> Sample:
     return Sample([], [made.getvalue()], list(rows), [made.getvalue()[:-9], b"PAR1", b"PAR1" * 3])
 
 
+def _weighted(draw: random.Random) -> Sample:
+    """A table with a column of how much each example counts."""
+    weights = [0.0, 1.0, 0.25, 7.0]
+    rows = [(text(draw), draw.choice(["yes", "no"]), draw.choice(weights)) for _ in range(draw.randint(1, 6))]
+    units = ["\t".join([said, label, f"{weight:g}"]).encode() for said, label, weight in rows]
+    wrong = ("-1", "", "nan", "inf", "x", "1,5")
+    return Sample([b"text\tlabel\tweight"], units, list(rows), [f"a\tyes\t{cell}".encode() for cell in wrong])
+
+
+def _of_weighted(path: Path) -> Rows:
+    corpus = read_table(path, text="text", label="label", labels=("yes", "no"), weight="weight")
+    return [(*example.texts, example.target, example.weight) for example in corpus.examples]
+
+
 def _latin(draw: random.Random) -> Sample:
     rows = [(text(draw, _LATIN), draw.choice(["yes", "no"])) for _ in range(draw.randint(1, 6))]
     units = [f"{said}\t{label}".encode("latin-1") for said, label in rows]
@@ -544,6 +558,7 @@ FORMATS = {
         )  # type: ignore[misc]
         for kind in (".csv", ".tsv", ".jsonl", ".json", ".parquet")
     },
+    "weights": Format("a.tsv", _weighted, _of_weighted),
     "latin-1": Format(
         "a.tsv",
         _latin,
