@@ -10,6 +10,7 @@ import torch
 
 from heedful import TextClassifier, from_pretrained
 from heedful.errors import UsageError
+from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import MASK, Vocabulary
 from tiny import texts
 
@@ -60,3 +61,10 @@ def test_a_pretrained_encoder_is_refused() -> None:
     encoder = EncoderFiles(Path("encoder"), rules)
     with pytest.raises(UsageError, match=r"train\.word_mask"):
         Pretrained(encoder=encoder).vocabulary(None, {}, masked=True)  # type: ignore[arg-type]
+
+
+def test_a_masked_word_is_part_of_no_feature_of_the_wide_part() -> None:
+    rule = PhraseRule(words=2, shortest=2, longest=3)
+    masked = rule.numbers(["Good", MASK, "film"])
+    assert set(masked) == set(rule.numbers(["good"])) | set(rule.numbers(["film"]))
+    assert {phrase.number for phrase in rule.phrases(["Good", MASK, "film"])} == set(masked)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.text.vocabulary import MASK
 
 WORDS, CHARACTERS = 0, 1
 """The two kinds of features; the lowest bit of a number says which kind it is."""
@@ -79,9 +80,9 @@ class PhraseRule:
         Returns:
             The numbers, each once, ascending.
         """
-        folded = [word.lower() for word in words]
+        folded = _folded(words)
         phrases = [_number(WORDS, side, text) for _, _, text in self._spans(folded)]
-        runs = [_numbers_of(self, side, word) for word in dict.fromkeys(folded)]
+        runs = [_numbers_of(self, side, word) for word in dict.fromkeys(folded) if word != MASK]
         return np.unique(np.concatenate([np.array(phrases, np.int32), *runs]))
 
     def phrases(self, words: Sequence[str], side: int = 0) -> Iterator[Phrase]:
@@ -94,10 +95,12 @@ class PhraseRule:
         Yields:
             Phrases of words first, then the runs of characters of each word.
         """
-        folded = [word.lower() for word in words]
+        folded = _folded(words)
         for start, end, text in self._spans(folded):
             yield Phrase(_number(WORDS, side, text), start, end, text)
         for place, word in enumerate(folded):
+            if word == MASK:
+                continue
             numbers = _numbers_of(self, side, word)
             for number, text in zip(numbers.tolist(), self._texts(word), strict=True):
                 yield Phrase(number, place, place + 1, text)
@@ -105,7 +108,8 @@ class PhraseRule:
     def _spans(self, words: Sequence[str]) -> Iterator[tuple[int, int, str]]:
         for length in range(1, self.words + 1):
             for start in range(len(words) - length + 1):
-                yield start, start + length, " ".join(words[start : start + length])
+                if MASK not in words[start : start + length]:
+                    yield start, start + length, " ".join(words[start : start + length])
 
     def _texts(self, word: str) -> list[str]:
         marked = f"<{word}>"
@@ -114,6 +118,11 @@ class PhraseRule:
             for length in range(self.shortest, self.longest + 1)
             for start in range(len(marked) - length + 1)
         ]
+
+
+def _folded(words: Sequence[str]) -> list[str]:
+    """Return the words in lower case; a masked word stays what it is, and is part of no feature."""
+    return [word if word == MASK else word.lower() for word in words]
 
 
 @lru_cache(maxsize=_REMEMBERED)
