@@ -13,7 +13,7 @@ function tensorsOf(buffer) {
   const { __metadata__: about, ...entries } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
   const made = {};
   for (const [name, { dtype, shape, data_offsets: [first, last] }] of Object.entries(entries)) {
-    const Kind = { F32: Float32Array, I8: Int8Array }[dtype];
+    const Kind = { F32: Float32Array, I8: Int8Array, I32: Int32Array }[dtype];
     const start = 8 + size + first, length = (last - first) / Kind.BYTES_PER_ELEMENT;
     made[name] = { shape, data: new Kind(buffer, start, length), scales: null };
   }
@@ -57,7 +57,8 @@ class Model {
   // Reads the elements of the page that hold the kernels and the model.
   static async open(kernels, packed) {
     const [[tensors, about], compiled] = await Promise.all([unpacked(packed).then(tensorsOf), Kernels.load(kernels)]);
-    return new Model(about, new Network(about.network, tensors, compiled));
+    const wide = about.wide ? new WidePart(about.wide, tensors) : null;
+    return new Model({ ...about, wide }, new Network(about.network, tensors, compiled));
   }
 
   constructor(about, network) {
@@ -75,7 +76,9 @@ class Model {
     const sides = texts.map((text, number) => this.read(text, number));
     const { vector } = this.network.description;
     const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
-    const logits = this.network.answer(sides.map(({ rows }) => rows), looks);
+    const own = this.network.answer(sides.map(({ rows }) => rows), looks);
+    const beside = this.wide?.logits(sides.map(({ words }) => words));
+    const logits = Array.from(own, (logit, number) => logit + (beside?.[number] ?? 0));
     const shares = shared(logits.map((logit) => logit / this.temperature));
     const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
     const score = this.labels.length ? null : sum(shared(logits).map((share, grade) => share * (grade + 1)));

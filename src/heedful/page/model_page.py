@@ -31,7 +31,7 @@ from heedful.structures import MapPlace
 
 TASKS = {"text": ("text",), "pair": ("premise", "hypothesis"), "relatedness": ("first text", "second text")}
 """Every task that a page answers, with the names of its texts."""
-SCRIPTS = ("words.js", "network.js", "model.js", "pictures.js", "page.js")
+SCRIPTS = ("digest.js", "words.js", "wide.js", "network.js", "model.js", "pictures.js", "page.js")
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
 
 
@@ -88,10 +88,6 @@ def _check(folder: ModelFolder, description: Mapping[str, Any]) -> None:
     task = folder.config["model"].get("task", "text")
     if task not in TASKS:
         raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
-    if folder.config.get("wide"):
-        raise UsageError(
-            "model.wide: a page computes no wide part; train with model.wide=none, or use heedful-runtime"
-        )
     if "ngrams" in description["words"]:
         raise UsageError(
             "text.subwords: a page has no vectors of n-grams; train with text.subwords=0, or use heedful-runtime"
@@ -116,6 +112,7 @@ def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.config, folder.config["text"]
     state = rounded({name: folder.state[name].float() for name in _named(description)})
+    wide = _wide(folder)
     about = {
         "task": config["model"].get("task", "text"),
         "sides": TASKS[config["model"].get("task", "text")],
@@ -133,9 +130,16 @@ def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
         "network": {name: each for name, each in description.items() if name != "shown"},
         "captions": _captions(description["shown"]["read"]),
         "prefix": description["shown"]["prefix"],
-        "facts": _facts(folder, state),
+        "facts": _facts(folder, state, wide),
+        "wide": {"rule": text["phrases"], "weight": float(config["wide"])} if wide else None,
     }
-    return save(state, {"page": json.dumps(about)})
+    return save({**wide, **state}, {"page": json.dumps(about)})
+
+
+def _wide(folder: ModelFolder) -> dict[str, Tensor]:
+    """Return the tensors of the wide part; none without one."""
+    names = ("numbers", "rarity", "weights", "bias") if folder.config.get("wide") else ()
+    return {f"wide.{name}": folder.state[f"wide.{name}"].contiguous() for name in names}
 
 
 def _captions(shown: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -154,11 +158,12 @@ def _named(description: Mapping[str, Any]) -> list[str]:
     return sorted(named | set(description["words"].values()))
 
 
-def _facts(folder: ModelFolder, state: Mapping[str, Tensor]) -> str:
+def _facts(folder: ModelFolder, state: Mapping[str, Tensor], wide: Mapping[str, Tensor]) -> str:
     words = len(folder.vocabulary["trainable"]) + len(folder.vocabulary["extra"])
     size = sum(tensor.nbytes for tensor in state.values()) / 1e6
     system = SYSTEMS[folder.config["model"]["encoder"]].name
-    return f"{system}, {words:,} words, weights of {size:.1f} MB in 8 bits."
+    beside = f" Beside it a linear part of {len(wide['wide.rarity']):,} features." if wide else ""
+    return f"{system}, {words:,} words, weights of {size:.1f} MB in 8 bits.{beside}"
 
 
 def _asset(name: str) -> str:

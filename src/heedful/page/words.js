@@ -146,7 +146,7 @@ class Vocabulary {
     const folded = this.lowercase ? word.toLowerCase() : word;
     const row = this.rows.get(folded);
     if (row !== undefined) return { row, known: true };
-    if (this.buckets) return { row: this.first + Number(blake2(folded) % this.buckets), known: false };
+    if (this.buckets) return { row: this.first + Number(blake2(folded).whole % this.buckets), known: false };
     return { row: this.rows.get(this.nearest?.word(folded)) ?? 1, known: false };
   }
 }
@@ -187,52 +187,4 @@ function oneEdit(first, second) {
   const wrong = first.flatMap((character, place) => (character === second[place] ? [] : [place]));
   const [a, b] = wrong;
   return wrong.length === 1 || (wrong.length === 2 && b === a + 1 && first[a] === second[b] && first[b] === second[a]);
-}
-
-// BLAKE2b of a word with a digest of 8 bytes, as one number, little-endian (RFC 7693).
-const WHOLE = (1n << 64n) - 1n;
-const START = [
-  0x6a09e667f3bcc908n, 0xbb67ae8584caa73bn, 0x3c6ef372fe94f82bn, 0xa54ff53a5f1d36f1n,
-  0x510e527fade682d1n, 0x9b05688c2b3e6c1fn, 0x1f83d9abfb41bd6bn, 0x5be0cd19137e2179n,
-];
-const ORDER = [
-  "0123456789abcdef", "ea489fd61c02b753", "b8c052fdae367194", "7931dcbe265a40f8", "905724afe1bc683d",
-  "2c6a0b834d75fe19", "c51fed4a0763928b", "db7ec13950f4862a", "6fe9b308c2d714a5", "a2847615fb9e3cd0",
-].map((row) => Array.from(row, (digit) => parseInt(digit, 16)));
-const QUARTERS = ["048c", "159d", "26ae", "37bf", "05af", "16bc", "278d", "349e"].map((row) =>
-  Array.from(row, (digit) => parseInt(digit, 16)));
-
-function blake2(word) {
-  const bytes = new TextEncoder().encode(word);
-  const blocks = Math.max(1, Math.ceil(bytes.length / 128));
-  const padded = new DataView(new ArrayBuffer(blocks * 128));
-  bytes.forEach((byte, place) => padded.setUint8(place, byte));
-  const state = [...START];
-  state[0] ^= 0x01010008n;  // one digest of 8 bytes, no key
-  for (let block = 0; block < blocks; block += 1) {
-    const last = block === blocks - 1;
-    const words = ORDER[0].map((place) => padded.getBigUint64(block * 128 + place * 8, true));
-    const v = [...state, ...START];
-    v[12] ^= BigInt(last ? bytes.length : (block + 1) * 128);
-    if (last) v[14] ^= WHOLE;
-    const turned = (to, by, bits) => {
-      const both = v[to] ^ v[by];
-      v[to] = ((both >> bits) | (both << (64n - bits))) & WHOLE;
-    };
-    for (let round = 0; round < 12; round += 1) {
-      const order = ORDER[round % 10];
-      QUARTERS.forEach(([a, b, c, d], quarter) => {
-        v[a] = (v[a] + v[b] + words[order[2 * quarter]]) & WHOLE;
-        turned(d, a, 32n);
-        v[c] = (v[c] + v[d]) & WHOLE;
-        turned(b, c, 24n);
-        v[a] = (v[a] + v[b] + words[order[2 * quarter + 1]]) & WHOLE;
-        turned(d, a, 16n);
-        v[c] = (v[c] + v[d]) & WHOLE;
-        turned(b, c, 63n);
-      });
-    }
-    state.forEach((_, place) => { state[place] ^= v[place] ^ v[place + 8]; });
-  }
-  return state[0];
 }

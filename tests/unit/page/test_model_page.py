@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from browsing import Opened
 from heedful.models import ModelConfig
 from heedful.page import model_page
 from heedful.runtime import load
-from heedful.tasks import TextSettings, build_network, task_named
+from heedful.tasks import TextSettings, build_network, load_model, task_named
 from heedful.text.ngrams import NgramRule
+from heedful.text.phrases import WIDE, PhraseRule
 from heedful.text.vocabulary import Vocabulary
+from heedful.wide import WidePart
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'
@@ -82,20 +85,40 @@ def test_what_a_page_lacks_is_named(tmp_path: Path, settings: dict[str, Any], sa
     assert (tmp_path / "model.html").read_text() == "the old one"
 
 
-def test_a_wide_part_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from heedful.storage import model_folder
-
-    read = model_folder._load
-
-    def with_wide_part(path: Path) -> Any:
-        folder = read(path)
-        folder.config["wide"] = 1.0
-        return folder
-
-    saved(tmp_path / "model")
-    monkeypatch.setattr(model_folder, "_load", with_wide_part)
-    with pytest.raises(model_page.UsageError, match=r"model\.wide"):
-        model_page.render_page(model_folder.load_model_folder(tmp_path / "model"), {"words": {}})
+@pytest.mark.parametrize("task", ["text", "pair"])
+def test_a_wide_part_is_added(task: str, tmp_path: Path, opened: Opened) -> None:
+    path = saved(tmp_path / "model", task=task, encoder="embedding")
+    made = load_model(path)
+    rule = PhraseRule(*WIDE)
+    texts = [
+        "The film was dull",
+        "",
+        "film \u00c4 stra\u00dfe \U0001f600\u0130 FILM film",
+        "unseen w\u00f6rter " * 30,
+    ]
+    pairs = [(text, other) for text in texts for other in texts[::-1]]
+    known = [rule.numbers(each.split(), side) for each in texts[:3] for side in (0, 1)]
+    numbers = np.unique(np.concatenate(known))[::2]
+    generator = np.random.default_rng(3)
+    weights = generator.standard_normal((len(numbers), 3)).astype(np.float32)
+    rarity = (1 + generator.random(len(numbers))).astype(np.float32)
+    wide = WidePart(rule, numbers, rarity, weights, np.ones(3, np.float32), 0.7)
+    made.about, made.text = replace(made.about, wide=wide), replace(made.text, phrases=rule)
+    made.save(path)
+    for target in (["--page", tmp_path / "model.html"], ["--int8", tmp_path / "small"]):
+        assert tiny.run("export", path, *target).code == 0
+    asked: list[Any] = [[text] for text in texts] if task == "text" else [list(pair) for pair in pairs]
+    page = opened(tmp_path / "model.html")
+    found = page.evaluate(
+        "async (asked) => { const model = await heedful; return asked.map((each) => model.predict(each).logits); }",
+        asked,
+    )
+    model = load(tmp_path / "small")
+    wanted = model.logits(each if task == "pair" else each[0] for each in asked)
+    assert np.abs(np.array(found) - wanted).max() <= 1e-4
+    model.wide = None
+    alone = model.logits(each if task == "pair" else each[0] for each in asked)
+    assert np.abs(alone - wanted).max(axis=1).min() > 0.01
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
@@ -105,7 +128,7 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_operators_are_those_of_the_runtime() -> None:
     """One that only the runtime has is refused; see `test_page_answers`."""
-    from heedful.runtime.program import OPERATORS
+    from heedful.runtime.stepping import OPERATORS
 
     assert model_page.operators() <= set(OPERATORS)
     assert len(model_page.operators()) >= 33
