@@ -131,6 +131,15 @@ def test_explanations(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert all("<svg" in page.read_text(encoding="utf-8") for page in pages)
 
 
+@pytest.mark.parametrize("method", ["attention", "occlusion", "shapley"])
+def test_methods_of_explanation(
+    method: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = requests(folder, tmp_path).read_text(encoding="utf-8").splitlines()[0]
+    (tmp_path / "one.txt").write_text(row + "\n", encoding="utf-8")
+    same(*both(monkeypatch, "explain", folder, "--input", tmp_path / "one.txt", "--method", method, "--json"))
+
+
 def test_vectors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if json.loads((folder / "config.json").read_text())["model"]["task"] == "tags":
         mine, theirs = both(monkeypatch, "encode", folder, "--text", "the film")
@@ -174,6 +183,9 @@ LONG = "it is a story . it is a story ."
         ("explain", "MODEL", "--text", "a", "--text", "b"),
         ("explain", "MODEL", "--text", "a", "--predicates", "a"),
         ("explain", "MODEL", "--input", "LONG", "--truncate", "head"),
+        ("explain", "MODEL", "--text", "a", "--method", "shapely"),
+        ("explain", "MODEL", "--text", "a", "--method", "occlusion", "--samples", "9"),
+        ("explain", "MODEL", "--text", "a", "--word", "a"),
         ("encode", "MODEL", "--input", "LONG"),
         ("encode", "ALIGNED", "--text", "a"),
         ("predict", "nothing", "--text", "a"),
@@ -195,7 +207,8 @@ def test_every_refusal_is_the_same(
 @pytest.mark.parametrize("verb", ["predict", "encode", "explain"])
 def test_where_there_is_no_torch(verb: str, tmp_path: Path) -> None:
     folder = saved("text", tmp_path / "model")
-    command = [sys.executable, "-c", WITHOUT, verb, str(folder), "--text", "a superb story"]
+    more = ["--method", "shapley"] if verb == "explain" else []
+    command = [sys.executable, "-c", WITHOUT, verb, str(folder), "--text", "a superb story", *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == tiny.run(*command[3:]).out

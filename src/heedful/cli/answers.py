@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from heedful.cli.method_options import MethodOptions
     from heedful.explain import Explanation
     from heedful.models.precision import Precision
     from heedful.tasks import AnyModel
@@ -47,7 +49,8 @@ class Opened:
         refuse_long: refuses examples with a text that is too long.
         answer: answers examples, in order.
         encode: examples of one text to vectors [N, D]; None where the model has no vector of a text.
-        explain: explains the answer to one example; None where that takes torch.
+        explain: explains the answer to one example as options say; None where that takes torch.
+        prefers_torch: whether the model's own method of explanation takes torch, and torch is installed.
         options: options of the commands that not every task takes and this model does.
     """
 
@@ -62,7 +65,8 @@ class Opened:
     refuse_long: Callable[[Corpus], None]
     answer: Callable[[Corpus], Sequence[Any]]
     encode: Callable[[Corpus], NDArray[np.float32]] | None
-    explain: Callable[[Corpus], Explanation] | None
+    explain: Callable[[Corpus, MethodOptions], Explanation] | None
+    prefers_torch: bool = False
     options: frozenset[str] = frozenset()
 
     def asked(
@@ -156,12 +160,13 @@ def without_torch(
             check(corpus)
             raise
 
-    def explain(corpus: Corpus) -> Explanation:
+    def explain(corpus: Corpus, asked: MethodOptions) -> Explanation:
         from heedful.explain.from_runtime import explain as explained
 
         example = one_example(corpus)
+        asked.check(tags=tags)
         try:
-            return explained(model, request(example))
+            return explained(model, request(example), asked.choice, asked.word)
         except DataError:
             check(Corpus([example]))
             raise
@@ -180,6 +185,7 @@ def without_torch(
         encode=encode if model.program.width else None,
         explain=explain if model.program.shown is not None else None,
         options=frozenset({"conll"} if tags else ()),
+        prefers_torch=_prefers_torch(model.metrics),
     )
 
 
@@ -188,6 +194,15 @@ def _options(run: Mapping[str, Any]) -> dict[str, Any]:
     data = run.get("data")
     options = data.get("options") if isinstance(data, Mapping) else None
     return dict(options) if isinstance(options, Mapping) else {}
+
+
+def _prefers_torch(metrics: Mapping[str, Any]) -> bool:
+    from heedful.explain.methods import WITH_TORCH
+    from heedful.explain.standing import standing_of
+
+    standing = standing_of(metrics)
+    best = "" if standing is None else standing.order[0]
+    return best in WITH_TORCH and importlib.util.find_spec("torch") is not None
 
 
 def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
@@ -219,7 +234,7 @@ def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
         refuse_long=model.refuse_long,
         answer=lambda corpus: task.answer(model, corpus, given),
         encode=model.encode if isinstance(model, SentenceModel) else None,
-        explain=lambda corpus: task.explain(model, corpus, given),
+        explain=lambda corpus, asked: asked.explain(model, corpus, given),
     )
 
 

@@ -30,6 +30,24 @@ if TYPE_CHECKING:
 @text_option
 @pair_options
 @predicates_option
+@click.option(
+    "--method",
+    metavar="NAME",
+    help="What says how much each word contributes: attention, gradient, integrated, occlusion or shapley. The default "
+    "is the method that 'heedful faithfulness' found to be best for MODEL, or attention if it was not measured.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    help="Random orders of the words for --method shapley.  [default: 50]",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of these orders.  [default: 0]")
+@click.option(
+    "--word",
+    metavar="WORD",
+    help="For tags: the word whose tag is explained, as the word or as its number from 1. The default is the word "
+    "whose tag is least certain.",
+)
 @input_options
 @reading_options
 @click.option("--html", type=PATH, help="Write a page that works offline.")
@@ -45,6 +63,10 @@ def command(
     premise: str | None,
     hypothesis: str | None,
     predicates: tuple[str, ...],
+    method: str | None,
+    samples: int | None,
+    seed: int | None,
+    word: str | None,
     input_file: Path | None,
     reading: Reading,
     html: Path | None,
@@ -53,7 +75,11 @@ def command(
     truncate: Literal["error", "head"] | None,
     as_json: bool,
 ) -> None:
-    """Show what MODEL attended to: word-to-word attention, fusion gates, the weight of each word, and a deletion test.
+    """Show what MODEL attended to, what each word contributes, and a deletion test.
+
+    With --method attention the words have the weights of the sentence vector. The other methods give every word a
+    signed contribution: above 0 for the prediction, below 0 against it. A word is removed by deleting it from the list
+    of words.
 
     For semantic roles, one predicate is shown: the first that is found, or the one in --predicates. For a translation,
     each translated word is shown with the source words that it attended to.
@@ -61,6 +87,7 @@ def command(
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
     from heedful.cli.answers import open_model, with_torch, without_torch
+    from heedful.cli.method_options import MethodOptions
     from heedful.cli.output import print_json, print_text, terminal_width
     from heedful.cli.requests import gather
     from heedful.drawing import check_figure
@@ -68,12 +95,13 @@ def command(
     for path in figure:
         check_figure(path, "The figure of an explanation")
     given = {"predicates": predicates}
-    opened = None if any(given.values()) else without_torch(model, max_tokens, truncate)
-    if opened is None or opened.explain is None:
+    asked = MethodOptions(method, samples, seed, word)
+    opened = None if any(given.values()) or asked.needs_torch else without_torch(model, max_tokens, truncate)
+    if opened is None or opened.explain is None or (opened.prefers_torch and not asked.method):
         opened = with_torch(open_model(model, max_tokens, truncate), given)
     corpus = gather(opened.asked(texts, (premise, hypothesis), input_file, reading))
     assert opened.explain is not None  # with torch every model has one
-    explanation = opened.explain(corpus)
+    explanation = opened.explain(corpus, asked)
     if as_json:
         print_json(explanation.to_dict())
     else:

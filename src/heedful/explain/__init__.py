@@ -1,20 +1,25 @@
-"""Explanations of what a network attended to: a record, a page, a figure, lines for a terminal, and a deletion test.
+"""Explanations of a prediction: a record, a page, a figure, lines for a terminal, and a deletion test.
 
-Computing (`from_output`), drawing (`html`, `figures`, `text`) and testing (`faithfulness`) are separate, and the record
-(`explanation`) connects them. Importing this package imports no torch; matplotlib is imported when a figure is drawn.
+Computing (`from_output`, `methods`), drawing (`html`, `figures`, `text`) and testing (`faithfulness`) are separate, and
+the record (`explanation`) connects them. Importing this package imports no torch; matplotlib is imported when a figure
+is drawn.
 """
 
+from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import Explanation, SentenceView
 from heedful.explain.faithfulness import DeletionScore, deletion_score
 from heedful.explain.figures import draw
 from heedful.explain.from_output import explanation_from
 from heedful.explain.html import render_html, write_html
 from heedful.explain.legends import SYSTEMS, System
+from heedful.explain.methods import METHODS
 from heedful.explain.summary import Link, strongest_alignments, strongest_links
 from heedful.explain.text import render_text
 
 __all__ = [
+    "METHODS",
     "SYSTEMS",
+    "Attribution",
     "DeletionScore",
     "Explanation",
     "Link",

@@ -6,11 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from heedful.errors import UsageError
+from heedful.explain.attribution import Attribution, with_prefix
 from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Array, Explanation, SentenceView
-from heedful.explain.faithfulness import Predict, deletion_score
+from heedful.explain.faithfulness import PairOfWords, deletion_of
 from heedful.explain.legends import System, default_notes
+from heedful.explain.methods.method_names import MethodChoice, attribute, check_method
+from heedful.explain.methods.question import Question, question_of_words
 from heedful.explain.wide import SignedPhrase, WideView
 from heedful.runtime.answers import Shown
 from heedful.runtime.kernels import Floats
@@ -116,21 +121,73 @@ def assembled(
     )
 
 
-def with_deletions(explanation: Explanation, predict: Predict) -> Explanation:
-    """Add what deleting the heaviest words does; nothing where the words have no weights.
+def asked_about(
+    sides: Sequence[Sequence[str]],
+    shown: Shown,
+    predict: Callable[[list[PairOfWords]], ArrayLike],
+    *,
+    added: int = 0,
+) -> Question:
+    """Ask a model about its answer for any choice of the words of an example.
 
     Args:
-        explanation: of a classified example.
-        predict: see `heedful.explain.deletion_score`.
+        sides: the words of each text.
+        shown: the answer: of labels the most probable one is asked about, of a number the number.
+        predict: takes examples, each a tuple with one list of words a side; returns probabilities [N, Y], or numbers
+            [N, 1].
+        added: words that the network puts in front of each text itself.
+
+    Returns:
+        The question.
+    """
+    own = [tuple(words[added:]) for words in sides]
+    if shown.score is not None:
+        return question_of_words(own, predict, 0, "the predicted number")
+    best = int(np.argmax(shown.probabilities))
+    return question_of_words(own, predict, best, f"the probability of “{shown.labels[best]}”")
+
+
+def explained_by(
+    explanation: Explanation,
+    choice: MethodChoice,
+    question: Question,
+    further: Mapping[str, Callable[[], Attribution]] | None = None,
+    *,
+    deletions: bool,
+    added: int = 0,
+) -> Explanation:
+    """Add what each word contributes by a method, and the deletion test of it.
+
+    Args:
+        explanation: of attention.
+        choice: the method; attention leaves the weights of the words as they are.
+        question: what is asked.
+        further: methods that need the network.
+        deletions: whether to delete the heaviest words and see what happens.
+        added: words that the network puts in front of each text itself.
 
     Returns:
         The explanation.
+
+    Raises:
+        UsageError: if there is no such method, or this model cannot be explained by it.
     """
-    weights = [side.weights for side in explanation.sides if side.weights is not None]
-    if len(weights) < len(explanation.sides):
-        return explanation
-    words = [side.words for side in explanation.sides]
-    return replace(explanation, faithfulness=deletion_score(predict, words, weights))
+    method = choice.method or "attention"
+    check_method(method)
+    weights: list[Array] = [view.weights for view in explanation.sides if view.weights is not None]
+    if method == "attention":
+        if len(weights) < len(explanation.sides):
+            if choice.method:
+                raise UsageError(
+                    "this model has no attention weights of words; choose the method occlusion or shapley"
+                )
+            return explanation
+        weights = [column[added:] for column in weights]
+    else:
+        attribution = attribute(method, question, choice.sampling, further)
+        weights = list(attribution.values)
+        explanation = replace(explanation, attribution=with_prefix(attribution, added))
+    return replace(explanation, faithfulness=deletion_of(question, weights)) if deletions else explanation
 
 
 def said_beside(wide: WidePart, sides: Sequence[Sequence[str]], row: Floats, *, added: int) -> WideView:

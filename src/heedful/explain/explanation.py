@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError, UsageError
+from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.wide import WideView
 from heedful.structures import MapPlace
@@ -141,8 +142,10 @@ class Explanation:
         method: name of the system that predicted.
         notes: what each picture means in plain words, by "map NAME", "gate NAME", "alignment NAME", "weights",
             "tree_distance", "chosen" or "fusion".
-        faithfulness: the deletion score of the weights, if it was computed.
+        faithfulness: the deletion score of the contributions, or else of the weights, if it was computed.
         wide: what the wide part of the model said, if it has one.
+        attribution: what each word contributes, by the method that was asked for; None for attention.
+        standing: how the method did on data, in a sentence, if that was measured.
     """
 
     sides: tuple[SentenceView, ...]
@@ -155,6 +158,8 @@ class Explanation:
     notes: Mapping[str, str] = field(default_factory=dict)
     faithfulness: DeletionScore | None = None
     wide: WideView | None = None
+    attribution: Attribution | None = None
+    standing: str = ""
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -174,6 +179,9 @@ class Explanation:
             raise UsageError(f"probabilities and score must be finite; got {numbers.tolist()}.")
         if self.wide is not None and [len(v) for v in self.wide.words] != [len(s.words) for s in self.sides]:
             raise UsageError("wide must have one number for each word of each side.")
+        said = self.attribution
+        if said is not None and [len(v) for v in said.values] != [len(s.words) for s in self.sides]:
+            raise UsageError("attribution must have one number for each word of each side.")
         if self.alignments and len(self.sides) != 2:
             raise UsageError("alignments need two sides; got one.")
         shape = tuple(len(side.words) for side in self.sides)
@@ -210,11 +218,13 @@ class Explanation:
             sides = tuple(SentenceView(**side) for side in rest.pop("sides"))
             score_range = rest.pop("score_range", None)
             deletion, wide = rest.pop("faithfulness", None), rest.pop("wide", None)
+            attribution = rest.pop("attribution", None)
             return cls(
                 sides=sides,
                 score_range=None if score_range is None else (float(score_range[0]), float(score_range[1])),
                 faithfulness=None if deletion is None else DeletionScore(**deletion),
                 wide=None if wide is None else WideView(**wide),
+                attribution=None if attribution is None else Attribution(**attribution),
                 **rest,
             )
         except (TypeError, KeyError, AttributeError, ValueError) as error:
@@ -277,7 +287,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, WideView):
+    if isinstance(value, WideView | Attribution):
         return value.as_dict()
     if isinstance(value, DeletionScore | MapPlace):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

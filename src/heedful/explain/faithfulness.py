@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import UsageError
+from heedful.explain.methods.question import Kept, Question
 
 PairOfWords = tuple[list[str], ...]
 Predict = Callable[[list[PairOfWords]], ArrayLike]
@@ -85,18 +86,16 @@ class DeletionScore:
     @property
     def claim(self) -> str:
         """The verdict in a sentence."""
-        words = f"the {self.k} words" if self.k > 1 else "the word"
+        words = f"these {self.k} words" if self.k > 1 else "this word"
         others = f"each of {self.draws} other choices" + (
             f" of {self.k} words" if self.k > 1 else " of a word"
         )
         return {
-            "more": f"Deleting {words} with the largest weights costs more than {others}.",
-            "less": f"Deleting {words} with the largest weights costs less than {others}: here the weights do not "
-            "single out what decides.",
-            "within": f"Deleting {words} with the largest weights lies within the spread of {self.draws} other "
-            "choices, so this test shows nothing about the weights.",
-            "unknown": "There are too few other choices of words to compare with, so this test shows nothing about "
-            "the weights.",
+            "more": f"Deleting {words} costs more than {others}.",
+            "less": f"Deleting {words} costs less than {others}: here the method does not single out what decides.",
+            "within": f"The result of deleting {words} lies within the spread of {self.draws} other choices, so this "
+            "test shows nothing.",
+            "unknown": "There are too few other choices of words to compare with, so this test shows nothing.",
         }[self.verdict]
 
 
@@ -130,30 +129,53 @@ def deletion_score(
     Raises:
         UsageError: if an argument is out of range, or weights and words differ in number.
     """
+    sides = tuple(tuple(column) for column in words)
+
+    def values(choices: Sequence[Kept]) -> NDArray[np.float64]:
+        examples: list[PairOfWords] = [
+            tuple([column[i] for i in kept] for column, kept in zip(sides, choice, strict=True))
+            for choice in choices
+        ]
+        probability = _probabilities(predict(examples), len(examples))
+        return probability[:, int(probability[0].argmax())]  # the first example has all words
+
+    question = Question(sides, values, "the probability of the predicted class")
+    return deletion_of(question, weights, k=k, draws=draws, seed=seed)
+
+
+def deletion_of(
+    question: Question, weights: Sequence[ArrayLike], *, k: int = 3, draws: int = 20, seed: int = 0
+) -> DeletionScore | None:
+    """Do the deletion test of an answer; see `deletion_score`.
+
+    Args:
+        question: what is asked; words that always remain are not deleted.
+        weights: the weight of each word of each side, or what it contributes.
+        k: see there.
+        draws: see there.
+        seed: see there.
+
+    Returns:
+        The score; None where fewer than two words may be deleted.
+
+    Raises:
+        UsageError: if an argument is out of range, or weights and words differ in number.
+    """
     if k < 1 or draws < 1:
         raise UsageError(f"k and draws must be at least 1; got k={k}, draws={draws}.")
-    flat = _joined(words, weights)
-    places = [(side, i) for side, column in enumerate(words) for i in range(len(column))]
+    flat, places = question.flat(weights), question.places
     if len(places) < 2:
         return None
     k = min(k, len(places) - 1)
     top = np.argsort(-flat, kind="stable")[:k].tolist()
     chance = _other_choices(len(places), top, draws, seed)
-    examples = [_without(words, {places[i] for i in removed}) for removed in ([], top, *chance)]
-    probability = _probabilities(predict(examples), len(examples))
-    predicted = int(probability[0].argmax())
-    before, after_top, *after_random = probability[:, predicted].tolist()
-    removed_words = tuple(words[side][i] for side, i in (places[t] for t in top))
-    return DeletionScore(
-        k,
-        len(chance),
-        seed,
-        before,
-        after_top,
-        float(np.mean(after_random)),
-        removed_words,
-        tuple(after_random),
-    )
+    keep = np.ones((2 + len(chance), len(places)), bool)
+    for row, removed in zip(keep[1:], (top, *chance), strict=True):
+        row[removed] = False
+    before, after_top, *after = question.ask(keep).tolist()
+    removed_words = tuple(question.words[side][i] for side, i in (places[t] for t in top))
+    mean = float(np.mean(after))
+    return DeletionScore(k, len(chance), seed, before, after_top, mean, removed_words, tuple(after))
 
 
 def _other_choices(count: int, top: Sequence[int], draws: int, seed: int) -> list[list[int]]:
@@ -167,23 +189,6 @@ def _other_choices(count: int, top: Sequence[int], draws: int, seed: int) -> lis
         if set(choice) != tested:
             found.append(choice)
     return found
-
-
-def _joined(words: Sequence[Sequence[str]], weights: Sequence[ArrayLike]) -> NDArray[Any]:
-    columns = [np.asarray(column, dtype=np.float64) for column in weights]
-    if [(len(column),) for column in words] != [column.shape for column in columns]:
-        raise UsageError(
-            f"weights need one number a word on each side; got words {[len(column) for column in words]} and weights "
-            f"{[list(column.shape) for column in columns]}."
-        )
-    return np.concatenate(columns) if columns else np.zeros(0)
-
-
-def _without(words: Sequence[Sequence[str]], removed: set[tuple[int, int]]) -> PairOfWords:
-    return tuple(
-        [word for i, word in enumerate(column) if (side, i) not in removed]
-        for side, column in enumerate(words)
-    )
 
 
 def _probabilities(answer: ArrayLike, count: int) -> NDArray[Any]:

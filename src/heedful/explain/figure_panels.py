@@ -74,11 +74,13 @@ class _Size:
         return cls(cell, font, _inches(rows, font) + 0.08)
 
 
-def side(whole: SentenceView) -> Group:
-    """Collect the panels of one sentence: maps, tree, choices of a mask selector, fusion, gates, weights.
+def side(whole: SentenceView, contributions: Array | None = None, largest: float = 0.0) -> Group:
+    """Collect the panels of one sentence: maps, tree, choices of a mask selector, fusion, gates, weights, and more.
 
     Args:
         whole: the sentence; of a long one the most important words are drawn.
+        contributions: of each of its words, [n]; None for none.
+        largest: the size of the largest contribution of all sides.
 
     Returns:
         The panels.
@@ -100,7 +102,11 @@ def side(whole: SentenceView) -> Group:
         visible(view.text),
         size.cell * len(words),
         tuple(_map(view, name, words, size) for name in names),
-        (*_squares(view, words, size), *_bars(view, whole, kept, words, size)),
+        (
+            *_squares(view, words, size),
+            *_bars(view, whole, kept, words, size),
+            *_signed(None if contributions is None else contributions[list(kept)], largest, words, size),
+        ),
     )
 
 
@@ -192,6 +198,14 @@ def _bars(
         )
         for k, (title, (paint, values)) in enumerate(paints.items())
     ]
+
+
+def _signed(contributions: Array | None, largest: float, words: Sequence[str], size: _Size) -> list[Panel]:
+    """Draw what each word contributes, with the word in its colour."""
+    if contributions is None:
+        return []
+    paint = _with(panels.paint_contributions, words, contributions, largest, size.font)
+    return [Panel("contribution", size.left, 2 * BAR, _NUMBER, 0.0, paint)]
 
 
 def _with(paint: Callable[..., None], *arguments: Any) -> Callable[[Axes], None]:

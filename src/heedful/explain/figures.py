@@ -12,7 +12,7 @@ from heedful.explain import panels
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.style import drawable
 from heedful.explain.summary import opened_against
-from heedful.text.characters import shorten
+from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,15 @@ def draw(explanation: Explanation, path: Path | str, dpi: int = 200) -> Path:
 def _figure(explanation: Explanation) -> Figure:
     from matplotlib.figure import Figure
 
-    groups = [side(view) for view in explanation.sides]
+    said = explanation.attribution
+    groups = [
+        side(view) if said is None else side(view, values, said.largest)
+        for view, values in zip(
+            explanation.sides,
+            said.values if said is not None else (None,) * len(explanation.sides),
+            strict=True,
+        )
+    ]
     if explanation.alignments:
         groups.append(alignments(explanation))
     lines = [_lines(group) for group in groups]
@@ -57,7 +65,7 @@ def _figure(explanation: Explanation) -> Figure:
     height = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
         height += 0.5 + sum(_line_height(group, line) + GAP for line in wrapped)
-    figure = Figure(figsize=(width, height + 0.55), facecolor="white")
+    figure = Figure(figsize=(width, height + 0.55 + 0.2 * (said is not None)), facecolor="white")
     _write(figure, _MARGIN, _MARGIN - 0.05, _prediction(explanation), size=13, weight="bold")
     _write(figure, _MARGIN, _MARGIN + 0.2, explanation.method, size=9.5, color=panels.SOFT)
     top = _MARGIN + _HEAD
@@ -131,6 +139,12 @@ def _legend(figure: Figure, explanation: Explanation, top: float) -> None:
         _write(figure, _MARGIN, top, reading, size=8, color=panels.SOFT)
         box = ((_MARGIN + 0.06 * len(reading)) / width, 1 - (top + 0.12) / height, 1.6 / width, 0.1 / height)
         panels.paint_scale(figure.add_axes(box))
+    said = explanation.attribution
+    if said is not None:
+        legend = (
+            f"contribution ({said.method}) to {visible(said.of)}: blue for the prediction, orange against it"
+        )
+        _write(figure, _MARGIN, top + 0.3, legend, size=8, color=panels.SOFT)
     keys = []
     if any(view.gates for view in explanation.sides):
         keys += [("own meaning", panels.OWN, True), ("context", panels.CONTEXT, True)]

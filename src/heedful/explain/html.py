@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from heedful import __version__
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
+from heedful.explain.signed_words import SIGNED_LEVELS, signed_key, signed_section, signed_word
 from heedful.explain.style import style_sheet
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.explain.svg import LEVELS
@@ -18,24 +19,28 @@ from heedful.storage import write_text
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
+    from heedful.explain.attribution import Attribution
     from heedful.explain.explanation import Explanation, SentenceView
     from heedful.explain.faithfulness import DeletionScore
 
 
-def running_text(view: SentenceView) -> str:
+def running_text(view: SentenceView, attribution: Attribution | None = None, side: int = 0) -> str:
     """Mark the words of a text in HTML by their character spans.
 
     Args:
         view: the sentence.
+        attribution: what each word contributes, which colours the words; None to shade them by their weights.
+        side: which of the sides the sentence is.
 
     Returns:
         HTML without a surrounding element; empty for an empty text. What was cut off is greyed.
     """
-    numbered = _numbered(view)
+    numbered = _numbered(view) if attribution is None else set()
     parts, place = [], 0
     for i, (start, end) in _in_order(view):
         parts.append(_escaped(view.text[place:start]))
-        parts.append(_marked_word(view, i, view.text[start:end], i in numbered))
+        signed = None if attribution is None else signed_word(attribution, side, i)
+        parts.append(_marked_word(view, i, view.text[start:end], i in numbered, signed))
         place = end
     rest = _escaped(view.text[place:])
     parts.append(
@@ -48,13 +53,19 @@ def _in_order(view: SentenceView) -> Iterator[tuple[int, tuple[int, int]]]:
     return ((i, span) for i, span in enumerate(view.spans) if span[1] > span[0])
 
 
-def _marked_word(view: SentenceView, i: int, text: str, numbered: bool) -> str:
+def _marked_word(
+    view: SentenceView, i: int, text: str, numbered: bool, signed: tuple[str, str] | None
+) -> str:
     classes, title, number = ["w"], [], ""
     if view.weights is not None:
         weight, largest = float(view.weights[i]), float(view.weights.max())
-        classes.append(f"t{round((LEVELS - 1) * max(weight, 0.0) / largest) if largest > 0 else 0}")
+        if signed is None:
+            classes.append(f"t{round((LEVELS - 1) * max(weight, 0.0) / largest) if largest > 0 else 0}")
         title.append(f"weight {weight:.3f}")
         number = f' data-w="{100 * weight:.0f}"' if numbered else ""
+    if signed is not None:
+        classes.append(signed[0])
+        title.insert(0, signed[1])
     title += [f"gate {name} {gate[i]:.2f}" for name, gate in view.gates.items()]
     if view.unknown[i]:
         classes.append("unknown")
@@ -118,13 +129,19 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
         The page.
     """
     title = title or f"{_headline(explanation)[0]}: explanation by Heedful"
-    sections = [_top(explanation), _wide(explanation), _links(explanation), alignments(explanation)]
+    sections = [
+        _top(explanation),
+        _signed(explanation),
+        _wide(explanation),
+        _links(explanation),
+        alignments(explanation),
+    ]
     sections += [side(explanation, view) for view in explanation.sides]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{_safe(title)}</title><style>{style_sheet(LEVELS)}</style></head>\n<body><main>\n"
+        f"<title>{_safe(title)}</title><style>{style_sheet(LEVELS, SIGNED_LEVELS)}</style></head>\n<body><main>\n"
         + "\n".join(section for section in sections if section)
         + f'\n<footer class="note">{escape(CAVEAT)} Made by Heedful {__version__}.</footer>\n</main></body></html>\n'
     )
@@ -133,6 +150,11 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
 def _wide(explanation: Explanation) -> str:
     names = [view.words for view in explanation.sides]
     return "" if explanation.wide is None else wide_section(explanation.wide, names)
+
+
+def _signed(explanation: Explanation) -> str:
+    said = explanation.attribution
+    return "" if said is None else signed_section(said, explanation.sides)
 
 
 def render_frame(explanation: Explanation) -> str:
@@ -164,7 +186,9 @@ def _headline(explanation: Explanation) -> tuple[str, str]:
 def _top(explanation: Explanation) -> str:
     what, how = _headline(explanation)
     method = f" · {_safe(explanation.method)}" if explanation.method else ""
-    reading = "".join(_reading(view) for view in explanation.sides) + _reading_key(explanation)
+    said = explanation.attribution
+    reading = "".join(_reading(view, said, side) for side, view in enumerate(explanation.sides))
+    reading += _reading_key(explanation)
     return (
         f'<header><p class="eyebrow">Prediction{method}</p><h1>{_safe(what)}<small>{_safe(how)}</small></h1></header>'
         f'<div class="top-grid"><div>{_probabilities(explanation)}{_deletion(explanation)}</div>'
@@ -201,10 +225,17 @@ def _deletion(explanation: Explanation) -> str:
         f'<tr><td>{name}</td><td class="bar">{_bar(p, kind)}</td><td class="r">{shown}</td></tr>'
         for name, p, shown, kind in rows
     )
+    standing = f'<p class="note">{_safe(explanation.standing)}</p>' if explanation.standing else ""
     return (
         f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{escape(score.claim)}</p>'
-        f"<table><tr><th>probability of “{_safe(str(explanation.predicted))}”</th><th></th><th></th></tr>"
-        f"{table}</table>"
+        f"<table><tr><th>{_what(explanation)}</th><th></th><th></th></tr>{table}</table>{standing}"
+    )
+
+
+def _what(explanation: Explanation) -> str:
+    said = explanation.attribution
+    return _safe(
+        f"probability of “{explanation.predicted}”" if said is None else said.of.removeprefix("the ")
     )
 
 
@@ -218,14 +249,14 @@ def _spread(score: DeletionScore) -> str:
     return f"{score.after_random:.2f}{ends}"
 
 
-def _reading(view: SentenceView) -> str:
+def _reading(view: SentenceView, attribution: Attribution | None, side: int) -> str:
     warning = ""
     if view.truncated:
         read = f"only its first {len(view.words)} words were read"
         warning = f'<p class="warn">The text is longer than the limit: {read}.</p>'
     if view.chosen is not None:
         warning += f'<p class="note">Chosen by the mask selector: {_safe(selection(view))}.</p>'
-    body = running_text(view) or '<span class="muted">(no words)</span>'
+    body = running_text(view, attribution, side) or '<span class="muted">(no words)</span>'
     size = "read long" if len(view.words) > LONG else "read"
     return (
         f'<p class="eyebrow">{_safe(view.name)}</p><p class="{size}" lang="" dir="auto">{body}</p>{warning}'
@@ -234,7 +265,9 @@ def _reading(view: SentenceView) -> str:
 
 def _reading_key(explanation: Explanation) -> str:
     hints = []
-    if any(view.weights is not None and view.words for view in explanation.sides):
+    if explanation.attribution is not None:
+        hints.append(signed_key(explanation.attribution))
+    elif any(view.weights is not None and view.words for view in explanation.sides):
         hints.append("The darker a word, the larger its share of the sentence vector.")
         if any(len(view.words) <= LONG for view in explanation.sides):
             hints.append("Numbers: the largest shares, in percent.")

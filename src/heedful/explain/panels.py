@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heedful.explain.signed_words import signed_colours
 from heedful.explain.style import drawable, light_palette
 from heedful.explain.summary import NUMBERS_UP_TO, cell_number
 
@@ -90,6 +91,27 @@ def paint_weights(axes: Axes, words: Sequence[str], weights: Array, font: float,
     largest = max(float(weights.max(initial=0.0)), 1e-9)
     axes.barh(np.arange(len(words)) + 0.5, weights, height=0.72, color=WEIGHT, linewidth=0)
     _bars(axes, words, [f"{100 * value:.1f} %" for value in weights], largest, font, labels)
+
+
+def paint_contributions(axes: Axes, words: Sequence[str], values: Array, largest: float, font: float) -> None:
+    """Paint what each word contributes: a bar to the right for the prediction, to the left against it.
+
+    Args:
+        axes: where to paint.
+        words: the words, each on its colour.
+        values: their contributions, [n].
+        largest: the size of the largest contribution of the picture, which has the darkest colour.
+        font: size of the labels in points.
+    """
+    reach = max(largest, 1e-9)
+    colours = [OWN if value >= 0 else CHOSEN for value in values]
+    axes.barh(np.arange(len(words)) + 0.5, values, height=0.72, color=colours, linewidth=0)
+    axes.axvline(0, color=LINE, linewidth=0.8)
+    _bars(axes, words, [f"{value:+.2f}" for value in values], reach, font, True)
+    axes.set_xlim(-reach, reach)
+    for label, (behind, ink) in zip(axes.get_yticklabels(), signed_colours(values, largest), strict=True):
+        label.set_bbox({"facecolor": behind, "edgecolor": "none", "pad": 1.2})
+        label.set_color(ink)
 
 
 def paint_scale(axes: Axes) -> None:

@@ -70,18 +70,24 @@ footer{margin-top:34px;border-top:1px solid var(--line);padding-top:14px}
 @media print{main{padding:0;max-width:none}body{font-size:12px}.top-grid,.pair{gap:18px}
 .pair>div{break-inside:avoid}section{margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}}
 """
+_SIGNED_RULES = """.signed-key{white-space:nowrap;margin-right:.6em}
+.signed-key b{display:inline-block;width:16px;height:11px;vertical-align:-1px}
+.track-box.signed{position:relative}.track-box.signed i{position:absolute;top:0}
+.track-box i.for{background:var(--own)}.track-box i.against{background:var(--context)}
+"""
 _LIGHT_INK = """--page:#fff;--ink:#16202b;--soft:#5a6775;--line:#dbe2ea;--empty:#fbfcfd;--track:#eaeff4;
 --own:#1f68ad;--context:#c2570c;--context-soft:#f6c9a4;--muted:#5d7387;"""
 _DARK_INK = """--page:#10161d;--ink:#e7edf3;--soft:#9aa8b6;--line:#2b3743;--empty:#141c24;--track:#22303c;
 --own:#5b9fd6;--context:#f59e54;--context-soft:#7a4a22;--muted:#8ca3b8;"""
 
 
-def style_sheet(levels: int) -> str:
+def style_sheet(levels: int, signed: int = 6) -> str:
     """Return the CSS of the page.
 
     Args:
         levels: number of shades; classes c1 to c(levels - 1) fill a cell, t0 to t(levels - 1) lie behind a word and
             d0 to d5 fill a cell of a distance map.
+        signed: number of shades of words for and against a prediction; classes p1, p2 and so on, and n1, n2 and so on.
 
     Returns:
         The style sheet; it follows the reader's light or dark setting and always prints light.
@@ -96,7 +102,19 @@ def style_sheet(levels: int) -> str:
     return (
         f":root{{color-scheme:light dark;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}{_RULES}{fills}{behind}{near}"
+        f"{_signed(signed)}"
     )
+
+
+def _signed(levels: int) -> str:
+    """Return the colours behind words for and against a prediction: the two that the color-blind tell apart."""
+    pairs = (("p", "own"), ("n", "context"))
+    shades = "".join(
+        f".{name}{k}{{background:color-mix(in srgb,var(--{color}) {round(62 * k / levels)}%,transparent)}}"
+        for name, color in pairs
+        for k in range(1, levels + 1)
+    )
+    return shades + _SIGNED_RULES
 
 
 def _variables(names: Sequence[str], palette: Sequence[str]) -> str:

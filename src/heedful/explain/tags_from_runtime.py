@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import assembled, with_looked
+from heedful.explain.assembling import assembled, explained_by, with_looked
 from heedful.explain.captions import caption
 from heedful.explain.explanation import Explanation, SentenceView
 from heedful.explain.legends import SYSTEMS, System, shared_place
+from heedful.explain.methods import MethodChoice
+from heedful.explain.tag_question import Shares, asked_about_tag, place_of
 from heedful.runtime.answers import Shown
 from heedful.runtime.model import finite
-from heedful.runtime.tag_model import Tagger
+from heedful.runtime.tag_model import PlacedAsking, Tagger, log_softmax
 from heedful.structures import MapPlace
 
 MANY = 8
@@ -23,12 +25,20 @@ MANY = 8
 NOTE = "The probability is the mean over the words of that of their tags, each word by itself."
 
 
-def explain_tags(model: Tagger, request: str | Sequence[str]) -> Explanation:
+def explain_tags(
+    model: Tagger,
+    request: str | Sequence[str],
+    choice: MethodChoice | None = None,
+    word: int | str | None = None,
+) -> Explanation:
     """Show what a model looked at when it gave the words of one text their tags.
 
     Args:
         model: the model.
         request: a text, or a sequence of ready-made words.
+        choice: the method that says what each word contributes to the tag of one of them; by default none does.
+        word: the word whose tag is explained, as itself or as its number from 1; by default the one whose tag is least
+            certain.
 
     Returns:
         The record that the pictures are drawn from; its one label is the text with its tags.
@@ -52,7 +62,7 @@ def explain_tags(model: Tagger, request: str | Sequence[str]) -> Explanation:
     if len(looked.maps) > MANY:
         looked, averaged = replace(looked, maps=_means(looked.maps)), frozenset()
     mean = float(np.mean(answer.probabilities, dtype=np.float64))
-    return assembled(
+    explanation = assembled(
         [with_looked(view, looked)],
         Shown((answer.in_a_line(),), (mean,)),
         SYSTEMS.get(settings.encoder, System(settings.encoder)),
@@ -61,6 +71,30 @@ def explain_tags(model: Tagger, request: str | Sequence[str]) -> Explanation:
         averaged={caption(place): place.axis or "features" for place in averaged},
         notes={"probability": NOTE},
     )
+    choice = choice or MethodChoice()
+    if choice.method is None and word is None:
+        return explanation
+    place = place_of(answer.words, answer.probabilities, word)
+    tag = answer.tags[place]
+    question = asked_about_tag(answer.words, place, tag, _shares(model, model.decision.names.index(tag)))
+    return explained_by(
+        explanation, replace(choice, method=choice.method or "occlusion"), question, deletions=True
+    )
+
+
+def _shares(model: Tagger, number: int) -> Shares:
+    """Return what gives the probability of a tag at one place of each list of words."""
+    settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
+    reader = Tagger(PlacedAsking(settings, model.asking.vocabulary), model.program, model.decision)
+
+    def shares(texts: list[tuple[str, ...]], places: list[int]) -> list[float]:
+        rows = log_softmax(reader.logits(texts))
+        starts = np.cumsum([0, *(len(words) for words in texts)])
+        return [
+            float(np.exp(rows[start + place, number])) for start, place in zip(starts, places, strict=False)
+        ]
+
+    return shares
 
 
 def _means(maps: Mapping[MapPlace, Any]) -> dict[MapPlace, Any]:

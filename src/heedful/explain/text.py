@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from heedful.explain.signed_words import signed_lines
 from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
 from heedful.explain.wide import wide_lines
 from heedful.text.characters import cells, pad, shorten, visible
@@ -35,8 +36,14 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
     width = max(width, _NARROWEST)
     lines = [pen.bold(line) for line in wrap(_prediction(explanation), width, subsequent_indent="  ")]
     lines += wrap(_deletion(explanation), width, subsequent_indent=" " * _LABEL)
+    lines += wrap(
+        visible(explanation.standing), width, initial_indent=" " * _LABEL, subsequent_indent=" " * _LABEL
+    )
     for view in explanation.sides:
         lines += ["", *_sentence(view, width, pen)]
+    if explanation.attribution is not None:
+        title, *rest = signed_lines(explanation.attribution, explanation.sides, width, colour=colour)
+        lines += ["", pen.bold(title), *rest]
     if explanation.wide is not None:
         title, *rest = wide_lines(explanation.wide, [view.words for view in explanation.sides], width)
         lines += ["", pen.bold(title), *rest]

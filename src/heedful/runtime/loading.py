@@ -21,6 +21,7 @@ from heedful.storage.folders import read_settled
 from heedful.storage.manifest import (
     CONFIG,
     LABELS,
+    METRICS,
     MODEL_FILES,
     REMEDY,
     VOCABULARY,
@@ -89,7 +90,8 @@ def _load(path: Path) -> Model:
         ) from error
     if settings.task == "tags":
         return Tagger(PlacedAsking(settings, vocabulary), program, decision)
-    return Model(Asking(settings, vocabulary), program, decision, wide)
+    metrics = read_json(path / METRICS, dict)
+    return Model(Asking(settings, vocabulary), program, decision, wide, metrics=metrics)
 
 
 def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ class Model:
         decision: turns its logits into answers.
         wide: what is added to its logits; None for nothing.
         threads: how many compute; no answer depends on it.
+        metrics: what was measured of it, as its folder keeps it.
 
     Attributes:
         asking: as given.
@@ -37,6 +38,7 @@ class Model:
         decision: as given.
         wide: as given.
         threads: as given.
+        metrics: as given.
     """
 
     def __init__(
@@ -46,9 +48,10 @@ class Model:
         decision: Decision,
         wide: WidePart | None = None,
         threads: int = 1,
+        metrics: Mapping[str, Any] | None = None,
     ) -> None:
         self.asking, self.program, self.decision, self.wide = asking, program, decision, wide
-        self.threads = threads
+        self.threads, self.metrics = threads, metrics or {}
 
     @property
     def settings(self) -> Settings:
@@ -74,7 +77,7 @@ class Model:
             UsageError: if the limit is below 1.
         """
         asking = self.asking.limited(max_tokens, truncate)
-        return type(self)(asking, self.program, self.decision, self.wide, self.threads)
+        return type(self)(asking, self.program, self.decision, self.wide, self.threads, self.metrics)
 
     def threaded(self, threads: int) -> Self:
         """Return a model that computes blocks of 64 requests on several threads; the network is shared.
@@ -90,7 +93,7 @@ class Model:
         """
         if threads < 1:
             raise UsageError(f"threads must be 1 or more; got {threads}")
-        return type(self)(self.asking, self.program, self.decision, self.wide, threads)
+        return type(self)(self.asking, self.program, self.decision, self.wide, threads, self.metrics)
 
     def logits(self, requests: Iterable[Request]) -> Floats:
         """Return the network's unnormalised scores, [N, Y]; see `predict`."""

@@ -95,6 +95,10 @@ class Predictor(SentenceModel[Answer]):
         """See `SentenceModel.shown`."""
         return Shown(self.labels, tuple(self.probabilities(row[None])[0].tolist()))
 
+    def explained(self, rows: Tensor) -> Tensor:
+        """See `SentenceModel.explained`."""
+        return torch.softmax(rows.double() / self.about.temperature, dim=-1)
+
 
 class ClassTask(SentenceTask[Predictor, Answer]):
     """Base of the two tasks that choose a class."""

@@ -125,6 +125,10 @@ class LabelsModel(SentenceModel[LabelsAnswer]):
         """See `SentenceModel.shown`."""
         return Shown(self.labels, tuple(self.probabilities(row[None])[0].tolist()))
 
+    def explained(self, rows: Tensor) -> Tensor:
+        """See `SentenceModel.explained`."""
+        return torch.sigmoid(rows.double())
+
 
 class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     """Several labels for a text, or none."""

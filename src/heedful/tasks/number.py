@@ -119,6 +119,10 @@ class NumberModel(ScoreModel):
         low, high = self.network.scale[2:].float().tolist()
         return Shown(score=number, score_range=(min(low, number), max(high, number)), deletable=False)
 
+    def explained(self, rows: Tensor) -> Tensor:
+        """See `SentenceModel.explained`."""
+        return rows.double()
+
 
 class _NumberTask(SentenceTask[NumberModel, Answer]):
     """Base of the two tasks that give a number."""

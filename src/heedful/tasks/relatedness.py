@@ -67,6 +67,10 @@ class RelatednessModel(ScoreModel):
             deletable=False,
         )
 
+    def explained(self, rows: Tensor) -> Tensor:
+        """See `SentenceModel.explained`: the expected grade."""
+        return expected_grade(rows.double())[:, None]
+
     def _grades(self) -> tuple[str, ...]:
         return tuple(str(grade) for grade in range(1, self.model.outputs + 1))
 

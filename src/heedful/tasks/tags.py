@@ -22,6 +22,7 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
+from heedful.explain.methods import MethodChoice, Sampling
 from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
 from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.nn.losses import tag_loss
@@ -108,17 +109,31 @@ class TagsModel(TaggingModel[TagsAnswer]):
             found.append(TagsAnswer(words, places, tags, probabilities, spans, unknown, cut))
         return found
 
-    def explain(self, request: Text | Corpus) -> Explanation:
-        """Show what each word looked at.
+    def explain(
+        self,
+        request: Text | Corpus,
+        *,
+        method: str | None = None,
+        samples: int = 50,
+        seed: int = 0,
+        word: int | str | None = None,
+    ) -> Explanation:
+        """Show what each word looked at, and what each word contributes to the tag of one of them.
 
         Args:
             request: one text.
+            method: "gradient", "integrated", "occlusion" or "shapley"; by default none, which shows attention alone.
+            samples: random orders of the words for Shapley values.
+            seed: of these orders.
+            word: the word whose tag is explained, as the word or as its number from 1; by default the one whose tag is
+                least certain.
 
         Returns:
             The record that the pictures are drawn from.
 
         Raises:
-            UsageError: if a corpus does not hold exactly one example, or the text has no words.
+            UsageError: if a corpus does not hold exactly one example, the text has no words or not this one, or there
+                is no such method.
         """
         corpus = self.one(request)
         (answer,) = self.answer(corpus)
@@ -127,7 +142,13 @@ class TagsModel(TaggingModel[TagsAnswer]):
         dataset, _ = self.encode_examples(corpus.examples, corpus.source)
         batch = self.padded(dataset, np.array([0]))
         said = answer.in_a_line()
-        return self.explained(batch, corpus.examples[0], answer.tags, said, truncated=answer.truncated)
+        found = self.explained(batch, corpus.examples[0], answer.tags, said, truncated=answer.truncated)
+        if method is None and word is None:
+            return found
+        from heedful.tasks.words.explaining_tags import explain_tag
+
+        chosen = MethodChoice(method or "occlusion", Sampling(samples, seed))
+        return explain_tag(self, found, answer, batch, chosen, word)
 
 
 class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):

@@ -9,7 +9,7 @@ def test_the_lines_hold_prediction_links_and_figures(pair):
     assert lines[0] == "entailment 0.87   (neutral 0.10, contradiction 0.03)"
     assert " ".join(" ".join(lines[1:5]).split()).startswith(
         "faithfulness without performs, music, guitar: 0.87 -> 0.34 (5 other choices of 3: 0.79, 0.70 to 0.86). "
-        "Deleting the 3 words with the largest weights costs more than each of 5 other choices of 3 words."
+        "Deleting these 3 words costs more than each of 5 other choices of 3 words."
     )
     text = "\n".join(lines)
     assert "strongest links in the premise" in text

@@ -48,10 +48,10 @@ def score_of(after_top, others, k=3):
 @pytest.mark.parametrize(
     ("after_top", "others", "verdict", "said"),
     [
-        (0.73, [0.75, 0.80, 0.70, 0.85, 0.75], "within", "shows nothing about the weights"),
+        (0.73, [0.75, 0.80, 0.70, 0.85, 0.75], "within", "so this test shows nothing"),
         (0.73, [0.75, 0.80, 0.74, 0.85, 0.75], "more", "costs more than each of 5 other choices"),
         (0.737, [0.75, 0.80, 0.74, 0.85, 0.75], "within", "lies within the spread of 5"),
-        (0.90, [0.75, 0.80, 0.74, 0.85, 0.75], "less", "do not single out what decides"),
+        (0.90, [0.75, 0.80, 0.74, 0.85, 0.75], "less", "does not single out what decides"),
         (0.10, [0.75, 0.80, 0.74, 0.85], "unknown", "too few other choices"),
     ],
 )
@@ -70,7 +70,7 @@ def test_the_choice_that_is_tested_is_none_of_the_others():
         predict = Planted()
         score = deletion_score(predict, words, [np.arange(len(side)) for side in words], k=k)
         tested, *others = predict.calls[0][1:]
-        assert len(others) == score.draws <= 20
+        assert len(others) <= score.draws <= 20, "a choice that is drawn twice is predicted once"
         assert tested not in others
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from described import FROZEN, MODELS, ROWS, WIDTH, built
 from heedful.errors import ArtefactError, UsageError
 from heedful.explain.from_runtime import explain
+from heedful.explain.methods import MethodChoice, Sampling
+from heedful.explain.standing import KEY, Standing
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
 from heedful.storage.manifest import CONFIG, MODEL_FILES, write_json, write_manifest
@@ -66,6 +69,39 @@ def test_without_the_kernels(encoder: str, tmp_path: Path, monkeypatch: pytest.M
     found = explain(load(tmp_path / "model"), TEXTS[0])
     assert differences(found.to_dict(), wanted.explain(TEXTS[0]).to_dict()) == []
     assert all(view.maps and view.gates and view.weights is not None for view in found.sides)
+
+
+@pytest.mark.parametrize("name", ["text of disan", "pair", "aligned", "labels", "relatedness", "pair-number"])
+@pytest.mark.parametrize("method", ["occlusion", "shapley"])
+def test_what_words_contribute_is_torchs(name: str, method: str, tmp_path: Path) -> None:
+    wanted = saved(MODELS[name], tmp_path / "model")
+    model = load(tmp_path / "model")
+    texts = ("w1 w2 w3 x1 w9 unheard w2 w4 w5 w6", "w5 w7")
+    request = texts if model.is_pair else texts[0]
+    found = explain(model, request, MethodChoice(method, Sampling(6, 1)))
+    theirs = wanted.explain(request, method=method, samples=6, seed=1)
+    assert differences(found.to_dict(), theirs.to_dict()) == []
+    assert found.attribution is not None
+    assert found.attribution.largest > 0
+
+
+def test_gradients_need_torch(tmp_path: Path) -> None:
+    saved({}, tmp_path / "model")
+    with pytest.raises(UsageError, match="needs torch; choose attention, occlusion or shapley"):
+        explain(load(tmp_path / "model"), "w1 w2", MethodChoice("integrated"))
+
+
+def test_the_best_method_is_the_default_where_it_can_be_used(tmp_path: Path) -> None:
+    model = saved({}, tmp_path / "model")
+    standing = Standing(("integrated", "shapley", "attention"), "made texts", 30)
+    model.about = replace(model.about, metrics={KEY: standing.as_dict()})
+    model.save(tmp_path / "model")
+    found, theirs = explain(load(tmp_path / "model"), "w1 w2 w3"), model.explain("w1 w2 w3")
+    assert found.attribution is not None
+    assert (found.attribution.method, theirs.attribution.method) == ("shapley", "integrated")
+    assert theirs.standing == "Of 3 methods integrated came first on made texts (30 texts)."
+    assert "shapley came second" in found.standing
+    assert explain(load(tmp_path / "model"), "w1 w2", MethodChoice("attention")).attribution is None
 
 
 def test_an_older_folder_says_so(tmp_path: Path) -> None:

@@ -11,31 +11,43 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.batching import collate
-from heedful.data.encoding import Truncate
+from heedful.data.encoding import EncodedDataset, Truncate
 from heedful.data.examples import Example
 from heedful.errors import UsageError
 from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
-from heedful.explain.assembling import Reader, with_deletions
+from heedful.explain.assembling import Reader, asked_about, explained_by
+from heedful.explain.attribution import Attribution
 from heedful.explain.from_output import on_words
+from heedful.explain.methods import MethodChoice, Question
+from heedful.explain.standing import by_default
+from heedful.runtime.answers import Shown
 from heedful.structures import SideTrace
 from heedful.tasks.saved_model import finite
 from heedful.text.tokenize import tokenize
 
 if TYPE_CHECKING:
+    from heedful.explain.methods.gradients import OnVectors
     from heedful.tasks.sentences.sentence_model import SentenceModel
 
 
-def explain(predictor: SentenceModel[Any], example: Example, *, faithfulness: bool) -> Explanation:
-    """Show what a model looked at.
+def explain(
+    predictor: SentenceModel[Any], example: Example, choice: MethodChoice, *, faithfulness: bool
+) -> Explanation:
+    """Show what a model looked at, and what each word contributes.
 
     Args:
         predictor: the model.
         example: one text or one pair.
+        choice: the method that says what each word contributes.
         faithfulness: also delete the heaviest words of a classified example and see what happens.
 
     Returns:
         The record that the pictures are drawn from.
+
+    Raises:
+        UsageError: if there is no such method, or this model cannot be explained by it.
     """
+    choice, standing = by_default(choice, predictor.about.metrics)
     dataset, _ = predictor.encode_examples([example])
     with torch.inference_mode():
         batch = collate(dataset, np.array([0]), predictor.device)
@@ -66,9 +78,47 @@ def explain(predictor: SentenceModel[Any], example: Example, *, faithfulness: bo
         summary = predictor.network.sentence_encoder.embedding.summary_width > 0
         explanation = on_words(explanation, views, places, summary=summary)
     explanation = replace(explanation, wide=predictor.said([view.words for view in views], own[0]))
-    if not (faithfulness and shown.deletable):
-        return explanation
-    return with_deletions(explanation, _classifier_of_words(predictor))
+    added = len(predictor.network.prefix)
+    question = asked_about([v.words for v in views], shown, _answers_of_words(predictor), added=added)
+    if standing:
+        explanation = replace(explanation, standing=standing)
+    return explained_by(
+        explanation,
+        choice,
+        question,
+        _by_gradients(predictor, dataset, shown, question.of),
+        deletions=faithfulness and shown.deletable,
+        added=added,
+    )
+
+
+def question_about(predictor: SentenceModel[Any], example: Example) -> Question:
+    """Ask a model about its answer for any choice of the words of an example; see `asked_about`."""
+    dataset, _ = predictor.encode_examples([example])
+    shown = predictor.shown(finite("prediction", predictor.run(dataset)[0])[0])
+    text = predictor.text
+    reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows)
+    sides = [view.words for view in reader.views(example.texts, dataset.words()[0].tolist())]
+    return asked_about(sides, shown, _answers_of_words(predictor))
+
+
+def _by_gradients(
+    predictor: SentenceModel[Any], dataset: EncodedDataset, shown: Shown, of: str
+) -> dict[str, Callable[[], Attribution]]:
+    """Return the methods that need the gradients of the network; what stands beside the network is held fixed."""
+    from heedful.explain.methods.gradients import gradient, integrated, on_vectors
+
+    beside = predictor.beside(dataset)
+    column = 0 if shown.score is not None else int(np.argmax(shown.probabilities))
+
+    def problem() -> OnVectors:
+        fixed = 0 if beside is None else torch.from_numpy(beside).to(predictor.device)
+        batch = collate(dataset, np.array([0]), predictor.device)
+        return on_vectors(
+            predictor.network, batch, lambda rows: predictor.explained(rows + fixed)[:, column], of
+        )
+
+    return {"gradient": lambda: gradient(problem()), "integrated": lambda: integrated(problem())}
 
 
 def trace_sentence(predictor: SentenceModel[Any], text: str) -> tuple[tuple[str, ...], SideTrace]:
@@ -107,16 +157,16 @@ def _of_pieces(places: NDArray[np.int64]) -> SentenceView:
     return SentenceView.from_words("pieces", [str(number) for number in range(len(places))])
 
 
-def _classifier_of_words(predictor: SentenceModel[Any]) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
-    """Return a function from examples, given as words of each side, to probabilities [N, Y]."""
+def _answers_of_words(predictor: SentenceModel[Any]) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
+    """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
     cut: Truncate = "window" if predictor.text.truncate == "window" else "head"
     as_words = replace(predictor.text, tokenizer="whitespace", markup="keep", truncate=cut)
     reader = predictor.reading(as_words)
 
-    def probabilities(examples: Sequence[Any]) -> NDArray[np.float64]:
+    def answers(examples: Sequence[Any]) -> NDArray[np.float64]:
         texts = [Example(tuple(" ".join(words) for words in example)) for example in examples]
         dataset, _ = reader.encode_examples(texts)
-        rows = predictor.run(dataset)[0]
-        return np.array([predictor.shown(row).probabilities for row in rows])
+        found = [predictor.shown(row) for row in predictor.run(dataset)[0]]
+        return np.array([each.probabilities if each.score is None else (each.score,) for each in found])
 
-    return probabilities
+    return answers

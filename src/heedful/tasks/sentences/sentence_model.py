@@ -172,22 +172,54 @@ class SentenceModel(TextModel[A_co]):
             vectors: NDArray[np.float32] = self._read(distinct.texts).float().cpu().numpy()
         return finite("vector", vectors[distinct.places[:, 0]])
 
-    def explain(self, request: Text | Corpus, *, faithfulness: bool = True) -> Explanation:
-        """Show what the model looked at.
+    def explained(self, rows: Tensor) -> Tensor:
+        """Turn rows of numbers, [N, Y], into the probabilities that gradients explain, [N, Y], or into a score, [N, 1].
+
+        Args:
+            rows: what the network gives, with what stands beside it.
+
+        Returns:
+            The same as `shown` has, differentiable.
+
+        Raises:
+            UsageError: if the class of the model does not say.
+        """
+        raise UsageError(
+            "this model cannot be explained by gradients; choose the method occlusion or shapley"
+        )
+
+    def explain(
+        self,
+        request: Text | Corpus,
+        *,
+        faithfulness: bool = True,
+        method: str | None = None,
+        samples: int = 50,
+        seed: int = 0,
+    ) -> Explanation:
+        """Show what the model looked at, and what each word contributes.
 
         Args:
             request: one text or one pair.
             faithfulness: also delete the heaviest words of a classified example and see what happens.
+            method: what says how much each word contributes: "attention", "gradient", "integrated", "occlusion" or
+                "shapley". By default the method that ``heedful faithfulness`` found to be best for this model, or
+                attention if it was not measured.
+            samples: random orders of the words for Shapley values.
+            seed: of these orders.
 
         Returns:
             The record that the pictures are drawn from.
 
         Raises:
-            UsageError: if a corpus does not hold exactly one example.
+            UsageError: if a corpus does not hold exactly one example, there is no such method, or this model cannot be
+                explained by it.
         """
+        from heedful.explain.methods import MethodChoice, Sampling
         from heedful.tasks.sentences.explaining import explain
 
-        return explain(self, self.one(request).examples[0], faithfulness=faithfulness)
+        choice = MethodChoice(method, Sampling(samples, seed))
+        return explain(self, self.one(request).examples[0], choice, faithfulness=faithfulness)
 
 
 class ScoreModel(SentenceModel[Answer]):

@@ -1,0 +1,92 @@
+"""The methods by their names. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from heedful.errors import UsageError, nearest
+from heedful.explain.attribution import Attribution
+from heedful.explain.methods.occlusion import occlusion
+from heedful.explain.methods.question import Question
+from heedful.explain.methods.shapley import ORDERS, shapley
+
+METHODS = ("attention", "gradient", "integrated", "occlusion", "shapley")
+WITH_TORCH = ("gradient", "integrated")
+"""Methods that need the gradients of the network."""
+Further = Mapping[str, Callable[[], Attribution]]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How Shapley values are sampled.
+
+    Attributes:
+        orders: random orders of the words.
+        seed: of the random numbers.
+    """
+
+    orders: int = ORDERS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.orders < 1 or self.seed < 0:
+            raise UsageError(
+                f"samples must be 1 or more and seed 0 or more; got samples={self.orders}, seed={self.seed}"
+            )
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """Which method explains an answer.
+
+    Attributes:
+        method: a name of `METHODS`; None for the model's own, which is attention unless another one was measured to be
+            best.
+        sampling: how Shapley values are sampled.
+    """
+
+    method: str | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+
+
+def check_method(method: str) -> None:
+    """Refuse the name of a method that there is not.
+
+    Args:
+        method: the name.
+
+    Raises:
+        UsageError: giving the nearest.
+    """
+    if method not in METHODS:
+        raise UsageError(f"there is no method {method!r} of explanation; {nearest(method, METHODS)}")
+
+
+def attribute(
+    method: str, question: Question, sampling: Sampling | None = None, further: Further | None = None
+) -> Attribution:
+    """Explain an answer by a method that has contributions.
+
+    Args:
+        method: a name of `METHODS` but attention, whose weights the network gives.
+        question: what is asked.
+        sampling: for Shapley values.
+        further: ways of the methods that need the network.
+
+    Returns:
+        What each word contributes.
+
+    Raises:
+        UsageError: if there is no such method, or this model cannot be explained by it.
+    """
+    check_method(method)
+    sampling = sampling or Sampling()
+    ways: Further = {
+        "occlusion": lambda: occlusion(question),
+        "shapley": lambda: shapley(question, orders=sampling.orders, seed=sampling.seed),
+        **(further or {}),
+    }
+    if method not in ways:
+        raise UsageError(f"this model has no explanation by {method}; choose {' or '.join(ways)}")
+    return ways[method]()

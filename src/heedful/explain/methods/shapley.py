@@ -1,0 +1,75 @@
+"""Shapley values of words (Shapley, 1953), exact for short texts, else sampled, with their error. Imports no torch."""
+
+from __future__ import annotations
+
+from math import factorial
+
+import numpy as np
+
+from heedful.explain.attribution import Attribution
+from heedful.explain.methods.question import Question
+
+ORDERS = 50
+"""Random orders of the words that are tried by default."""
+_EXACT = 8
+"""Up to so many words all choices of words are computed, 256 texts, and there is no error."""
+
+
+def shapley(question: Question, *, orders: int = ORDERS, seed: int = 0) -> Attribution:
+    """Explain by Shapley values: what a word adds to the words before it, on average over all orders of the words.
+
+    ``phi_i = E_order[v(words before i, and i) - v(words before i)]``. For up to 8 words it is exact. For more words,
+    random orders are drawn, each together with its reverse, which makes the error smaller (Mitchell et al., 2022), and
+    the standard error is that of the mean over the pairs of orders.
+
+    Args:
+        question: what is asked.
+        orders: how many random orders are tried; an odd number counts as one more, and fewer than 4 as 4.
+        seed: of the random orders.
+
+    Returns:
+        What each word contributes, with standard errors. The sum is the value with all words less that without words.
+    """
+    count = len(question.places)
+    if count <= _EXACT:
+        return _exactly(question, count)
+    pairs = max(2, (orders + 1) // 2)
+    generator = np.random.default_rng(seed)
+    drawn = np.array([generator.permutation(count) for _ in range(pairs)])
+    both = np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(2 * pairs, count)
+    rank = np.argsort(both, axis=1)  # [orders, P]: where each word stands in the order
+    keep = rank[:, None, :] < np.arange(count + 1)[None, ::-1, None]  # all words first
+    values = question.ask(keep.reshape(-1, count)).reshape(2 * pairs, count + 1)[:, ::-1]
+    added = np.take_along_axis(np.diff(values, axis=1), rank, axis=1)
+    means = added.reshape(pairs, 2, count).mean(axis=1)
+    errors = means.std(axis=0, ddof=1) / np.sqrt(pairs)
+    return Attribution(
+        "shapley",
+        question.of,
+        question.by_side(means.mean(axis=0)),
+        whole=float(values[0, -1]),
+        start=float(values[0, 0]),
+        errors=question.by_side(errors),
+        samples=2 * pairs,
+    )
+
+
+def _exactly(question: Question, count: int) -> Attribution:
+    chosen = np.arange(2**count - 1, -1, -1)  # all words first
+    keep = (chosen[:, None] >> np.arange(count)[None]) & 1 > 0
+    values = np.empty(2**count)
+    values[chosen] = question.ask(keep)
+    sizes = np.bincount(chosen, weights=keep.sum(axis=1)).astype(int)
+    weight = np.array([factorial(s) * factorial(count - s - 1) / factorial(count) for s in range(count)])
+    found = np.zeros(count)
+    for i in range(count):
+        without = np.flatnonzero((np.arange(2**count) >> i) & 1 == 0)
+        found[i] = (weight[sizes[without]] * (values[without | 1 << i] - values[without])).sum()
+    return Attribution(
+        "shapley",
+        question.of,
+        question.by_side(found),
+        whole=float(values[-1]),
+        start=float(values[0]),
+        errors=question.by_side(np.zeros(count)),
+    )
