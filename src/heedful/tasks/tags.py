@@ -161,7 +161,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     uses = WORDS - {"model.pretrained"} | {"train.label_smoothing"}
     options = frozenset({"conll"})
     question = "which tag each word of a text has"
-    usage = 'model.answer(["a text"])'
+    usage = 'model.predict(["a text"])'
     header = TAGS.header
     shows_texts = False
 
