@@ -201,7 +201,7 @@ def _prefers_torch(metrics: Mapping[str, Any]) -> bool:
     from heedful.explain.standing import standing_of
 
     standing = standing_of(metrics)
-    best = "" if standing is None else standing.order[0]
+    best = "" if standing is None else standing.default
     return best in WITH_TORCH and importlib.util.find_spec("torch") is not None
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from heedful.cli.file_options import reading_options
+from heedful.cli.gate import parse_gate
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -102,7 +102,7 @@ def command(
 
     for path in figures:
         check_figure(path, WHAT)
-    gate = _parse_gate(fail_under, list(METRICS)) if fail_under else None
+    gate = parse_gate(fail_under, list(METRICS), "accuracy=0.9") if fail_under else None
     predictor = open_model(model, max_tokens, truncate, precision)
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
@@ -120,19 +120,6 @@ def command(
     for reason, count in corpus.skipped.items():
         click.echo(f"rows skipped: {count:,} ({reason})", err=True)
     return _judge(report.figures(), *gate) if gate else ExitCode.OK
-
-
-def _parse_gate(condition: str, names: Sequence[str]) -> tuple[str, float]:
-    name, _, value = condition.partition("=")
-    if name not in names:
-        raise UsageError(f"--fail-under: there is no metric {name!r}; {nearest(name, list(names))}")
-    try:
-        limit = float(value)
-    except ValueError:
-        limit = math.nan
-    if not math.isfinite(limit):
-        raise UsageError(f"--fail-under {condition!r}: write METRIC=VALUE, for example accuracy=0.9")
-    return name, limit
 
 
 def _refuse_other_metric(name: str, measured: Collection[str]) -> None:

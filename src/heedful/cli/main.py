@@ -28,6 +28,7 @@ COMMANDS = {
     "predict": "Predict for texts or pairs of texts.",
     "encode": "Turn texts into vectors.",
     "explain": "Show what a model attended to, as text, HTML page or figure.",
+    "faithfulness": "Measure how faithful the explanations of a model are, and show the best by default.",
     "serve": "Answer requests over HTTP, with a page to try a model in.",
     "export": "Write a model for use without torch.",
     "parse": "Write dependency trees of texts as CoNLL-U.",

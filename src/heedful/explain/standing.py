@@ -15,6 +15,8 @@ from heedful.explain.methods.method_names import METHODS, MethodChoice
 from heedful.storage.manifest import METRICS, REMEDY
 
 KEY = "explanations"
+_CHEAPEST = ("attention", "occlusion", "shapley", "gradient", "integrated")
+"""The methods that need no torch come first."""
 _PLACES = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -37,6 +39,11 @@ class Standing:
     def __post_init__(self) -> None:
         for name in ("order", "tied"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+
+    @property
+    def default(self) -> str:
+        """The method that a model shows by default: the best one, or of those that are tied the cheapest to compute."""
+        return next(name for name in _CHEAPEST if name == self.order[0] or name in self.tied)
 
     def sentence(self, method: str) -> str:
         """Say how a method did; empty if it was not measured."""
@@ -106,5 +113,6 @@ def by_default(
     if standing is None:
         return choice, ""
     if choice.method is None:
-        choice = replace(choice, method=next((m for m in standing.order if m not in without), None))
+        best = (standing.default, *standing.order)
+        choice = replace(choice, method=next((m for m in best if m not in without), None))
     return choice, standing.sentence(choice.method or "attention")

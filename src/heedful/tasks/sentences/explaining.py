@@ -92,14 +92,28 @@ def explain(
     )
 
 
-def question_about(predictor: SentenceModel[Any], example: Example) -> Question:
-    """Ask a model about its answer for any choice of the words of an example; see `asked_about`."""
+def question_about(
+    predictor: SentenceModel[Any], example: Example, column: int | None = None
+) -> tuple[Question, int]:
+    """Ask a model about its answer for any choice of the words of an example; see `asked_about`.
+
+    Args:
+        predictor: the model.
+        example: one text or one pair.
+        column: of the probabilities, which one is asked about; None for the largest.
+
+    Returns:
+        The question, and which of the probabilities it is about.
+    """
     dataset, _ = predictor.encode_examples([example])
     shown = predictor.shown(finite("prediction", predictor.run(dataset)[0])[0])
     text = predictor.text
     reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows)
     sides = [view.words for view in reader.views(example.texts, dataset.words()[0].tolist())]
-    return asked_about(sides, shown, _answers_of_words(predictor))
+    if column is not None:
+        shown = replace(shown, probabilities=tuple(float(k == column) for k in range(len(shown.labels))))
+    best = int(np.argmax(shown.probabilities)) if shown.score is None else 0
+    return asked_about(sides, shown, _answers_of_words(predictor)), best
 
 
 def _by_gradients(

@@ -79,7 +79,7 @@ def test_gradients_are_captums(encoder: str) -> None:
 
 def test_occlusion_and_shapley_values_are_captums() -> None:
     model = model_of()
-    question = question_about(model, model.one(TEXT).examples[0])
+    question, _ = question_about(model, model.one(TEXT).examples[0])
     count = len(question.places)
 
     def value(present: torch.Tensor) -> torch.Tensor:
@@ -89,7 +89,7 @@ def test_occlusion_and_shapley_values_are_captums() -> None:
     left_out = captum.FeatureAblation(value).attribute(present, perturbations_per_eval=1)[0].numpy()
     assert model.explain(TEXT, method="occlusion").attribution.values[0] == pytest.approx(left_out, abs=1e-5)
     short = "superb story . not dull"
-    question = question_about(model, model.one(short).examples[0])
+    question, _ = question_about(model, model.one(short).examples[0])
     shares = captum.ShapleyValues(value).attribute(torch.ones(1, 5))[0].numpy()
     assert model.explain(short, method="shapley").attribution.values[0] == pytest.approx(shares, abs=1e-5)
 

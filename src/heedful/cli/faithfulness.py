@@ -1,0 +1,147 @@
+"""``heedful faithfulness``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from heedful.cli.file_options import reading_options
+from heedful.cli.gate import parse_gate
+from heedful.cli.options import PATH, data_option, json_option, limit_options, threads_option
+from heedful.errors import ExitCode
+
+if TYPE_CHECKING:
+    from heedful.data.readers.reading import Reading
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("file", type=PATH, required=False)
+@click.option(
+    "--on", "split", metavar="SET:SPLIT", help="A known data set instead of FILE, for example sst2:dev."
+)
+@data_option
+@reading_options
+@click.option(
+    "--method",
+    "methods",
+    metavar="NAME",
+    multiple=True,
+    help="A method to measure: attention, gradient, integrated, occlusion or shapley. May be repeated. By default all "
+    "that MODEL has.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Measure at most so many texts, drawn with --seed.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Random orders of the words for Shapley values.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random numbers."
+)
+@click.option(
+    "--figure",
+    "figures",
+    type=PATH,
+    multiple=True,
+    help="Draw the curves as .png, .svg or .pdf. May be repeated.",
+)
+@click.option(
+    "--fail-under",
+    metavar="MEASURE=VALUE",
+    help="Exit with code 1 if the best method is worse than this value: comprehensiveness, sufficiency, log_odds, "
+    "sign_violations or correlation.",
+)
+@click.option(
+    "--no-save", is_flag=True, help="Do not make the best method the default of 'heedful explain' for MODEL."
+)
+@limit_options
+@threads_option
+@json_option
+def command(
+    model: Path,
+    file: Path | None,
+    split: str | None,
+    data: Path | None,
+    reading: Reading,
+    methods: tuple[str, ...],
+    limit: int,
+    samples: int,
+    seed: int,
+    figures: tuple[Path, ...],
+    fail_under: str | None,
+    no_save: bool,
+    max_tokens: int | None,
+    truncate: Literal["error", "head"] | None,
+    as_json: bool,
+) -> int:
+    """Measure how faithful the explanations of MODEL are on FILE or on a known data set.
+
+    Every method of 'heedful explain' and two controls are measured by what deleting and keeping the most important
+    words does to the probability of the predicted class: a random order of the words, and leave-one-out in a network
+    with random weights. The best method is written into the folder of MODEL and its card: 'heedful explain' then
+    shows it by default. Use texts that MODEL was not trained on, and not the test split that you report results on.
+
+    Example: heedful faithfulness runs/reviews held-out.csv --limit 100 --figure faithfulness.svg
+    """
+    from heedful.cli.answers import open_model
+    from heedful.cli.output import print_json, print_text
+    from heedful.drawing import check_figure
+    from heedful.explain.measured_figure import WHAT, draw_measured
+    from heedful.explain.measured_methods import MEASURES
+    from heedful.run.evaluate import read_gold
+    from heedful.run.explaining.default_view import keep_standing
+    from heedful.run.explaining.measuring import measure_explanations
+    from heedful.tasks import model_folder
+
+    for path in figures:
+        check_figure(path, WHAT)
+    gate = parse_gate(fail_under, list(MEASURES), "comprehensiveness=0.2") if fail_under else None
+    predictor = open_model(model, max_tokens, truncate)
+    corpus = read_gold(predictor, file, split, data, reading.as_options())
+    name = split or str(file and file.name)
+    measured = measure_explanations(
+        predictor, corpus, name, methods=methods, limit=limit, orders=samples, seed=seed, progress=_progress
+    )
+    if as_json:
+        print_json(measured.as_dict())
+    else:
+        print_text(measured.render())
+    for path in figures:
+        click.echo(f"wrote {draw_measured(measured, path)}", err=True)
+    if measured.skipped:
+        click.echo(f"texts skipped: {measured.skipped:,} (fewer than two words)", err=True)
+    best = measured.methods[0]
+    if not no_save and model.is_dir():
+        keep_standing(model_folder(model), measured)
+        shown = measured.standing.default
+        click.echo(f"wrote {model_folder(model)}: 'heedful explain' now shows {shown} by default", err=True)
+    elif not no_save:
+        click.echo(f"{model} is no folder of yours, so its default stays; copy it to change that", err=True)
+    return _judge(measured.mean(best, gate[0]).value, best, gate) if gate else ExitCode.OK
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r{done + 1:,} of {of:,} texts", err=True, nl=done + 1 == of)
+
+
+def _judge(value: float, best: str, gate: tuple[str, float]) -> ExitCode:
+    from heedful.explain.measured_methods import MEASURES
+
+    name, limit = gate
+    good = value >= limit if MEASURES[name] else value <= limit
+    if not good:
+        click.echo(f"heedful: {name} of {best} is {value:.4f}, worse than {limit:g}", err=True)
+    return ExitCode.OK if good else ExitCode.GATE_FAILED

@@ -1,0 +1,141 @@
+"""Measure every method of explanation of a model, and two controls, on the texts of some data."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from heedful.data.examples import Corpus, Example
+from heedful.errors import UsageError
+from heedful.explain.measured_methods import CONTROLS, MeasuredMethods
+from heedful.explain.measures import TextMeasures, measure_text
+from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
+from heedful.explain.methods.method_names import check_method
+from heedful.explain.methods.occlusion import leave_one_out
+from heedful.tasks import SentenceModel, task_of
+from heedful.tasks.sentences.explaining import explain, question_about
+
+Values = NDArray[np.float64]
+_SIGNED = frozenset({"gradient", "integrated", "occlusion", "shapley", CONTROLS[1]})
+LIMIT, ORDERS = 200, 20
+"""Texts that are measured by default, and random orders of the words for Shapley values."""
+
+
+def measure_explanations(
+    model: Any,
+    corpus: Corpus,
+    on: str,
+    *,
+    methods: Sequence[str] = (),
+    limit: int | None = LIMIT,
+    orders: int = ORDERS,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> MeasuredMethods:
+    """Measure explanations.
+
+    Args:
+        model: a model of classes or of labels.
+        corpus: texts or pairs; gold is not looked at.
+        on: what the data is called.
+        methods: names; none for every method that the model has.
+        limit: at most so many texts are measured, drawn at random; None for all.
+        orders: random orders of the words for Shapley values.
+        seed: of all random numbers.
+        progress: is told how many texts are done, of how many.
+
+    Returns:
+        The measures.
+
+    Raises:
+        UsageError: if the model has no probabilities of classes or labels, a method does not exist or is not one that
+            it has, or no text can be measured.
+    """
+    if not isinstance(model, SentenceModel) or model.model.task not in ("text", "pair", "labels"):
+        raise UsageError(
+            "explanations are measured by the probability of a class or a label; this is a model of "
+            f"{task_of(model).noun}"
+        )
+    for name in methods:
+        check_method(name)
+    examples = list(corpus.examples)
+    generator = np.random.default_rng(seed)
+    if limit is not None and limit < len(examples):
+        examples = [
+            examples[place] for place in sorted(generator.permutation(len(examples))[:limit].tolist())
+        ]
+    chosen, sampling = tuple(methods), Sampling(orders, seed)
+    untrained = with_random_weights(model, seed)
+    found, skipped = list[dict[str, TextMeasures]](), 0
+    for done, example in enumerate(examples):
+        progress(done, len(examples))
+        question, column = question_about(model, example)
+        if len(question.places) < 2:
+            skipped += 1
+            continue
+        if not found:
+            chosen = _available(model, example, question, chosen)
+        orders_of = {name: _values(model, example, question, name, sampling) for name in chosen}
+        orders_of[CONTROLS[0]] = generator.permutation(len(question.places)).astype(np.float64)
+        orders_of[CONTROLS[1]] = leave_one_out(question_about(untrained, example, column)[0])[0]
+        found.append(measure_text(question, orders_of, _SIGNED))
+    return MeasuredMethods(found, on, seed, skipped)
+
+
+def _available(
+    model: SentenceModel[Any], example: Example, question: Question, asked: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the methods that a model has; those that were asked for must be among them."""
+    if asked:
+        return asked
+    found = []
+    for name in METHODS:
+        try:
+            _values(model, example, question, name, Sampling(1))
+        except UsageError:
+            continue
+        found.append(name)
+    return tuple(found)
+
+
+def _values(
+    model: SentenceModel[Any], example: Example, question: Question, method: str, sampling: Sampling
+) -> Values:
+    if method == "occlusion":
+        return leave_one_out(question)[0]
+    explanation = explain(model, example, MethodChoice(method, sampling), faithfulness=False)
+    added = len(model.network.prefix)
+    said = explanation.attribution
+    if said is not None:
+        return question.flat([side[added:] for side in said.values])
+    return question.flat([view.weights[added:] for view in explanation.sides if view.weights is not None])
+
+
+def with_random_weights(model: SentenceModel[Any], seed: int) -> SentenceModel[Any]:
+    """Return a model whose weights are those of another one in a random order, tensor by tensor.
+
+    The sizes of the weights stay what they are, and nothing that was learned is left (Adebayo et al., 2018, "model
+    parameter randomization"). Frozen word vectors stay.
+
+    Args:
+        model: the trained model, which is not changed.
+        seed: of the orders.
+
+    Returns:
+        The other model, without a wide part.
+    """
+    network: nn.Module = copy.deepcopy(model.network)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
+            parameter.copy_(parameter.flatten()[order].view_as(parameter))
+    about = replace(model.about, wide=None)
+    return type(model)(network.eval(), model.model, model.vocabulary, model.labels, model.text, about)  # type: ignore[arg-type]
