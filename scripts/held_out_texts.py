@@ -1,0 +1,37 @@
+"""Hold out 300 examples of TREC's training split and of CR, drawn with seed 0, as CSV files for docs/explanations.md.
+
+    python scripts/held_out_texts.py FOLDER
+
+It writes trec-train.csv, trec-held.csv, cr-train.csv and cr-held.csv into FOLDER. HEEDFUL_DATA is the folder of data
+sets.
+"""
+
+from __future__ import annotations
+
+import csv
+import random
+import sys
+from pathlib import Path
+
+from heedful.data import catalogue
+
+HELD = 300
+SETS = (("trec", "train"), ("cr", "all"))
+
+
+def main(folder: Path) -> None:
+    """Write the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    root = catalogue.data_folder(None)
+    for name, split in SETS:
+        examples = catalogue.load(name, split, root).examples
+        order = random.Random(0).sample(range(len(examples)), len(examples))
+        for part, places in (("held", order[:HELD]), ("train", order[HELD:])):
+            with (folder / f"{name}-{part}.csv").open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(["text", "label"])
+                writer.writerows((examples[i].texts[0], examples[i].target) for i in sorted(places))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
