@@ -248,7 +248,7 @@ def main() -> None:
         size = megabytes((options.out / SYSTEMS[system][0]).resolve())
         rows.append({"system": system, "accuracy": right, **median, "size": size})
         print(
-            f"| {system} | {100 * right:.1f} % | {median['cold']:.2f} | {median['one']:.2f} | "
+            f"| {system} | {100 * right:.1f} % | {median['cold']:.2f} | {median['one']:.3g} | "
             f"{median['speed']:,.0f} | {median['memory']:.0f} | {size:.1f} |"
         )
     print(json.dumps({"turns": options.turns, "rows": rows}))

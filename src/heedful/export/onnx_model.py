@@ -28,7 +28,8 @@ def write_onnx(
 
     Inputs are ids [B, L] int64, 0 at padding, which follows the words; B and L are free, and L is at least 1. Outputs
     are "logits" [B, Y], a vector for each text where the network has them, and "probabilities" [B, Y]: of classes and
-    grades the softmax, of several labels the sigmoid; a network that gives a number has none.
+    grades the softmax, of several labels the sigmoid; a network that gives a number has none. A network that answers
+    for each word has both as [B, L, Y], whose rows at padding hold anything.
 
     Args:
         description: of the network.
@@ -62,13 +63,17 @@ def write_onnx(
             _output(graph, read[description["vector"]], vector)
             outputs[vector] = ["B", "D"]
     logits = _run(graph, description["answer"], weights, values)[description["logits"]]
-    _output(graph, logits, "logits")
-    outputs["logits"] = ["B", "Y"]
+    shape = ["B", *inputs["ids"][1:], "Y"] if description.get("each") == "word" else ["B", "Y"]
+    if len(shape) > 2:  # at padding the rows hold anything
+        graph.nodes.append(("Identity", (logits.name,), ("logits",), {}))
+    else:
+        _output(graph, logits, "logits")
+    outputs["logits"] = shape
     if "scale" not in description:
         scaled = graph.node("Div", "logits", graph.constant(temperature))
         kind = ("Sigmoid", {}) if "thresholds" in description else ("Softmax", {"axis": -1})
         graph.nodes.append((kind[0], (scaled,), ("probabilities",), kind[1]))
-        outputs["probabilities"] = ["B", "Y"]
+        outputs["probabilities"] = shape
     plain = {name: each if isinstance(each, str) else json.dumps(each) for name, each in metadata.items()}
     return write_graph(graph, inputs, outputs, {**plain, "opset": str(OPSET)})
 

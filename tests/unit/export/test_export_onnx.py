@@ -14,7 +14,7 @@ import tiny
 from heedful.export import onnx_check
 from heedful.models import ModelConfig
 from heedful.runtime import load
-from heedful.tasks import Predictor, TextSettings, build_network
+from heedful.tasks import Predictor, TagsModel, TextSettings, build_network
 from heedful.text.ngrams import NgramRule
 from heedful.text.tokenize import tokenizer
 from heedful.text.vocabulary import Vocabulary
@@ -55,6 +55,23 @@ def test_a_stranger_can_predict_from_the_file_alone(tmp_path: Path) -> None:
         assert labels[int(row.argmax())] == answer.label
         assert row.tolist() == pytest.approx(list(answer.probabilities.values()), abs=1e-5)
     assert np.abs(vectors - load(tmp_path / "model").encode(TEXTS)).max() <= 1e-5
+
+
+@pytest.mark.parametrize("encoder", ["disan", "bi-lstm", "mtsa"])
+def test_tags_of_words(tmp_path: Path, encoder: str) -> None:
+    """A row of logits for each word, and those of padding are nobody's."""
+    config = ModelConfig(task="tags", width=20, hidden=12, outputs=3, encoder=encoder)
+    torch.manual_seed(2)
+    network = build_network(config, torch.randn(6, 20))
+    words = Vocabulary(("the", "film", "was", "dull"))
+    TagsModel(network, config, words, ("A", "B", "O"), TextSettings()).save(tmp_path / "model")
+    result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx", "--check")
+    assert result.code == 0, result.err
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    (logits,) = session.run(["logits"], {"ids": np.array([[2, 3, 0, 0], [1, 4, 5, 2]])})
+    model = load(tmp_path / "model")
+    assert np.abs(logits[0, :2] - model.logits(["the film"])).max() <= 1e-5
+    assert np.abs(logits[1] - model.logits(["xyzzy was dull the"])).max() <= 1e-5
 
 
 def test_only_plain_operators_of_the_stated_opset(tmp_path: Path) -> None:
