@@ -2,8 +2,9 @@
 
     python scripts/stream_memory.py --rows 100000,1000000,10000000
 
-It trains a tiny model (4 numbers a word, their mean, one hidden layer) on invented sentences, writes a file of so many of them, runs each command on it in a process of
-its own with one thread, and prints the largest resident memory that the system saw (VmHWM). Files are removed again.
+It trains a tiny model (4 numbers a word, their mean, one hidden layer) on invented sentences, writes a file of so many
+of them, runs each command on it in a process of its own with one thread, and prints the largest resident memory that
+the system saw (VmHWM). Files are removed again.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ import torch
 
 from heedful import TextClassifier, from_pretrained
 from heedful.errors import UsageError
+from heedful.explain import from_runtime
+from heedful.explain.methods import MethodChoice
+from heedful.runtime.loading import load
 from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import MASK, Vocabulary
 from tiny import texts
@@ -68,3 +72,29 @@ def test_a_masked_word_is_part_of_no_feature_of_the_wide_part() -> None:
     masked = rule.numbers(["Good", MASK, "film"])
     assert set(masked) == set(rule.numbers(["good"])) | set(rule.numbers(["film"]))
     assert {phrase.number for phrase in rule.phrases(["Good", MASK, "film"])} == set(masked)
+
+
+def test_an_explanation_masks_what_it_takes_away_with_torch_and_without(
+    model: TextClassifier, tmp_path: Path
+) -> None:
+    model.predictor.save(tmp_path / "model")
+    own = model.predictor
+    text = "The film was lovely and fine ."
+    explanation = own.explain(text, method="occlusion")
+    assert explanation.faithfulness is not None
+    assert explanation.faithfulness.masked
+    assert "asking th" in explanation.faithfulness.claim
+    assert explanation.attribution is not None
+    words = explanation.sides[0].words
+    (values,) = explanation.attribution.values
+    without = [" ".join(MASK if i == k else word for i, word in enumerate(words)) for k in range(len(words))]
+    plain = own.reading(replace(own.text, tokenizer="whitespace"))
+    column = int(np.argmax(explanation.probabilities))
+    dataset, _ = plain.encode_examples(plain.read([" ".join(words), *without]).examples)
+    shares = [own.shown(row).probabilities[column] for row in plain.run(dataset)[0]]
+    np.testing.assert_allclose(values, shares[0] - np.array(shares[1:]), atol=2e-6)
+    apart = from_runtime.explain(load(tmp_path / "model"), text, MethodChoice("occlusion"))
+    assert apart.attribution is not None
+    np.testing.assert_allclose(apart.attribution.values[0], values, atol=4e-6)
+    assert apart.faithfulness is not None
+    assert apart.faithfulness.masked

@@ -127,6 +127,7 @@ def asked_about(
     predict: Callable[[list[PairOfWords]], ArrayLike],
     *,
     added: int = 0,
+    mask: str | None = None,
 ) -> Question:
     """Ask a model about its answer for any choice of the words of an example.
 
@@ -136,15 +137,16 @@ def asked_about(
         predict: takes examples, each a tuple with one list of words a side; returns probabilities [N, Y], or numbers
             [N, 1].
         added: words that the network puts in front of each text itself.
+        mask: what stands in the place of a word that is taken away; None deletes it.
 
     Returns:
         The question.
     """
     own = [tuple(words[added:]) for words in sides]
     if shown.score is not None:
-        return question_of_words(own, predict, 0, "the predicted number")
+        return question_of_words(own, predict, 0, "the predicted number", mask)
     best = int(np.argmax(shown.probabilities))
-    return question_of_words(own, predict, best, f"the probability of “{shown.labels[best]}”")
+    return question_of_words(own, predict, best, f"the probability of “{shown.labels[best]}”", mask)
 
 
 def explained_by(

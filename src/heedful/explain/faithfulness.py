@@ -36,6 +36,7 @@ class DeletionScore:
         after_top: its probability without the k words of largest weight.
         after_random: its mean probability without k words of another choice.
         removed: the k words of largest weight, largest first.
+        masked: whether a masked word took the place of a deleted one; see `heedful.explain.methods.Question`.
         random: its probability without the words of each of the other choices, which are the spread; empty in a record
             of a version that did not keep them.
     """
@@ -48,6 +49,7 @@ class DeletionScore:
     after_random: float
     removed: tuple[str, ...]
     random: tuple[float, ...] = ()
+    masked: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "removed", tuple(self.removed))
@@ -87,14 +89,15 @@ class DeletionScore:
     def claim(self) -> str:
         """The verdict in a sentence."""
         words = f"these {self.k} words" if self.k > 1 else "this word"
+        what = "Masking" if self.masked else "Deleting"
         others = f"each of {self.draws} other choices" + (
             f" of {self.k} words" if self.k > 1 else " of a word"
         )
         return {
-            "more": f"Deleting {words} costs more than {others}.",
-            "less": f"Deleting {words} costs less than {others}: here the method does not single out what decides.",
-            "within": f"The result of deleting {words} lies within the spread of {self.draws} other choices, so this "
-            "test shows nothing.",
+            "more": f"{what} {words} costs more than {others}.",
+            "less": f"{what} {words} costs less than {others}: here the method does not single out what decides.",
+            "within": f"The result of {what.lower()} {words} lies within the spread of {self.draws} other choices, so "
+            "this test shows nothing.",
             "unknown": "There are too few other choices of words to compare with, so this test shows nothing.",
         }[self.verdict]
 
@@ -174,8 +177,17 @@ def deletion_of(
         row[removed] = False
     before, after_top, *after = question.ask(keep).tolist()
     removed_words = tuple(question.words[side][i] for side, i in (places[t] for t in top))
-    mean = float(np.mean(after))
-    return DeletionScore(k, len(chance), seed, before, after_top, mean, removed_words, tuple(after))
+    return DeletionScore(
+        k=k,
+        draws=len(chance),
+        seed=seed,
+        before=before,
+        after_top=after_top,
+        after_random=float(np.mean(after)),
+        removed=removed_words,
+        random=tuple(after),
+        masked=question.mask is not None,
+    )
 
 
 def _other_choices(count: int, top: Sequence[int], draws: int, seed: int) -> list[list[int]]:

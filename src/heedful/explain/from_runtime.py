@@ -20,6 +20,7 @@ from heedful.explain.tags_from_runtime import explain_tags
 from heedful.runtime.asking import Asking, texts_of
 from heedful.runtime.model import Model, finite
 from heedful.runtime.tag_model import Tagger
+from heedful.text.vocabulary import mask_of
 
 
 def explain(
@@ -79,7 +80,10 @@ def explain(
     if standing:
         explanation = replace(explanation, standing=standing)
     added = len(program.shown.prefix)
-    question = asked_about([view.words for view in views], shown, _answers_of_words(model), added=added)
+    mask = mask_of(model.asking.vocabulary)
+    question = asked_about(
+        [view.words for view in views], shown, _answers_of_words(model), added=added, mask=mask
+    )
     deletions = faithfulness and shown.deletable
     return explained_by(explanation, choice, question, deletions=deletions, added=added)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from heedful.errors import UsageError
-from heedful.explain.methods.question import Kept, Question
+from heedful.explain.methods.question import Kept, Question, remaining
 
 Shares = Callable[[list[tuple[str, ...]], list[int]], ArrayLike]
 """Lists of words, and a place in each, to the probability of the tag there, [N]."""
@@ -39,7 +39,9 @@ def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | s
     return number - 1
 
 
-def asked_about_tag(words: Sequence[str], place: int, tag: str, shares: Shares) -> Question:
+def asked_about_tag(
+    words: Sequence[str], place: int, tag: str, shares: Shares, mask: str | None = None
+) -> Question:
     """Ask a model about the tag of one word for any choice of the other words; the word itself always remains.
 
     Args:
@@ -47,15 +49,15 @@ def asked_about_tag(words: Sequence[str], place: int, tag: str, shares: Shares) 
         place: of the word, from 0.
         tag: that the model gives it.
         shares: lists of words, and the place of the word in each, to the probability of the tag.
+        mask: what stands in the place of a word that is taken away; None deletes it.
 
     Returns:
         The question.
     """
 
     def values(choices: Sequence[Kept]) -> ArrayLike:
-        return shares(
-            [tuple(words[i] for i in kept[0]) for kept in choices], [kept[0].index(place) for kept in choices]
-        )
+        texts = [tuple(remaining(words, kept[0], mask)) for kept in choices]
+        return shares(texts, [kept[0].index(place) if mask is None else place for kept in choices])
 
     of = f"the probability of “{tag}” for “{words[place]}”"
-    return Question((tuple(words),), values, of, frozenset({(0, place)}))
+    return Question((tuple(words),), values, of, frozenset({(0, place)}), mask)

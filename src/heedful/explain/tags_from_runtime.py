@@ -19,6 +19,7 @@ from heedful.runtime.answers import Shown
 from heedful.runtime.model import finite
 from heedful.runtime.tag_model import PlacedAsking, Tagger, log_softmax
 from heedful.structures import MapPlace
+from heedful.text.vocabulary import mask_of
 
 MANY = 8
 """More maps than this are shown as means over the heads of a layer that share a mask."""
@@ -76,7 +77,8 @@ def explain_tags(
         return explanation
     place = place_of(answer.words, answer.probabilities, word)
     tag = answer.tags[place]
-    question = asked_about_tag(answer.words, place, tag, _shares(model, model.decision.names.index(tag)))
+    shares = _shares(model, model.decision.names.index(tag))
+    question = asked_about_tag(answer.words, place, tag, shares, mask_of(model.asking.vocabulary))
     return explained_by(
         explanation, replace(choice, method=choice.method or "occlusion"), question, deletions=True
     )

@@ -89,7 +89,8 @@ class Words:
             x[frozen] = self._weights.rows(self._frozen, ids[frozen] - self._rows)
         if self._ngrams:
             for word, rows in zip(x, ngrams, strict=True):
-                word += self._weights.rows(self._ngrams, rows).mean(axis=0)
+                if len(rows):  # a masked word has none
+                    word += self._weights.rows(self._ngrams, rows).mean(axis=0)
         return x
 
 

@@ -312,6 +312,11 @@ def _bucket(word: str, buckets: int) -> int:
 AnyVocabulary = Vocabulary | PieceVocabulary
 
 
+def mask_of(vocabulary: AnyVocabulary) -> str | None:
+    """Return what stands for a word that is taken away, or None where the network was not trained with masked words."""
+    return MASK if isinstance(vocabulary, Vocabulary) and vocabulary.mask_row is not None else None
+
+
 def vocabulary_from_json(text: str, source: str = "vocabulary") -> AnyVocabulary:
     """Read what either kind of vocabulary wrote.
 

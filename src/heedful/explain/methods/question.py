@@ -16,7 +16,7 @@ Kept = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """The value of an answer for any choice of the words of its text. A word that does not remain is deleted.
+    """The value of an answer for any choice of the words of its text.
 
     Attributes:
         words: the words of each side that the network read.
@@ -24,12 +24,15 @@ class Question:
             first choice that it is ever asked is all words.
         of: what the number is, as a noun phrase: "the probability of “good”".
         fixed: words that always remain, as (side, place): the word whose tag is explained.
+        mask: what stands in the place of a word that does not remain, for a network that was trained with masked words
+            (``train.word_mask``); None deletes the word, and nothing takes its place.
     """
 
     words: tuple[tuple[str, ...], ...]
     values: Callable[[Sequence[Kept]], ArrayLike]
     of: str
     fixed: frozenset[tuple[int, int]] = frozenset()
+    mask: str | None = None
 
     @property
     def places(self) -> list[tuple[int, int]]:
@@ -86,11 +89,20 @@ class Question:
         )
 
 
+def remaining(words: Sequence[str], kept: Sequence[int], mask: str | None) -> list[str]:
+    """Return the words at the places that remain, with ``mask`` at the others where it is not None."""
+    if mask is None:
+        return [words[i] for i in kept]
+    stay = set(kept)
+    return [word if i in stay else mask for i, word in enumerate(words)]
+
+
 def question_of_words(
     words: Sequence[Sequence[str]],
     predict: Callable[[list[tuple[list[str], ...]]], ArrayLike],
     column: int,
     of: str,
+    mask: str | None = None,
 ) -> Question:
     """Ask a model that answers lists of words.
 
@@ -99,6 +111,7 @@ def question_of_words(
         predict: takes examples, each a tuple with one list of words a side; returns numbers [N, Y].
         column: which of the Y numbers is explained.
         of: what it is; see `Question`.
+        mask: see `Question`.
 
     Returns:
         The question.
@@ -107,10 +120,10 @@ def question_of_words(
 
     def values(choices: Sequence[Kept]) -> NDArray[np.float64]:
         examples = [
-            tuple([column[i] for i in kept] for column, kept in zip(sides, choice, strict=True))
+            tuple(remaining(column, kept, mask) for column, kept in zip(sides, choice, strict=True))
             for choice in choices
         ]
         found: NDArray[np.float64] = np.asarray(predict(examples), np.float64)[:, column]
         return found
 
-    return Question(sides, values, of)
+    return Question(sides, values, of, mask=mask)

@@ -24,6 +24,7 @@ from heedful.runtime.answers import Shown
 from heedful.structures import SideTrace
 from heedful.tasks.saved_model import finite
 from heedful.text.tokenize import tokenize
+from heedful.text.vocabulary import mask_of
 
 if TYPE_CHECKING:
     from heedful.explain.methods.gradients import OnVectors
@@ -79,7 +80,8 @@ def explain(
         explanation = on_words(explanation, views, places, summary=summary)
     explanation = replace(explanation, wide=predictor.said([view.words for view in views], own[0]))
     added = len(predictor.network.prefix)
-    question = asked_about([v.words for v in views], shown, _answers_of_words(predictor), added=added)
+    predict, mask = _answers_of_words(predictor), mask_of(predictor.vocabulary)
+    question = asked_about([v.words for v in views], shown, predict, added=added, mask=mask)
     if standing:
         explanation = replace(explanation, standing=standing)
     return explained_by(
@@ -113,7 +115,8 @@ def question_about(
     if column is not None:
         shown = replace(shown, probabilities=tuple(float(k == column) for k in range(len(shown.labels))))
     best = int(np.argmax(shown.probabilities)) if shown.score is None else 0
-    return asked_about(sides, shown, _answers_of_words(predictor)), best
+    predict, mask = _answers_of_words(predictor), mask_of(predictor.vocabulary)
+    return asked_about(sides, shown, predict, mask=mask), best
 
 
 def _by_gradients(

@@ -17,6 +17,7 @@ from heedful.explain.attribution import Attribution
 from heedful.explain.methods import MethodChoice
 from heedful.explain.tag_question import asked_about_tag, place_of
 from heedful.structures import Batch
+from heedful.text.vocabulary import mask_of
 
 if TYPE_CHECKING:
     from heedful.explain.methods.gradients import OnVectors
@@ -54,7 +55,7 @@ def explain_tag(
     def shares(texts: list[tuple[str, ...]], places: list[int]) -> NDArray[np.float64]:
         return _probabilities(model, texts, np.array(places), number)
 
-    question = asked_about_tag(answer.words, place, tag, shares)
+    question = asked_about_tag(answer.words, place, tag, shares, mask_of(model.vocabulary))
 
     def problem() -> OnVectors:
         from heedful.explain.methods.gradients import on_vectors
