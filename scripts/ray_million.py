@@ -100,7 +100,7 @@ def main() -> None:
             Killed,
             fn_constructor_args=(str(model), str(processes)),
             batch_size=5_000,
-            concurrency=options.workers,
+            compute=ray.data.ActorPoolStrategy(size=options.workers),
             num_cpus=1,
         )
         seen = np.zeros(options.rows, dtype=np.int32)

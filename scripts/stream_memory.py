@@ -39,6 +39,7 @@ def train(folder: Path) -> Path:
         "model.pooling=mean",
         "model.width=4",
         "model.hidden=4",
+        "model.wide=none",
         "train.epochs=8",
         "train.optimizer.lr=0.02",
         "train.device=cpu",

@@ -27,7 +27,7 @@ class BatchPredictor:
     mapping from column names to lists or NumPy arrays. A single row (a mapping from column names to values) is answered
     too, and an iterator of batches gives an iterator. That is what these engines ask for::
 
-        ray_dataset.map_batches(heedful.BatchPredictor, fn_constructor_args=("runs/trec",), concurrency=4)
+        ray_dataset.map_batches(heedful.BatchPredictor, fn_constructor_args=("runs/trec",))
         spark_frame.mapInPandas(predictor, f"id long, text string, {predictor.spark_schema}")
         dataset.map(heedful.BatchPredictor("runs/trec"), batched=True)
 

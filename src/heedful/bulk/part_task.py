@@ -151,9 +151,8 @@ def _write_lines_of_group(
 def _add(file: PredictionFile, answers: BatchAnswers, rows: Sequence[PartRow], found: Sequence[Any]) -> None:
     good = [(row, answer) for row, answer in zip(rows, found, strict=True) if not isinstance(answer, Bad)]
     examples = [Example(("",), row=row.number, fields=row.fields) for row, _ in good]
-    cells = (answers.rows(answer) for _, answer in good)
     if good:
-        file.add(Corpus(examples), cells, (answer.as_dict() for _, answer in good))
+        file.add(Corpus(examples), [answer for _, answer in good], answers.rows)
 
 
 def _write_parquet(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -51,27 +51,30 @@ class PredictionFile:
         """Note the names of columns that the input has; call it before the first prediction is added."""
         self._names.update(dict.fromkeys(names))
 
-    def add(self, corpus: Corpus, rows: Iterable[Iterable[Sequence[str]]], plain: Iterable[Any]) -> None:
+    def add(
+        self, corpus: Corpus, answers: Iterable[Any], rows: Callable[[Any], Iterable[Sequence[str]]]
+    ) -> None:
         """Write predictions.
 
         Args:
             corpus: the examples.
-            rows: the rows of the prediction for each of them.
-            plain: the same prediction as plain values, for JSON.
+            answers: the prediction for each of them, with ``as_dict`` for JSON.
+            rows: lays a prediction out as rows of cells, for CSV and TSV.
         """
         if self._own is None:
             if not self._names:  # standard input can be read but once
                 self.expect(corpus)
             self._begin()
-        for example, cells, values in zip(corpus.examples, rows, plain, strict=True):
+        for example, answer in zip(corpus.examples, answers, strict=True):
             carried = _carried(example)
             self.count += 1
             if not self._separator:
                 assert self._own is not None  # `_begin` has named them
-                self._write(json.dumps({**carried, self._own[0]: values}, ensure_ascii=False, default=str))
+                plain = {**carried, self._own[0]: answer.as_dict()}
+                self._write(json.dumps(plain, ensure_ascii=False, default=str))
                 continue
             kept = [_cell(carried.get(name)) for name in self._names]
-            for row in cells:
+            for row in rows(answer):
                 self._write(self._line([*kept, *row]))
 
     def begin_if_empty(self) -> None:

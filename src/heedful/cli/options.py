@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from heedful.machine import threads
+
+if TYPE_CHECKING:
+    from heedful.machine.executors import Executor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +59,25 @@ def no_baseline_option(function: F) -> F:
         is_flag=True,
         help="Do not also train linear baselines (TF-IDF with logistic regression, NB-SVM), which takes some seconds.",
     )(function)
+
+
+def ray_option(function: F) -> F:
+    """Add ``--ray``; the command gets a context that gives an executor, or None."""
+    return click.option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Run what is independent as tasks of a Ray cluster: its address, 'auto' for the one that runs on this "
+        "machine, or 'local' to start one here. All its machines must have --out and --data under the same paths.",
+    )(function)
+
+
+def executor_of(address: str | None) -> AbstractContextManager[Executor | None]:
+    """Return a context that connects to the cluster that ``--ray`` names, and gives None without it."""
+    if address is None:
+        return nullcontext()
+    from heedful.machine.executors import ray_cluster
+
+    return ray_cluster(address)
 
 
 def track_option(function: F) -> F:

@@ -150,7 +150,7 @@ def command(
         for corpus in stream(replace(asked, keep_fields=file is not None), check):
             found = opened.answer(corpus)
             if file is not None:
-                file.add(corpus, map(opened.rows, found), (answer.as_dict() for answer in found))
+                file.add(corpus, found, opened.rows)
             elif as_json:
                 for example, answer in zip(corpus.examples, found, strict=True):
                     print_json({"row": example.row, **answer.as_dict()})

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option, threads_option
+from heedful.cli.options import (
+    PATH,
+    data_option,
+    executor_of,
+    json_option,
+    quiet_option,
+    ray_option,
+    set_option,
+    threads_option,
+)
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -66,6 +75,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="Convert the runs below FOLDER that an older version of Heedful saved to the format of this version.",
 )
+@ray_option
 @set_option
 @threads_option
 @json_option
@@ -84,6 +94,7 @@ def command(
     no_run: bool,
     models: tuple[str, ...],
     convert: Path | None,
+    ray: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -116,7 +127,7 @@ def command(
     plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
     data = None if data is None else data_folder(data)
     if listing or table is None:
-        _refuse("rows", "columns", "jobs", "no_run", "models", why="name the TABLE it is for")
+        _refuse("rows", "columns", "jobs", "ray", "no_run", "models", why="name the TABLE it is for")
         _list(data, out, plan, as_json=as_json)
         return
     chosen = find_table(table)
@@ -141,6 +152,7 @@ def command(
                 "rows",
                 "columns",
                 "jobs",
+                "ray",
                 "overrides",
                 "as_json",
             )
@@ -150,7 +162,12 @@ def command(
             )
             run_command(chosen.command, out, data if chosen.reads_data else None)
             return
-        made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say)
+        if ray is not None:
+            _refuse(
+                "jobs", why="Ray runs as many cells at the same time as its cluster has cores; leave it out"
+            )
+        with executor_of(ray) as executor:
+            made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say, executor=executor)
         if as_json:
             print_json(to_records(made.result))
         else:
@@ -170,7 +187,7 @@ def _answer_or_draw(table: Table, order: Order, *, as_json: bool) -> None:
         else:
             click.echo(answered.render())
         return
-    _refuse("jobs", "folds", why=f"{table.name} is drawn from one run of each model")
+    _refuse("jobs", "ray", "folds", why=f"{table.name} is drawn from one run of each model")
     files = draw_figure(table, order)
     if as_json:
         print_json(json.loads(files[2].read_text(encoding="utf-8")))

@@ -11,9 +11,11 @@ from heedful.cli.options import (
     PATH,
     cache_option,
     data_option,
+    executor_of,
     json_option,
     no_baseline_option,
     quiet_option,
+    ray_option,
     set_option,
     threads_option,
 )
@@ -37,6 +39,7 @@ from heedful.cli.output import print_json
 @set_option
 @own_file_options
 @no_baseline_option
+@ray_option
 @cache_option
 @threads_option
 @json_option
@@ -48,6 +51,7 @@ def command(
     seeds: str | None,
     folds: int | None,
     only: int | None,
+    ray: str | None,
     overrides: tuple[str, ...],
     no_baseline: bool,
     as_json: bool,
@@ -68,17 +72,19 @@ def command(
 
     kept = () if quiet else first_use_note()
     try:
-        study = run_study(
-            recipe,
-            out,
-            data,
-            seeds=parse_seeds(seeds),
-            folds=folds or 0,
-            only=only or 0,
-            overrides=overrides,
-            reporter=choose_reporter(quiet=quiet),
-            say=lambda line: None if quiet else click.echo(line, err=True),
-        )
+        with executor_of(ray) as executor:
+            study = run_study(
+                recipe,
+                out,
+                data,
+                seeds=parse_seeds(seeds),
+                folds=folds or 0,
+                only=only or 0,
+                overrides=overrides,
+                reporter=choose_reporter(quiet=quiet),
+                executor=executor,
+                say=lambda line: None if quiet else click.echo(line, err=True),
+            )
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command goes on)") from None
     for note in kept:

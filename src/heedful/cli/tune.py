@@ -11,8 +11,10 @@ from heedful.cli.options import (
     PATH,
     cache_option,
     data_option,
+    executor_of,
     json_option,
     quiet_option,
+    ray_option,
     set_option,
     threads_option,
 )
@@ -53,6 +55,7 @@ from heedful.cli.output import print_json
 )
 @set_option
 @own_file_options
+@ray_option
 @cache_option
 @threads_option
 @json_option
@@ -67,6 +70,7 @@ def command(
     jobs: int,
     no_prune: bool,
     test: bool,
+    ray: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -94,13 +98,15 @@ def command(
         for name, domain in search.space.items():
             click.echo(f"varies {name}: {domain}", err=True)
     try:
-        study = run_search(
-            search,
-            trials,
-            jobs=jobs,
-            reporter=choose_reporter(quiet=quiet),
-            say=lambda line: None if quiet else click.echo(line, err=True),
-        )
+        with executor_of(ray) as executor:
+            study = run_search(
+                search,
+                trials,
+                jobs=jobs,
+                reporter=choose_reporter(quiet=quiet),
+                executor=executor,
+                say=lambda line: None if quiet else click.echo(line, err=True),
+            )
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command goes on)") from None
     found = outcome(search, study)

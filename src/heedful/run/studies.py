@@ -14,6 +14,8 @@ from heedful.data import catalogue
 from heedful.data.datasets import DATASETS
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report
+from heedful.machine.child import Failed
+from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.run import RunResult, check_run_folder, prepare, train
 from heedful.run.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.run.kept_answers import Answers, kind_of_answers
@@ -24,7 +26,7 @@ from heedful.run.resuming import changed_files
 from heedful.run.sources import data_root, find_source
 from heedful.storage import alone, remove_folder, write_text
 from heedful.storage.layout import FOLD, SEED, Varied, record_file, unfinished_folder
-from heedful.training.progress import Reporter
+from heedful.training.progress import Reporter, Silent
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import saved_step
 
@@ -86,6 +88,7 @@ def run_study(
     elsewhere: Mapping[Varied, RunRecord] | None = None,
     reporter: Reporter | None = None,
     say: Callable[[str], None] = lambda _: None,
+    executor: Executor | None = None,
 ) -> Study:
     """Run a recipe once a seed, or once a fold; a run that is already in the folder is not repeated.
 
@@ -102,6 +105,8 @@ def run_study(
         elsewhere: finished runs that are kept in another place; they are not repeated either.
         reporter: shows progress.
         say: told what happens next.
+        executor: runs what is missing on machines that share ``folder`` and ``data`` under the same paths; None runs
+            it here, one run after the other.
 
     Returns:
         All runs.
@@ -121,31 +126,97 @@ def run_study(
     ]
     extra = [f"data.folds={folds}"] if folds else []
     check_run_folder(folder, resume=True)
-    runs = []
-    for setting in varied:
-        config = load_config(recipe, [*overrides, *extra, str(setting)])
-        if folds:
+    configs = {each: load_config(recipe, [*overrides, *extra, str(each)]) for each in varied}
+    if folds:
+        for config in configs.values():
             _check_folds(config)
-        file, work = record_file(folder, setting), unfinished_folder(folder, setting)
-        if elsewhere and setting in elsewhere and not file.exists():
-            _refuse_another(elsewhere[setting], config, data, file)
-            runs.append(elsewhere[setting])
-            continue
-        with alone(work, "study"):
-            if file.exists():
-                saved = read_record(file)
-                _refuse_another(saved, config, data, file)
-                say(f"{setting}: already done")
-            else:
-                step = _begun(work, config)
-                say(f"{setting}: goes on from step {step:,}" if step else f"{setting} ...")
-                saved = _run(config, setting, data, reporter, work)
-                write_record(file, saved)
-            remove_folder(work)
-        with contextlib.suppress(OSError):  # other runs are still in it
-            work.parent.rmdir()
-        runs.append(saved)
+    kept = elsewhere or {}
+    if executor is not None:
+        missing = {each: configs[each] for each in varied if each not in kept}
+        _run_elsewhere(missing, folder, data, executor, say)
+    runs = []
+    for setting, config in configs.items():
+        if setting in kept and not (file := record_file(folder, setting)).exists():
+            _refuse_another(kept[setting], config, data, file)
+            runs.append(kept[setting])
+        else:
+            runs.append(run_one(config, setting, folder, data, reporter, say))
     return Study(runs)
+
+
+def run_one(
+    config: RunConfig,
+    varied: Varied,
+    folder: Path,
+    data: Path | None,
+    reporter: Reporter | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> RunRecord:
+    """Run one seed or fold of a study, or read its record if it is finished.
+
+    Args:
+        config: its settings.
+        varied: the seed or fold.
+        folder: of the study.
+        data: the folder of data sets.
+        reporter: shows progress.
+        say: told what happens.
+
+    Returns:
+        The record, which is kept in the folder.
+
+    Raises:
+        UsageError: if the folder holds this run with other settings or data, or another study is at work on it.
+    """
+    file, work = record_file(folder, varied), unfinished_folder(folder, varied)
+    with alone(work, "study"):
+        if file.exists():
+            saved = read_record(file)
+            _refuse_another(saved, config, data, file)
+            say(f"{varied}: already done")
+        else:
+            step = _begun(work, config)
+            say(f"{varied}: goes on from step {step:,}" if step else f"{varied} ...")
+            saved = _run(config, varied, data, reporter, work)
+            write_record(file, saved)
+        remove_folder(work)
+    with contextlib.suppress(OSError):  # other runs are still in it
+        work.parent.rmdir()
+    return saved
+
+
+def _run_elsewhere(
+    configs: Mapping[Varied, RunConfig],
+    folder: Path,
+    data: Path | None,
+    executor: Executor,
+    say: Callable[[str], None],
+) -> None:
+    """Run what has no record yet by an executor; raise the first error once all calls have ended."""
+    missing = {each: config for each, config in configs.items() if not record_file(folder, each).exists()}
+    places = (absolute(folder), absolute(data))
+    calls = [Call(str(each), _task, (config, each, *places)) for each, config in missing.items()]
+    failures = []
+    for place, outcome in executor.each(calls):
+        name = calls[place].name
+        if isinstance(outcome, Failed):
+            failures.append(outcome.kind(f"{name}: {outcome.message}"))
+        elif not record_file(folder, [*missing][place]).exists():
+            failures.append(
+                UsageError(
+                    f"{name}: ended, and its record is not in {folder}: --out must be a folder that all machines share"
+                )
+            )
+        else:
+            say(f"{name}: done")
+    if failures:
+        raise failures[0]
+
+
+def _task(config: RunConfig, varied: Varied, folder: Path, data: Path | None) -> None:
+    """Run one seed or fold as a task of an executor; the record is left in the folder."""
+    with_one_thread()
+    run_one(config, varied, folder, data, Silent())
 
 
 def _check_folds(config: RunConfig) -> None:

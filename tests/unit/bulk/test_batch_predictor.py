@@ -144,7 +144,8 @@ ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_
 ray.data.DataContext.get_current().enable_progress_bars = False
 rows = ray.data.from_items([{{"id": k, "text": {TEXTS!r}[k % 9]}} for k in range(200)])
 answered = rows.map_batches(
-    heedful.BatchPredictor, fn_constructor_args=({str(runs / "text")!r},), batch_size=40, concurrency=1
+    heedful.BatchPredictor, fn_constructor_args=({str(runs / "text")!r},), batch_size=40,
+    compute=ray.data.ActorPoolStrategy(size=1),
 )
 found = sorted((row["id"], row["prediction"]) for row in answered.take_all())
 assert found == [(k, {expected!r}[k % 9]) for k in range(200)], found

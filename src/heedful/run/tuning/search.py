@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
+from heedful.machine.executors import Executor
 from heedful.run import check_run_folder, prepare
 from heedful.run.tuning.outcome import write_outcome
 from heedful.run.tuning.store import begin, completed, finished, folder_of
 from heedful.run.tuning.trials import Say, Search, work
-from heedful.run.tuning.workers import side_by_side
+from heedful.run.tuning.workers import on_executor, side_by_side
 from heedful.storage import alone, remove_folder
 from heedful.training.progress import Reporter, Silent
 
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 
 
 def run_search(
-    search: Search, trials: int, *, jobs: int = 1, reporter: Reporter | None = None, say: Say = lambda _: None
+    search: Search,
+    trials: int,
+    *,
+    jobs: int = 1,
+    reporter: Reporter | None = None,
+    say: Say = lambda _: None,
+    executor: Executor | None = None,
 ) -> Study:
     """Run trials until the study holds as many as asked for, counting those of former calls; write what was found.
 
@@ -32,6 +39,7 @@ def run_search(
         jobs: trials side by side, each in a process of its own; the cores are shared out among them.
         reporter: shows the progress of a trial; with one job only.
         say: told how each trial ended.
+        executor: runs the ``jobs`` workers on machines that share the folder; None runs them here.
 
     Returns:
         The study.
@@ -54,7 +62,9 @@ def run_search(
             # A mistake in the data shows before the first trial, and before the folder is bound to these settings.
             prepare(search.config, search.data)
         begin(study, search.config, search.space, search.folder)
-        if jobs == 1:
+        if executor is not None and left > 0:
+            on_executor(search, left, jobs, executor, say)
+        elif jobs == 1:
             work(search, left, 0, reporter or Silent(), say)
         else:
             side_by_side(search, left, jobs, say)

@@ -1,15 +1,17 @@
-"""Run several trials at the same time, each worker in a process of its own."""
+"""Run several trials at the same time, each worker in a process of its own, here or on other machines."""
 
 from __future__ import annotations
 
 import multiprocessing
 import sys
+from dataclasses import replace
 from queue import Empty
 from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError, Interrupted
 from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
+from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.run.tuning.trials import Say, Search, work
 from heedful.training.progress import Silent
 from heedful.training.signals import StopRequest
@@ -60,6 +62,45 @@ def side_by_side(search: Search, trials: int, jobs: int, say: Say) -> None:
         raise next((error for error in failures if not isinstance(error, Interrupted)), failures[0])
     if any(worker.exitcode for worker in workers):
         raise HeedfulError(f"a worker ended with exit status {max(abs(w.exitcode or 0) for w in workers)}")
+
+
+def on_executor(search: Search, trials: int, jobs: int, executor: Executor, say: Say) -> None:
+    """Run trials by an executor, whose machines share the folder of the search and the data under the same paths.
+
+    Args:
+        search: what is searched.
+        trials: how many in all.
+        jobs: workers; they share the trials out among them.
+        executor: runs the workers.
+        say: told how each trial ended, once its worker has ended.
+
+    Raises:
+        HeedfulError: the first thing that went wrong in a worker; what the others found is kept.
+    """
+    there = replace(search, folder=absolute(search.folder) or search.folder, data=absolute(search.data))
+    shares = [trials // jobs + (worker < trials % jobs) for worker in range(jobs)]
+    calls = [
+        Call(f"worker {number} of the search", _trials_of, (there, share, number))
+        for number, share in enumerate(shares)
+    ]
+    failures = []
+    # A worker that is begun again would run its whole share once more; the same command runs what is missing.
+    for _, outcome in executor.each(calls, again=False):
+        if isinstance(outcome, Failed):
+            failures.append(outcome.kind(f"{outcome.message} (the same command goes on)"))
+        else:
+            for line in outcome:
+                say(line)
+    if failures:
+        raise failures[0]
+
+
+def _trials_of(search: Search, trials: int, number: int) -> list[str]:
+    """Run trials as a task of an executor; return a line on how each ended."""
+    with_one_thread()
+    said: list[str] = []
+    work(search, trials, number, Silent(), said.append)
+    return said
 
 
 def _listen(heard: Heard, say: Say) -> list[HeedfulError]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from heedful.config import load_config
 from heedful.errors import MissingExtraError, UsageError, nearest
+from heedful.machine.executors import Executor
 from heedful.storage import write_text
 from heedful.storage.layout import RUNS
 from heedful.workshop.reproduce.by_length import draw_by_length, length_columns
@@ -23,6 +24,7 @@ from heedful.workshop.reproduce.runner import (
     failed,
     plan_cells,
     run_cells,
+    run_cells_by,
 )
 from heedful.workshop.reproduce.scatter import draw_scatter
 from heedful.workshop.reproduce.table_records import to_csv, to_records
@@ -53,6 +55,7 @@ def make(
     jobs: int = 1,
     run: bool = True,
     say: Callable[[str], None] = lambda _: None,
+    executor: Executor | None = None,
 ) -> Made:
     """Make a table: run the cells that the data allows, then write Markdown, CSV and JSON, of lengths a picture too.
 
@@ -64,6 +67,7 @@ def make(
         jobs: cells run side by side.
         run: False only gathers what is there; without any run the table holds the paper's figures alone.
         say: told what happens.
+        executor: runs the cells on machines that share the folders; None runs them here, ``jobs`` at a time.
 
     Returns:
         The figures, and what failed.
@@ -80,7 +84,10 @@ def make(
         if needs and run:
             say(f"{name}: left out, {_lacks(needs, data)}")
     wanted = [cell for cell in cells if not absent[cell.experiment.name]]
-    failures = run_cells(wanted, data, out / RUNS, jobs=jobs, say=say) if run else []
+    if executor is not None and run:
+        failures = run_cells_by(executor, wanted, data, out / RUNS, say)
+    else:
+        failures = run_cells(wanted, data, out / RUNS, jobs=jobs, say=say) if run else []
     result = gather(table, budget, out / RUNS)
     if run and not result.runs:
         why = " (no data folder is named: --data DIR, or HEEDFUL_DATA)" if data is None and not wanted else ""

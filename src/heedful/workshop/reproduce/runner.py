@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from heedful.config import load_config
 from heedful.errors import HeedfulError, UsageError, nearest, of_exit_code
 from heedful.machine import child, threads
+from heedful.machine.child import Failed
+from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.run.studies import run_study
 from heedful.storage import told_plainly
 from heedful.storage.layout import FOLD, SEED, Varied
@@ -225,7 +227,7 @@ def run_cells(
     def run(cell: Cell) -> Failure | None:
         say(f"{cell.name} ...")
         outcome = child.call(run_cell, (cell, data, runs), cell.name, number=each, children=children)
-        if isinstance(outcome, child.Failed):
+        if isinstance(outcome, Failed):
             say(f"{cell.name}: failed: {outcome.message}")
             return Failure(cell.name, outcome.message, outcome.kind)
         say(f"{cell.name}: {outcome}")
@@ -241,6 +243,38 @@ def run_cells(
             for process in children:
                 process.terminate()
             raise
+
+
+def run_cells_by(
+    executor: Executor, cells: Sequence[Cell], data: Path | None, runs: Path, say: Callable[[str], None]
+) -> list[Failure]:
+    """Run cells by an executor, whose machines share the folders under the same paths; see `run_cells`.
+
+    Args:
+        executor: runs each cell as one call.
+        cells: what to run.
+        data: the folder of data sets.
+        runs: the folder of all runs.
+        say: told what happens.
+
+    Returns:
+        The cells that failed, and why.
+    """
+    places = (absolute(data), absolute(runs))
+    failures = []
+    for place, outcome in executor.each([Call(cell.name, _cell_task, (cell, *places)) for cell in cells]):
+        name = cells[place].name
+        if isinstance(outcome, Failed):
+            say(f"{name}: failed: {outcome.message}")
+            failures.append(Failure(name, outcome.message, outcome.kind))
+        else:
+            say(f"{name}: {outcome}")
+    return failures
+
+
+def _cell_task(cell: Cell, data: Path | None, runs: Path) -> str:
+    with_one_thread()
+    return run_cell(cell, data, runs)
 
 
 def run_cell(cell: Cell, data: Path | None, runs: Path) -> str:
