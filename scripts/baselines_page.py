@@ -117,7 +117,7 @@ def readme() -> str:
             cells.append(f"**{_value(row, 1)}**" if row["metric"] == best else _value(row, 1))
         lines.append(f"| {system} | " + " | ".join(cells) + " |")
     head, _, rest = README.read_text(encoding="utf-8").partition(START)
-    return head + START + "\n\n" + "\n".join(lines) + "\n\n" + END + rest.partition(END)[2]
+    return head + START + "\n" + "\n".join(lines) + "\n" + END + rest.partition(END)[2]
 
 
 def _board(name: str) -> Board:
