@@ -96,6 +96,12 @@ def test_a_flipped_bit_is_noticed(name: str, tmp_path: Path) -> None:
         heedful.from_pretrained(folder)
 
 
+def test_the_roles_of_a_plain_sentence() -> None:
+    (answer,) = heedful.load("en-roles").answer(["She quickly sold her old car."])
+    (sold,) = answer.predicates
+    assert answer.bracketed(sold) == "[ARG0 She] [ARGM-ADV quickly] [V sold] [ARG1 her old car] ."
+
+
 def test_the_files_are_those_of_the_checksums() -> None:
     assert wrong(sums(None)) == []
 

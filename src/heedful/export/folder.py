@@ -12,7 +12,7 @@ from torch import Tensor
 from heedful.errors import UsageError
 from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import ModelFolder, save_model_folder
-from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record
+from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record, usable_baseforms
 from heedful.storage.whole_numbers import is_matrix, rounded
 
 Numbers = Literal["float32", "float16", "int8"]
@@ -29,8 +29,8 @@ def export_folder(
         description: of its network, from `heedful.export.described`.
         path: the folder to make or replace.
         numbers: what matrices and word vectors are kept as. Vectors such as biases stay as they are.
-        shared: name of the rows of an installed package to which the folder leaves its frozen word vectors
-            (`heedful.storage.shared_rows`); empty for none.
+        shared: name of the rows of an installed package to which the folder leaves its frozen word vectors, and its
+            base forms where they are the package's (`heedful.storage.shared_rows`); empty for none.
 
     Raises:
         OutputError: if it cannot be written; an old folder stays.
@@ -40,15 +40,18 @@ def export_folder(
     if numbers != "float32":
         state = _halved(state) if numbers == "float16" else rounded(state)
     config = {**folder.config, "network": {**description, "numbers": numbers}}
+    vocabulary = folder.vocabulary
     if shared:
         name, length = _shared_table(folder, shared)
         state = {key: x for key, x in state.items() if key not in (name, name + SCALE)}
-        config[SHARED] = record(shared, name, length)
+        leaves_forms = vocabulary["baseforms"] == usable_baseforms(packaged_rows(shared) or path, vocabulary)
+        vocabulary = {**vocabulary, "baseforms": {}} if leaves_forms else vocabulary
+        config[SHARED] = record(shared, name, length, baseforms=leaves_forms)
     save_model_folder(
         path,
         config=config,
         state=state,
-        vocabulary=folder.vocabulary,
+        vocabulary=vocabulary,
         labels=folder.labels,
         metrics=folder.metrics,
         card=folder.card,

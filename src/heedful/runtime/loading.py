@@ -31,7 +31,7 @@ from heedful.storage.manifest import (
     verify_manifest,
 )
 from heedful.storage.named_models import find_model
-from heedful.storage.shared_rows import shared_tensors
+from heedful.storage.shared_rows import completed
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
 from heedful.wide import WidePart
@@ -68,11 +68,11 @@ def _load(path: Path) -> Model:
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.task == "tags" and (problem := tags_problem(labels)):
         raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    plain = read_json(path / VOCABULARY, dict)
+    plain, shared = completed(config, read_json(path / VOCABULARY, dict), path)
     vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
     if not isinstance(vocabulary, Vocabulary):
         raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")
-    weights = Weights(path / WEIGHTS, shared_tensors(config, plain, path))
+    weights = Weights(path / WEIGHTS, shared)
     try:
         rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
         program = Program(settings.network, weights, rows)

@@ -35,7 +35,7 @@ from heedful.storage.manifest import (
     write_json,
     write_manifest,
 )
-from heedful.storage.shared_rows import SHARED, shared_tensors
+from heedful.storage.shared_rows import SHARED, completed
 from heedful.storage.whole_numbers import restored
 
 
@@ -120,8 +120,8 @@ def _load(path: Path) -> ModelFolder:
     """Read the model folder at a path that is settled; see `load_model_folder`."""
     refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
-    config, vocabulary = read_json(path / CONFIG, dict), read_json(path / VOCABULARY, dict)
-    shared = shared_tensors(config, vocabulary, path)
+    config = read_json(path / CONFIG, dict)
+    vocabulary, shared = completed(config, read_json(path / VOCABULARY, dict), path)
     config.pop(SHARED, None)
     state = load_tensors(path / WEIGHTS)
     try:

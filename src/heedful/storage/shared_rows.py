@@ -2,7 +2,8 @@
 
 A model folder may leave its frozen word vectors to such a package. Its config.json then has a table "shared": the name
 of the package's rows, the SHA-256 of their file, the tensor that they are, and the length of its rows. The rows of the
-tensor are those of the further words of the vocabulary, in its order. Nothing here needs torch.
+tensor are those of the further words of the vocabulary, in its order. With a SHA-256 of the base forms, the vocabulary
+has the package's base forms of its words too. Nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -141,13 +142,14 @@ def read_rows(path: Path) -> SharedRows:
     return SharedRows(words, codes, scale)
 
 
-def record(name: str, tensor: str, length: float) -> dict[str, Any]:
-    """Return what config.json says of rows that a model folder leaves to a package.
+def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[str, Any]:
+    """Return what config.json says of what a model folder leaves to a package.
 
     Args:
         name: of the package's rows.
         tensor: that they are.
         length: of each of its rows.
+        baseforms: whether the vocabulary leaves its base forms to the package too.
 
     Returns:
         The table for the key `SHARED`.
@@ -158,11 +160,36 @@ def record(name: str, tensor: str, length: float) -> dict[str, Any]:
     folder = packaged_rows(name)
     if folder is None:
         raise UsageError(f"no installed package has word vectors named {name!r:.80}")
-    return {"rows": name, "sha256": sha256(folder / ROWS), "tensor": tensor, "length": length}
+    forms = sha256(folder / BASEFORMS) if baseforms else ""
+    return {
+        "rows": name,
+        "sha256": sha256(folder / ROWS),
+        "baseforms": forms,
+        "tensor": tensor,
+        "length": length,
+    }
 
 
-def shared_tensors(config: Mapping[str, Any], vocabulary: Any, path: Path) -> dict[str, NDArray[Any]]:
-    """Return the tensors that a model folder leaves to an installed package.
+def usable_baseforms(folder: Path, vocabulary: Mapping[str, Any]) -> dict[str, str]:
+    """Return the base forms of a package that a vocabulary has: of forms without a row of their own, to words with one.
+
+    Args:
+        folder: of the package's rows, whose base forms are in small letters.
+        vocabulary: plain values.
+
+    Returns:
+        Form to base form.
+    """
+    known = {*vocabulary["trainable"], *vocabulary["extra"]}
+    lines = (folder / BASEFORMS).read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines)
+    return {form: base for form, base in pairs if form not in known and base in known}
+
+
+def completed(
+    config: Mapping[str, Any], vocabulary: dict[str, Any], path: Path
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return what a model folder leaves to an installed package.
 
     Args:
         config: of the folder.
@@ -170,16 +197,17 @@ def shared_tensors(config: Mapping[str, Any], vocabulary: Any, path: Path) -> di
         path: the folder, for messages.
 
     Returns:
-        The tensor in 8 bits and its scales, by name; nothing for a folder that is complete by itself.
+        The vocabulary with its base forms, and the tensor in 8 bits and its scales, by name. For a folder that is
+        complete by itself, the vocabulary as given and no tensor.
 
     Raises:
-        ArtefactError: if the package is not installed or has other rows; says what to do.
+        ArtefactError: if the package is not installed or has other files; says what to do.
     """
     if SHARED not in config:
-        return {}
-    name, expected, tensor, length = _read_record(config[SHARED], path)
-    extra = vocabulary.get("extra") if isinstance(vocabulary, dict) else None
-    if not isinstance(extra, list) or not all(isinstance(word, str) for word in extra):
+        return vocabulary, {}
+    table = _checked_record(config[SHARED], path)
+    name, tensor = table["rows"], table["tensor"]
+    if not all(_is_words(vocabulary.get(part)) for part in ("trainable", "extra")):
         raise ArtefactError(f"{path}: the vocabulary does not list the words of the shared rows")
     folder = packaged_rows(name)
     if folder is None:
@@ -188,27 +216,33 @@ def shared_tensors(config: Mapping[str, Any], vocabulary: Any, path: Path) -> di
             f"a clone of Heedful with pip install ./packages/{name}"
         )
     try:
-        found = sha256(folder / ROWS)
-        if found != expected:
-            raise ArtefactError(
-                f"{path}: this model needs the word vectors of {name} with SHA-256 {expected}; the installed ones have "
-                f"{found}. Install the version of {name} that the model was made for."
-            )
-        codes, scale = read_rows(folder / ROWS).of_length(extra, length)
+        for file, expected in ((ROWS, table["sha256"]), (BASEFORMS, table["baseforms"])):
+            if expected and (found := sha256(folder / file)) != expected:
+                raise ArtefactError(
+                    f"{path}: this model needs the file {file} of {name} with SHA-256 {expected}; the installed one "
+                    f"has {found}. Install the version of {name} that the model was made for."
+                )
+        codes, scale = read_rows(folder / ROWS).of_length(vocabulary["extra"], table["length"])
+        if table["baseforms"]:
+            vocabulary = {**vocabulary, "baseforms": usable_baseforms(folder, vocabulary)}
     except OSError as error:
-        raise ArtefactError(f"{folder / ROWS}: cannot be read: {error.strerror or error}") from error
+        raise ArtefactError(f"{folder}: cannot be read: {error.strerror or error}") from error
     except (DataError, UsageError) as error:
         raise ArtefactError(f"{path}: {error}") from error
-    return {tensor: codes, tensor + SCALE: scale}
+    return vocabulary, {tensor: codes, tensor + SCALE: scale}
 
 
-def _read_record(table: Any, path: Path) -> tuple[str, str, str, float]:
-    names = {"rows": str, "sha256": str, "tensor": str, "length": float}
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+def _checked_record(table: Any, path: Path) -> dict[str, Any]:
+    names = {"rows": str, "sha256": str, "baseforms": str, "tensor": str, "length": float}
     good = isinstance(table, dict) and table.keys() == names.keys()
     if (
         not good
         or any(type(table[name]) is not kind for name, kind in names.items())
-        or not 0 < table["length"] < 1e6
+        or not (table["sha256"] and 0 < table["length"] < 1e6)
     ):
         raise ArtefactError(f"{path / CONFIG}: {SHARED}: expected {', '.join(names)}; got {table!r:.200}")
-    return table["rows"], table["sha256"], table["tensor"], table["length"]
+    return dict(table)

@@ -19,7 +19,7 @@ from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.storage import shared_rows
-from heedful.storage.manifest import CONFIG, MODEL_FILES, WEIGHTS, write_manifest
+from heedful.storage.manifest import CONFIG, MODEL_FILES, VOCABULARY, WEIGHTS, write_manifest
 from heedful.storage.model_folder import load_model_folder, load_tensors
 from heedful.storage.shared_rows import BASEFORMS, ROWS, SHARED, packaged_rows, read_rows, write_rows
 from heedful.tasks import Predictor, TextSettings, build_network, load_model
@@ -29,7 +29,9 @@ from heedful.text.vocabulary import Vocabulary
 NAME = "some-words"
 WORDS = ("meal", "song", "naïve", "zebra")
 EXTRA = ("naïve", "song", "zebra")
-TEXTS = ["the film was dull", "a naïve song", "", "zebra xyzzy"]
+FORMS = {"songs": "song", "zebras": "zebra"}
+"""What the words of the model have of the base forms."""
+TEXTS = ["the film was dull", "naïve songs", "", "zebras xyzzy"]
 
 
 def matrix(width: int = 48) -> np.ndarray:
@@ -44,7 +46,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "rows"
     folder.mkdir()
     write_rows(folder / ROWS, WORDS, matrix(), 0.003)
-    (folder / BASEFORMS).write_text("songs\tsong\n")
+    (folder / BASEFORMS).write_text("songs\tsong\nmeals\tmeal\nfilm\tsong\nzebras\tzebra\n")
     monkeypatch.setattr(shared_rows, "packaged_rows", lambda name: folder if name == NAME else None)
     monkeypatch.setattr("heedful.export.folder.packaged_rows", shared_rows.packaged_rows)
     return folder
@@ -55,7 +57,7 @@ def model(tmp_path: Path, rows: Path) -> Path:
     """Save a model with the rows at length 5, and export it without them."""
     frozen = matrix()[[WORDS.index(word) for word in EXTRA]]
     frozen *= 5 / np.linalg.norm(frozen, axis=1, keepdims=True)
-    vocabulary = Vocabulary(("the", "film", "was", "dull", "a"), extra=EXTRA)
+    vocabulary = Vocabulary(("the", "film", "was", "dull", "a"), extra=EXTRA, baseforms=FORMS)
     config = ModelConfig(width=48, hidden=40, outputs=3)
     torch.manual_seed(2)
     network = build_network(config, torch.randn(7, 48), torch.from_numpy(frozen))
@@ -83,6 +85,8 @@ def test_they_are_read_as_word_vectors(rows: Path) -> None:
 
 def test_the_folder_holds_no_frozen_rows_and_answers_as_the_whole(model: Path) -> None:
     assert not any("frozen" in name for name in load_tensors(model / WEIGHTS))
+    assert json.loads((model / VOCABULARY).read_text())["baseforms"] == {}
+    assert load_model_folder(model).vocabulary["baseforms"] == FORMS
     whole, small = load_model(model.with_name("whole")), load_model(model)
     assert isinstance(whole, Predictor)
     assert isinstance(small, Predictor)
@@ -105,22 +109,24 @@ def test_without_the_package_the_message_says_what_to_install(
     assert (result.code, result.out) == (5, "")
 
 
-def test_other_rows_are_refused(model: Path, rows: Path) -> None:
-    write_rows(rows / ROWS, WORDS, -matrix(), 0.003)
+@pytest.mark.parametrize("file", [ROWS, BASEFORMS])
+def test_other_rows_are_refused(model: Path, rows: Path, file: str) -> None:
+    (rows / file).write_bytes((rows / file).read_bytes() + b"\n")
     for read in (load, load_model):
         with pytest.raises(ArtefactError, match="SHA-256"):
             read(model)
 
 
 @pytest.mark.parametrize(
-    "table", [None, [], {"rows": NAME}, {"rows": NAME, "sha256": "0", "tensor": "x", "length": -1.0}]
+    "table",
+    [None, [], {"rows": NAME}, {"rows": NAME, "sha256": "0", "baseforms": "", "tensor": "x", "length": -1.0}],
 )
 def test_a_damaged_record_is_refused(model: Path, table: object) -> None:
     config = json.loads((model / CONFIG).read_text())
     (model / CONFIG).write_text(json.dumps({**config, SHARED: table}))
     write_manifest(model, MODEL_FILES)
     for read in (load, load_model):
-        with pytest.raises(ArtefactError, match="shared: expected rows, sha256, tensor, length"):
+        with pytest.raises(ArtefactError, match="shared: expected rows, sha256, baseforms, tensor, length"):
             read(model)
 
 
