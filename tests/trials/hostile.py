@@ -116,7 +116,7 @@ def cases() -> Iterator[Case]:
         yield from _odd("text", VOCABULARY, path)
     must = True
     for base in ("text", "pair", "score", "roles", "tags"):
-        wide = ("hidden", 10**9) if base != "roles" else ("width", 10**9)
+        wide = ("hidden", 10**9) if base not in ("roles", "tags") else ("width", 10**9)
         yield Case(base, "10^9 features", _set(CONFIG, f"model.{wide[0]}", wide[1]), must)
         yield Case(base, "other outputs", _set(CONFIG, "model.outputs", 4), must)
         yield Case(base, "10^9 layers", _both("transformer", {"layers": 10**9}), must)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import shutil
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ import pytest
 
 from attempts import WALL_SECONDS, command
 from heedful.errors import HeedfulError
+from heedful.runtime import load
+from heedful.storage.manifest import CONFIG
 from heedful.training.run_folder import RunFolder
 from hostile import ALL, ODD, edit, judge, predict, put, try_case, warm, write_bases
 from tally import Tally
@@ -66,6 +69,35 @@ def test_hostile_model_folders_on_the_command_line(tally: Tally, bases: Path, tm
         if ended.code not in (0, 5):
             outcome = ended.outcome(refusals=False)
         tally.add(outcome)
+
+
+def _places(value: object, above: str = "network") -> Iterator[str]:
+    """Give the dotted name of everything in nested tables; what is in lists is set with the list."""
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        yield f"{above}.{name}"
+        yield from _places(inner, f"{above}.{name}")
+
+
+def test_hostile_descriptions_without_torch(tally: Tally, bases: Path, tmp_path: Path) -> None:
+    """What a folder says of its network is checked by the runtime alone."""
+    changes = []
+    for base in ("text", "pair", "tags"):
+        config = json.loads((bases / base / CONFIG).read_text())
+        changes += [(base, place, value) for place in _places(config["network"]) for value in ODD]
+        for part in ("read", "answer"):
+            for number, step in enumerate(config["network"][part]):
+                for name, value in ((name, value) for name in step for value in ODD):
+                    steps = [*config["network"][part]]
+                    steps[number] = {**step, name: value}
+                    changes.append((base, f"network.{part}", steps))
+    for base, place, value in tally.draw.sample(changes, tally.count(len(changes))):
+        folder = tmp_path / "model"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(bases / base, folder)
+        edit(folder, CONFIG, partial(put, path=place, value=value))
+        asked = [("film dull", "superb .")] if base == "pair" else ["film dull superb .", ""]
+        answer = partial(lambda folder, asked: list(load(folder).predict(asked)), folder, asked)
+        tally.add(judge(f"{base}: {place} = {value!r:.200}", answer, allowed=HeedfulError))
 
 
 PLACES = (

@@ -40,7 +40,7 @@ def command(
 
     A text without words becomes the zero vector. Here a model of pairs takes single texts too. Texts are read in
     blocks, so memory does not grow with the length of the input. A file is checked as a whole before the first vector
-    is printed.
+    is printed. A model that needs no torch is computed with one thread, or with the N of --threads.
 
     Example: heedful encode runs/trec --input questions.txt --output questions.npy
     """

@@ -111,6 +111,9 @@ def command(
     predictions in the folder --output, which is whole or not there. Run the same command again after an interruption,
     and it predicts what is missing. At the end it prints the counts; with --json as an object.
 
+    A model that needs no torch is computed with one thread; --threads N computes blocks of 64 texts on N threads, with
+    the same output.
+
     Example: heedful predict runs/trec --text "Who wrote this?"
     """
     from heedful.bulk.batch_answers import Asking
