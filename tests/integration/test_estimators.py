@@ -40,6 +40,19 @@ def test_a_classifier_learns_and_answers(texts: TextClassifier) -> None:
     assert set(texts.predict(TEXTS[120:150])) == {"neg", "pos"}
 
 
+@pytest.mark.parametrize("method", ["gradient", "integrated", "occlusion", "shapley"])
+def test_explanations_by_a_method(texts: TextClassifier, scorer: PairScorer, method: str) -> None:
+    asked = "That film was superb ."
+    said = texts.explain(asked, method=method, samples=8, seed=1).attribution
+    assert said is not None
+    assert said.whole == pytest.approx(texts.predict_proba([asked]).max(), abs=1e-5)
+    assert said.method == method
+    pair = ("A dog runs .", "A cat sleeps .")
+    grade = scorer.explain(pair, method=method, samples=8).attribution
+    assert grade is not None
+    assert grade.whole == pytest.approx(float(scorer.predict([pair])[0]), abs=1e-4)
+
+
 @settings(max_examples=30, deadline=None)
 @given(requests=st.lists(st.text(max_size=40), max_size=5))
 def test_predict_is_the_most_probable_class(texts: TextClassifier, requests: list[str]) -> None:

@@ -239,9 +239,17 @@ class Estimator(BaseEstimator, Generic[Model]):
         predictor = self.predictor
         return evaluate_corpus(predictor, self._examples(X, y, self._targets))
 
-    def explain(self, request: Text) -> Explanation:
-        """Show what the model looked at; ``.to_html(path)``, ``.to_figure(path)``, ``.to_text()``."""
-        return self.predictor.explain(request)
+    def explain(self, request: Text, **how: Any) -> Explanation:
+        """Show what the model looked at, and what each word contributes.
+
+        Args:
+            request: one text or one pair.
+            **how: method, samples and seed, as `heedful.tasks.SentenceModel.explain` takes them.
+
+        Returns:
+            The explanation; ``.to_html(path)``, ``.to_figure(path)``, ``.to_text()``.
+        """
+        return self.predictor.explain(request, **how)
 
     def save_pretrained(self, folder: Path | str) -> None:
         """Write the model folder; an old one stays until the new one is complete.

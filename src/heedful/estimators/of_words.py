@@ -84,9 +84,17 @@ class TokenTagger(Estimator[TagsModel]):
         metrics = self.evaluate(X, y).metrics
         return metrics["accuracy" if scheme_of(self.predictor.labels) == "plain" else "f1"]
 
-    def explain(self, request: Any) -> Any:
-        """Show what each word attended to: of a list of words, or of a string."""
-        return self.predictor.explain(_requests([request]))
+    def explain(self, request: Any, **how: Any) -> Any:
+        """Show what each word attended to, and what each word contributes to the tag of one of them.
+
+        Args:
+            request: a list of words, or a string.
+            **how: method, samples, seed and word, as `heedful.tasks.TagsModel.explain` takes them.
+
+        Returns:
+            The explanation.
+        """
+        return self.predictor.explain(_requests([request]), **how)
 
     def _examples(self, X: Any, y: Any, targets: AnyTargets) -> Corpus:
         examples, tags = _requests(X).examples, rows_of(y, name="y")
