@@ -225,10 +225,9 @@ def _deletion(explanation: Explanation) -> str:
         f'<tr><td>{name}</td><td class="bar">{_bar(p, kind)}</td><td class="r">{shown}</td></tr>'
         for name, p, shown, kind in rows
     )
-    standing = f'<p class="note">{_safe(explanation.standing)}</p>' if explanation.standing else ""
     return (
         f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{escape(score.claim)}</p>'
-        f"<table><tr><th>{_what(explanation)}</th><th></th><th></th></tr>{table}</table>{standing}"
+        f"<table><tr><th>{_what(explanation)}</th><th></th><th></th></tr>{table}</table>"
     )
 
 
@@ -271,6 +270,8 @@ def _reading_key(explanation: Explanation) -> str:
         hints.append("The darker a word, the larger its share of the sentence vector.")
         if any(len(view.words) <= LONG for view in explanation.sides):
             hints.append("Numbers: the largest shares, in percent.")
+    if explanation.standing:
+        hints.append(_safe(explanation.standing))
     if any(any(view.unknown) for view in explanation.sides):
         hints.append('<span class="unknown">Dotted</span>: not in the vocabulary.')
     return f'<p class="note">{" ".join(hints)}</p>' if hints else ""

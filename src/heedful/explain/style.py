@@ -70,7 +70,8 @@ footer{margin-top:34px;border-top:1px solid var(--line);padding-top:14px}
 @media print{main{padding:0;max-width:none}body{font-size:12px}.top-grid,.pair{gap:18px}
 .pair>div{break-inside:avoid}section{margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}}
 """
-_SIGNED_RULES = """.signed-key{white-space:nowrap;margin-right:.6em}
+_SIGNED_RULES = """.note+table{margin-top:10px}
+.signed-key{white-space:nowrap;margin-right:.6em}
 .signed-key b{display:inline-block;width:16px;height:11px;vertical-align:-1px}
 .track-box.signed{position:relative}.track-box.signed i{position:absolute;top:0}
 .track-box i.for{background:var(--own)}.track-box i.against{background:var(--context)}
