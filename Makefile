@@ -7,7 +7,7 @@ WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # Folder of the real data sets; tests that need it are skipped, and counted, without it.
 export HEEDFUL_DATA ?= $(wildcard ../shared/data)
 
-.PHONY: demo test trials lint bench load format clean
+.PHONY: demo test trials lint bench load ray format clean
 
 demo: $(VENV)/.installed ## train on the generated corpus, predict, explain
 	$(BIN)/heedful demo
@@ -30,6 +30,9 @@ bench: $(VENV)/.ready ## time heedful against its peers
 
 load: $(VENV)/.ready ## the server under load on the loopback, beside FastAPI where that is installed: some minutes
 	$(BIN)/python scripts/load.py $(ARGUMENTS)
+
+ray: $(VENV)/.ready ## a million rows through a local Ray with killed workers; needs the extra ray: some minutes
+	$(BIN)/python scripts/ray_million.py $(ARGUMENTS)
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix-only -q .
