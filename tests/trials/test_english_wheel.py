@@ -55,6 +55,13 @@ def test_the_wheel_answers_in_a_fresh_environment(tmp_path: Path) -> None:
     (packages / "others.pth").write_text("".join(f"{path}\n" for path in others))
     where = run(python, "-c", "import heedful_en; print(heedful_en.__file__)").strip()
     assert Path(where).is_relative_to(tmp_path / "fresh")
+    pair = (
+        "--premise",
+        "A woman is playing the violin on a stage.",
+        "--hypothesis",
+        "A woman is making music.",
+    )
+    assert run(python, "-m", "heedful", "predict", "en-nli", *pair).startswith("entailment\t")
     tagged = run(python, "-m", "heedful", "predict", "en-upos", "--text", "A woman reads a good book.")
     assert tagged.startswith("A/DET woman/NOUN reads/VERB a/DET good/ADJ book/NOUN ./PUNCT\t")
 

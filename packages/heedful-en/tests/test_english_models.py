@@ -16,6 +16,7 @@ import heedful
 from heedful.errors import ArtefactError
 from heedful.storage.manifest import CARD, WEIGHTS
 from heedful.storage.named_models import find_packaged, packaged_models
+from heedful.workshop.packaged_demo import QUESTIONS, packaged_answers
 from heedful_en import vectors_folder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "making"))
@@ -35,6 +36,11 @@ from heedful.cli.main import main
 main(sys.argv[1:])
 """
 ASKED: dict[str, list[tuple[Any, Any]]] = {
+    "en-nli": [
+        (("A woman is playing the violin on a stage.", "A woman is making music."), "entailment"),
+        (("A woman is playing the violin on a stage.", "A woman is asleep in her bed."), "contradiction"),
+        (("A woman is playing the violin on a stage.", "The woman is famous."), "neutral"),
+    ],
     "en-upos": [
         ("A woman reads a good book .", ["DET", "NOUN", "VERB", "DET", "ADJ", "NOUN", "PUNCT"]),
         ("She quickly gave him two books .", ["PRON", "ADV", "VERB", "PRON", "NUM", "NOUN", "PUNCT"]),
@@ -116,3 +122,12 @@ def test_the_notice_names_every_source() -> None:
     for source in ("ConceptNet Numberbatch", "UD English EWT", "PropBank", "SNLI", "CC BY-SA 4.0"):
         assert source in notice
     assert {file.parent for file in shipped()} >= {find_packaged(name) for name in NAMES} | {vectors_folder()}
+
+
+def test_the_demo_asks_the_models() -> None:
+    lines = list(packaged_answers())
+    assert lines[0].startswith("The trained English models")
+    assert sum(line.startswith("  heedful predict en-") for line in lines) == sum(
+        map(len, QUESTIONS.values())
+    )
+    assert any("She" in line or "cook" in line for line in lines if "[V gave]" in line)
