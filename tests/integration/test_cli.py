@@ -306,6 +306,26 @@ def test_explain_json_holds_the_grades_of_a_score(trained) -> None:
     assert record["method"] == "DiSAN"
 
 
+def test_explain_shows_single_features_of_a_word(trained, tmp_path: Path) -> None:
+    request = ("explain", trained.runs / "text", "--text", "This superb film .")
+    asked = ("--features-of", "film", "--beside", "A film .", "--features", "3")
+    result = tiny.run(*request, *asked, "--html", tmp_path / "e.html")
+    assert result.code == 0, result.err
+    assert "features of film" in result.out
+    assert "“film”, feature by feature" in (tmp_path / "e.html").read_text(encoding="utf-8")
+    record = tiny.run(*request, *asked, "--json").json()
+    assert record["features"]["sentences"] == [["This", "superb", "film", "."], ["A", "film", "."]]
+    assert len(record["features"]["maps"][0]["features"]) == 3
+    for wrong, said in (
+        (("--beside", "A film ."), "--beside needs --features-of WORD"),
+        (("--features", "3"), "--features needs --features-of WORD"),
+        (("--features-of", "ship"), "no text has the word 'ship'"),
+        (("--features-of", "film", "--beside", "A story ."), "no text has the word 'film'"),
+    ):
+        result = tiny.run(*request, *wrong)
+        assert (result.code, said in result.err) == (2, True), result.err
+
+
 def test_explain_takes_one_request(trained) -> None:
     result = tiny.run("explain", trained.runs / "text", "--text", "a", "--text", "b")
     assert (result.code, result.err) == (2, "heedful: explain takes one request at a time; got 2\n")

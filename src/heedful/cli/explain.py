@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from heedful.cli.feature_options import FeatureOptions, feature_options
 from heedful.cli.file_options import reading_options
 from heedful.cli.options import (
     PATH,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     help="For tags: the word whose tag is explained, as the word or as its number from 1. The default is the word "
     "whose tag is least certain.",
 )
+@feature_options
 @input_options
 @reading_options
 @click.option("--html", type=PATH, help="Write a page that works offline.")
@@ -67,6 +69,7 @@ def command(
     samples: int | None,
     seed: int | None,
     word: str | None,
+    features: FeatureOptions,
     input_file: Path | None,
     reading: Reading,
     html: Path | None,
@@ -84,6 +87,9 @@ def command(
     For semantic roles, one predicate is shown: the first that is found, or the one in --predicates. For a translation,
     each translated word is shown with the source words that it attended to.
 
+    Attention is averaged over its features. --features-of WORD also shows single features of one word, and --beside
+    shows the same features in another sentence.
+
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
     from heedful.cli.answers import open_model, with_torch, without_torch
@@ -96,12 +102,15 @@ def command(
         check_figure(path, "The figure of an explanation")
     given = {"predicates": predicates}
     asked = MethodOptions(method, samples, seed, word)
-    opened = None if any(given.values()) or asked.needs_torch else without_torch(model, max_tokens, truncate)
+    needs_torch = any(given.values()) or asked.needs_torch
+    opened = None if needs_torch else without_torch(model, max_tokens, truncate)
     if opened is None or opened.explain is None or (opened.prefers_torch and not asked.method):
         opened = with_torch(open_model(model, max_tokens, truncate), given)
     corpus = gather(opened.asked(texts, (premise, hypothesis), input_file, reading))
     assert opened.explain is not None  # with torch every model has one
     explanation = opened.explain(corpus, asked)
+    if features.word is not None:
+        explanation = features.added(explanation, open_model(model, max_tokens, truncate))
     if as_json:
         print_json(explanation.to_dict())
     else:

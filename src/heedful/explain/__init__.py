@@ -15,6 +15,7 @@ from heedful.explain.legends import SYSTEMS, System
 from heedful.explain.methods import METHODS
 from heedful.explain.summary import Link, strongest_alignments, strongest_links
 from heedful.explain.text import render_text
+from heedful.explain.word_features import WordFeatures
 
 __all__ = [
     "METHODS",
@@ -25,6 +26,7 @@ __all__ = [
     "Link",
     "SentenceView",
     "System",
+    "WordFeatures",
     "deletion_score",
     "draw",
     "explanation_from",

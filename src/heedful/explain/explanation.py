@@ -15,6 +15,7 @@ from heedful.errors import DataError, UsageError
 from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.wide import WideView
+from heedful.explain.word_features import WordFeatures
 from heedful.structures import MapPlace
 
 Array = NDArray[Any]
@@ -146,6 +147,7 @@ class Explanation:
         wide: what the wide part of the model said, if it has one.
         attribution: what each word contributes, by the method that was asked for; None for attention.
         standing: how the method did on data, in a sentence, if that was measured.
+        features: single features of one word, if they were asked for.
     """
 
     sides: tuple[SentenceView, ...]
@@ -160,6 +162,7 @@ class Explanation:
     wide: WideView | None = None
     attribution: Attribution | None = None
     standing: str = ""
+    features: WordFeatures | None = None
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -218,13 +221,14 @@ class Explanation:
             sides = tuple(SentenceView(**side) for side in rest.pop("sides"))
             score_range = rest.pop("score_range", None)
             deletion, wide = rest.pop("faithfulness", None), rest.pop("wide", None)
-            attribution = rest.pop("attribution", None)
+            attribution, features = rest.pop("attribution", None), rest.pop("features", None)
             return cls(
                 sides=sides,
                 score_range=None if score_range is None else (float(score_range[0]), float(score_range[1])),
                 faithfulness=None if deletion is None else DeletionScore(**deletion),
                 wide=None if wide is None else WideView(**wide),
                 attribution=None if attribution is None else Attribution(**attribution),
+                features=None if features is None else WordFeatures(**features),
                 **rest,
             )
         except (TypeError, KeyError, AttributeError, ValueError) as error:
@@ -287,7 +291,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, WideView | Attribution):
+    if isinstance(value, WideView | Attribution | WordFeatures):
         return value.as_dict()
     if isinstance(value, DeletionScore | MapPlace):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

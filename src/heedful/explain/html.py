@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful import __version__
+from heedful.explain.feature_pictures import features_section
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
 from heedful.explain.signed_words import SIGNED_LEVELS, signed_key, signed_section, signed_word
@@ -133,6 +134,7 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
         _top(explanation),
         _signed(explanation),
         _wide(explanation),
+        "" if explanation.features is None else features_section(explanation.features),
         _links(explanation),
         alignments(explanation),
     ]

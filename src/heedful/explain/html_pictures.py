@@ -21,6 +21,11 @@ _PAGE, _GAP = 1236, 30
 """Width of the page's text, and the gap between pictures, in pixels; as in `style.py`."""
 
 
+_SCALE = f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>"
+Drawing = tuple[str, float]
+"""HTML of a picture with its caption, and its width."""
+
+
 def alignments(explanation: Explanation) -> str:
     """Draw the attention between the two sides; nothing where there is none.
 
@@ -37,7 +42,7 @@ def alignments(explanation: Explanation) -> str:
     figures = []
     for name, whole in explanation.alignments.items():
         weights = whole[list(rows)][:, list(columns)]
-        tip = _tip(first.words, second.words, weights, "↔")
+        tip = weight_tip(first.words, second.words, weights, "↔")
         drawn = heat_map(
             first.words,
             second.words,
@@ -47,10 +52,10 @@ def alignments(explanation: Explanation) -> str:
             empty="seen by no word",
             name=f"alignment {name}",
         )
-        figures.append(_figure(name, explanation.notes.get(f"alignment {name}", ""), drawn))
+        figures.append(figure_with_width(name, explanation.notes.get(f"alignment {name}", ""), drawn))
     return (
         f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
-        f"{_panels(figures)}</section>"
+        f"{panels(figures)}</section>"
     )
 
 
@@ -84,21 +89,17 @@ def side(explanation: Explanation, whole: SentenceView) -> str:
     )
 
 
-def _arranged(view: SentenceView, pictures: _Pictures, others: list[_Drawing]) -> str:
+def _arranged(view: SentenceView, pictures: _Pictures, others: list[Drawing]) -> str:
     """Put the maps above the rest; of a deep stack a layer at a time, all but the last folded away."""
     layers = by_layer(view)
     if len(view.maps) <= MANY or len(layers) == 1:
         maps = pictures.maps(list(view.maps))
         if sum(width + _GAP for _, width in (*maps, *others)) <= _PAGE:
-            return _panels([*maps, *others])
-        return _panels(maps) + _panels(others)
-    *earlier, last = [(name, _panels(pictures.maps(maps))) for name, maps in layers.items()]
+            return panels([*maps, *others])
+        return panels(maps) + panels(others)
+    *earlier, last = [(name, panels(pictures.maps(maps))) for name, maps in layers.items()]
     folded = "".join(f"<details><summary>{_safe(name)}</summary>{drawn}</details>" for name, drawn in earlier)
-    return f"{folded}<h3>{_safe(last[0])}</h3>{last[1]}{_panels(others)}"
-
-
-_Drawing = tuple[str, float]
-"""HTML of a picture with its caption, and its width."""
+    return f"{folded}<h3>{_safe(last[0])}</h3>{last[1]}{panels(others)}"
 
 
 class _Pictures:
@@ -110,7 +111,7 @@ class _Pictures:
         widest = (_PAGE - _GAP * (beside - 1)) / beside
         self.geometry = Geometry.of(view.words, view.words, widest)
 
-    def maps(self, names: Sequence[str]) -> list[_Drawing]:
+    def maps(self, names: Sequence[str]) -> list[Drawing]:
         """Draw attention maps."""
         view = self.view
         found = []
@@ -121,7 +122,7 @@ class _Pictures:
                 view.words,
                 weights,
                 self.geometry,
-                _tip(view.words, view.words, weights, "←"),
+                weight_tip(view.words, view.words, weights, "←"),
                 outlined=opened_against(view, name),
                 empty=self.empty,
                 name=f"{name} attention, {view.name}",
@@ -129,7 +130,7 @@ class _Pictures:
             found.append(self._figure(f"Attention, {name}", f"map {name}", drawn))
         return found
 
-    def squares(self) -> list[_Drawing]:
+    def squares(self) -> list[Drawing]:
         """Draw the tree, the choices of a mask selector, and the fusion of the attentions, a column each."""
         view, found = self.view, []
         if view.tree_distance is not None:
@@ -150,13 +151,13 @@ class _Pictures:
             found.append(self._figure("Chosen by the mask selector", "chosen", drawn))
         if view.fusion:
             names, shares = tuple(view.fusion), np.stack(list(view.fusion.values()), axis=1)
-            tip = _tip(view.words, names, shares, "from")
+            tip = weight_tip(view.words, names, shares, "from")
             geometry = replace(self.geometry, header=Geometry.of(view.words, names).header)
             drawn = heat_map(view.words, names, shares, geometry, tip, name=f"fusion, {view.name}")
             found.append(self._figure("Attention fusion", "fusion", drawn))
         return found
 
-    def bars(self, weights: Array | None) -> list[_Drawing]:
+    def bars(self, weights: Array | None) -> list[Drawing]:
         """Draw the gates and weights of each word."""
         view = self.view
         if not view.gates and weights is None:
@@ -164,26 +165,28 @@ class _Pictures:
         drawn = word_bars(view.words, view.gates, weights, self.geometry, f"gates and weights, {view.name}")
         notes = dict.fromkeys(f"Gate: {self.notes.get(f'gate {name}', '')}" for name in view.gates)
         notes |= {f"Weight: {self.notes.get('weights', '')}": None} if weights is not None else {}
-        return [_figure("Word by word", "\n".join(notes), drawn)]
+        return [figure_with_width("Word by word", "\n".join(notes), drawn)]
 
-    def _figure(self, title: str, key: str, drawn: Panel) -> _Drawing:
-        return _figure(title, self.notes.get(key, ""), drawn)
+    def _figure(self, title: str, key: str, drawn: Panel) -> Drawing:
+        return figure_with_width(title, self.notes.get(key, ""), drawn)
 
 
-def _tip(
+def weight_tip(
     rows: Sequence[str], columns: Sequence[str], values: Array, between: str
 ) -> Callable[[int, int], str]:
+    """Return what a cell says when the pointer rests on it: its row, its column and its weight."""
     return lambda i, j: f"{rows[i]} {between} {columns[j]}: {values[i, j]:.3f}"
 
 
-def _figure(title: str, note: str, panel: Panel) -> _Drawing:
+def figure_with_width(title: str, note: str, panel: Panel) -> Drawing:
+    """Return a picture with its caption, and the width that it takes."""
     width = max(panel.width, 260)
     notes = "".join(f'<p class="note">{_safe(line)}</p>' for line in note.splitlines())
     caption = f"<figcaption><h3>{_safe(title)}</h3>{notes}</figcaption>"
     return f'<figure style="width:{width:.0f}px">{caption}{panel.svg}</figure>', width
 
 
-def _panels(figures: Sequence[_Drawing]) -> str:
+def panels(figures: Sequence[Drawing]) -> str:
     """Set pictures in rows, the same number in each, so that six heads make two rows of three."""
     if not figures:
         return ""
@@ -195,10 +198,15 @@ def _panels(figures: Sequence[_Drawing]) -> str:
     return f'<div class="panels"{limit}>{"".join(html for html, _ in figures)}</div>'
 
 
+def attention_key() -> str:
+    """Return the legend of the colors of attention weights."""
+    return f'<div class="key">{_SCALE}</div>'
+
+
 def _key(view: SentenceView, *, maps: bool) -> str:
     parts = []
     if maps:
-        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>")
+        parts.append(_SCALE)
     if view.gates:
         parts.append('<span><b style="background:var(--own)"></b>own meaning</span>')
         parts.append('<span><b style="background:var(--context-soft)"></b>context</span>')

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heedful.explain.signed_words import signed_lines
 from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
 from heedful.explain.wide import wide_lines
+from heedful.explain.word_features import feature_lines
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
     if explanation.wide is not None:
         title, *rest = wide_lines(explanation.wide, [view.words for view in explanation.sides], width)
         lines += ["", pen.bold(title), *rest]
+    if explanation.features is not None:
+        title, *rest = feature_lines(explanation.features)
+        lines += ["", pen.bold(title), *(shorten(line, width) for line in rest)]
     lines += _links(explanation, links, width, pen)
     for view in explanation.sides:
         lines += _words(view, width, pen) + _fusion(view, width)

@@ -24,6 +24,7 @@ from heedful.tasks.words.text_model import Readings, TextModel
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.wide import WideView
+    from heedful.explain.word_features import WordFeatures
 
 
 class SentenceModel(TextModel[A_co]):
@@ -220,6 +221,27 @@ class SentenceModel(TextModel[A_co]):
 
         choice = MethodChoice(method, Sampling(samples, seed))
         return explain(self, self.one(request).examples[0], choice, faithfulness=faithfulness)
+
+    def features_of(self, word: str, texts: Sequence[str], count: int = 8) -> WordFeatures:
+        """Show single features of the attention of one word, in one sentence or several (DiSAN, Figure 8).
+
+        Explanations average attention over features. ``replace(explanation, features=model.features_of(...))`` adds
+        the features to an explanation and its page.
+
+        Args:
+            word: the word.
+            texts: sentences; those without the word are left out.
+            count: how many features of each attention: those that differ most from the mean over all features.
+
+        Returns:
+            The weights that the word gives in these features, and its own weight in the sentence vector.
+
+        Raises:
+            UsageError: if no sentence has the word, or the model has no weights feature by feature.
+        """
+        from heedful.tasks.sentences.single_features import read_features
+
+        return read_features(self, word, texts, count)
 
 
 class ScoreModel(SentenceModel[Answer]):
