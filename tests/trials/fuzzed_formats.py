@@ -28,6 +28,7 @@ from heedful.data.readers.soft_labels import read_soft_labels
 from heedful.data.readers.sst import FIVE_CLASSES, read_sst_trees
 from heedful.data.readers.table_files import read_table
 from heedful.data.readers.tag_files import read_tags
+from heedful.storage.shared_rows import write_rows
 from heedful.text.bio import Span, tags_of
 from heedful.text.vectors import read_vectors
 from vector_files import fasttext_file, floret_file, model2vec_folder, word2vec_file
@@ -457,6 +458,19 @@ def _model2vec(draw: random.Random) -> Sample:
     return Sample([], [whole], rows, [whole[:-4], whole[8:], whole + b"\0"], (("tokenizer.json", tokenizer),))
 
 
+def _packed(draw: random.Random) -> Sample:
+    names, matrix = _listed(draw)
+    matrix = np.float32(np.rint(matrix * 2) / 2)  # multiples of the step come back exactly
+    with tempfile.TemporaryDirectory() as folder:
+        write_rows(Path(folder) / "rows", names, matrix, 0.5)
+        whole = (Path(folder) / "rows").read_bytes()
+        write_rows(
+            Path(folder) / "rows", [*names[1:], names[0], names[0]], np.repeat(matrix, 2, 0)[: len(names) + 1]
+        )
+        twice = (Path(folder) / "rows").read_bytes()
+    return Sample([], [whole], _whole_file(names, matrix), [whole[:-1], whole[8:], whole + b"\0", twice])
+
+
 def _lines(draw: random.Random) -> Sample:
     rows = [("" if draw.random() < 0.1 else text(draw), None) for _ in range(draw.randint(1, 6))]
     return Sample([], [said.encode() for said, _ in rows], list(rows), [b"caf\xe9", b"\xc3"])
@@ -574,6 +588,7 @@ FORMATS = {
     "model2vec": Format(
         "model.safetensors", _model2vec, lambda path: _as_one(path.parent), raw=True, packs=False
     ),
+    "packed": Format("a.safetensors", _packed, _as_one, raw=True, packs=False),
     "soft labels": Format("a.jsonl", _soft_labels, _of_soft_labels),
     "texts": Format("a.txt", _lines, lambda path: _asked(path, False), blank=False),
     "pairs": Format("a.txt", _pairs, lambda path: _asked(path, True), blank=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -27,6 +28,9 @@ def run(*command: object) -> str:
 
 
 def test_the_wheel_answers_in_a_fresh_environment(tmp_path: Path) -> None:
+    source = shutil.copytree(
+        PACKAGE, tmp_path / "source", ignore=shutil.ignore_patterns("build", "*.egg-info")
+    )
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
     run(
         *pip,
@@ -36,7 +40,7 @@ def test_the_wheel_answers_in_a_fresh_environment(tmp_path: Path) -> None:
         "--no-build-isolation",
         "--wheel-dir",
         tmp_path / "wheels",
-        PACKAGE,
+        source,
     )
     (wheel,) = (tmp_path / "wheels").glob("heedful_en-*.whl")
     assert wheel.stat().st_size < 30_000_000
