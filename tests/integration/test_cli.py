@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -323,6 +324,29 @@ def test_explain_shows_single_features_of_a_word(trained, tmp_path: Path) -> Non
         (("--features-of", "film", "--beside", "A story ."), "no text has the word 'film'"),
     ):
         result = tiny.run(*request, *wrong)
+        assert (result.code, said in result.err) == (2, True), result.err
+
+
+def test_explain_compares_two_models(trained, tmp_path: Path) -> None:
+    request = ("--text", "This superb film .")
+    other = tmp_path / "other"
+    shutil.copytree(trained.runs / "text", other)
+    two = (trained.runs / "text", "--compare", other, *request)
+    result = tiny.run("explain", *two, "--html", tmp_path / "two.html")
+    assert result.code == 0, result.err
+    assert result.out.count("strongest links") == 2
+    page = (tmp_path / "two.html").read_text(encoding="utf-8")
+    assert "The models agree" in page
+    assert "gate B forward" in page
+    both = tiny.run("explain", *two, "--json").json()
+    assert [each["model"] for each in both] == [str(trained.runs / "text"), str(other)]
+    assert both[0]["explanation"] == both[1]["explanation"]
+    for wrong, said in (
+        (("--compare", trained.runs / "text"), "--compare: expected another model"),
+        (("--compare", trained.runs / "pair"), "reads pairs of texts"),
+        (("--compare", other, "--figure", tmp_path / "f.svg"), "--figure draws one model"),
+    ):
+        result = tiny.run("explain", trained.runs / "text", *request, *wrong)
         assert (result.code, said in result.err) == (2, True), result.err
 
 

@@ -21,9 +21,14 @@ from heedful.cli.options import (
     text_option,
     threads_option,
 )
+from heedful.cli.output import print_json, print_text, terminal_width
+from heedful.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from heedful.data.readers.reading import Reading
+    from heedful.explain import Explanation
 
 
 @click.command()
@@ -52,6 +57,13 @@ if TYPE_CHECKING:
 @feature_options
 @input_options
 @reading_options
+@click.option(
+    "--compare",
+    type=PATH,
+    metavar="MODEL",
+    help="Another model that explains the same input. The page shows both predictions and the gates of both models "
+    "side by side.",
+)
 @click.option("--html", type=PATH, help="Write a page that works offline.")
 @click.option(
     "--figure", type=PATH, multiple=True, help="Write a figure as .png, .svg or .pdf. May be repeated."
@@ -72,6 +84,7 @@ def command(
     features: FeatureOptions,
     input_file: Path | None,
     reading: Reading,
+    compare: Path | None,
     html: Path | None,
     figure: tuple[Path, ...],
     max_tokens: int | None,
@@ -88,29 +101,27 @@ def command(
     each translated word is shown with the source words that it attended to.
 
     Attention is averaged over its features. --features-of WORD also shows single features of one word, and --beside
-    shows the same features in another sentence.
+    shows the same features in another sentence. --compare explains the input by a second model too.
 
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
-    from heedful.cli.answers import open_model, with_torch, without_torch
+    from heedful.cli.explaining import Explaining
     from heedful.cli.method_options import MethodOptions
-    from heedful.cli.output import print_json, print_text, terminal_width
     from heedful.cli.requests import gather
     from heedful.drawing import check_figure
 
     for path in figure:
         check_figure(path, "The figure of an explanation")
-    given = {"predicates": predicates}
+    if compare is not None and figure:
+        raise UsageError("--figure draws one model; write --html PAGE for two, or leave --compare out")
     asked = MethodOptions(method, samples, seed, word)
-    needs_torch = any(given.values()) or asked.needs_torch
-    opened = None if needs_torch else without_torch(model, max_tokens, truncate)
-    if opened is None or opened.explain is None or (opened.prefers_torch and not asked.method):
-        opened = with_torch(open_model(model, max_tokens, truncate), given)
+    how = Explaining(asked, features, {"predicates": predicates}, max_tokens, truncate)
+    opened = how.opened(model)
     corpus = gather(opened.asked(texts, (premise, hypothesis), input_file, reading))
-    assert opened.explain is not None  # with torch every model has one
-    explanation = opened.explain(corpus, asked)
-    if features.word is not None:
-        explanation = features.added(explanation, open_model(model, max_tokens, truncate))
+    if compare is not None:
+        _show_two(how.compared(model, compare, opened, corpus), html, as_json=as_json)
+        return
+    explanation = how.explain(model, opened, corpus)
     if as_json:
         print_json(explanation.to_dict())
     else:
@@ -119,6 +130,25 @@ def command(
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
     for path in figure:
         click.echo(f"wrote {explanation.to_figure(path)}", err=True)
+
+
+def _show_two(explained: Mapping[str, Explanation], html: Path | None, *, as_json: bool) -> None:
+    from heedful.explain import render_side_by_side
+    from heedful.storage import write_text
+    from heedful.text.characters import visible
+
+    page = render_side_by_side(explained)
+    if as_json:
+        print_json([{"model": name, "explanation": each.to_dict()} for name, each in explained.items()])
+    else:
+        texts = (
+            f"{visible(name)}\n{each.to_text(width=terminal_width(), colour=_colour())}"
+            for name, each in explained.items()
+        )
+        print_text("\n\n".join(texts), colored=_colour())
+    if html is not None:
+        write_text(html, page)
+        click.echo(f"wrote {html}", err=True)
 
 
 def _colour() -> bool:

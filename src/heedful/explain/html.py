@@ -129,16 +129,33 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
     Returns:
         The page.
     """
-    title = title or f"{_headline(explanation)[0]}: explanation by Heedful"
-    sections = [
+    title = title or f"{headline(explanation)[0]}: explanation by Heedful"
+    return page_of(title, sections_of(explanation))
+
+
+def sections_of(explanation: Explanation) -> list[str]:
+    """Return the sections of the page of an explanation, some of them empty."""
+    return [
         _top(explanation),
         _signed(explanation),
         _wide(explanation),
         "" if explanation.features is None else features_section(explanation.features),
         _links(explanation),
         alignments(explanation),
+        *(side(explanation, view) for view in explanation.sides),
     ]
-    sections += [side(explanation, view) for view in explanation.sides]
+
+
+def page_of(title: str, sections: Sequence[str]) -> str:
+    """Put sections into one self-contained page without scripts.
+
+    Args:
+        title: its title, which is escaped here.
+        sections: HTML; empty ones are left out.
+
+    Returns:
+        The page.
+    """
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -175,7 +192,8 @@ def render_frame(explanation: Explanation) -> str:
     )
 
 
-def _headline(explanation: Explanation) -> tuple[str, str]:
+def headline(explanation: Explanation) -> tuple[str, str]:
+    """Return the answer and how sure it is: "yes" and "87%", or the score and its scale."""
     if explanation.score is not None:
         span = explanation.score_range
         return (
@@ -186,19 +204,24 @@ def _headline(explanation: Explanation) -> tuple[str, str]:
 
 
 def _top(explanation: Explanation) -> str:
-    what, how = _headline(explanation)
+    what, how = headline(explanation)
     method = f" · {_safe(explanation.method)}" if explanation.method else ""
-    said = explanation.attribution
-    reading = "".join(_reading(view, said, side) for side, view in enumerate(explanation.sides))
-    reading += _reading_key(explanation)
     return (
         f'<header><p class="eyebrow">Prediction{method}</p><h1>{_safe(what)}<small>{_safe(how)}</small></h1></header>'
-        f'<div class="top-grid"><div>{_probabilities(explanation)}{_deletion(explanation)}</div>'
-        f"<div>{reading}</div></div>"
+        f'<div class="top-grid"><div>{probability_table(explanation)}{_deletion(explanation)}</div>'
+        f"<div>{reading_of(explanation)}</div></div>"
     )
 
 
-def _probabilities(explanation: Explanation) -> str:
+def reading_of(explanation: Explanation) -> str:
+    """Return the texts, their words shaded by weight or colored by contribution, with the key of the shades."""
+    said = explanation.attribution
+    texts = "".join(_reading(view, said, side) for side, view in enumerate(explanation.sides))
+    return texts + _reading_key(explanation)
+
+
+def probability_table(explanation: Explanation) -> str:
+    """Return a table of the labels or grades with their probabilities; nothing where there are none."""
     if not explanation.labels:
         return ""
     answers = list(zip(explanation.labels, explanation.probabilities, strict=True))

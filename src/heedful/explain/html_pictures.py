@@ -22,6 +22,10 @@ _PAGE, _GAP = 1236, 30
 
 
 _SCALE = f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>"
+_GATES = (
+    '<span><b style="background:var(--own)"></b>own meaning</span>'
+    '<span><b style="background:var(--context-soft)"></b>context</span>'
+)
 Drawing = tuple[str, float]
 """HTML of a picture with its caption, and its width."""
 
@@ -203,13 +207,17 @@ def attention_key() -> str:
     return f'<div class="key">{_SCALE}</div>'
 
 
+def gate_key() -> str:
+    """Return the legend of the colors of gates."""
+    return f'<div class="key">{_GATES}</div>'
+
+
 def _key(view: SentenceView, *, maps: bool) -> str:
     parts = []
     if maps:
         parts.append(_SCALE)
     if view.gates:
-        parts.append('<span><b style="background:var(--own)"></b>own meaning</span>')
-        parts.append('<span><b style="background:var(--context-soft)"></b>context</span>')
+        parts.append(_GATES)
     outlines = [opened_against(view, name) for name in view.maps]
     if any(outline is not None and outline.any() for outline in outlines):
         parts.append(

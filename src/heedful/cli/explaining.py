@@ -1,0 +1,90 @@
+"""How ``heedful explain`` explains one input by any model, with torch where it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heedful.cli.answers import Opened, Truncate, open_model, with_torch, without_torch
+from heedful.cli.feature_options import FeatureOptions
+from heedful.cli.method_options import MethodOptions
+from heedful.errors import UsageError
+
+if TYPE_CHECKING:
+    from heedful.data.examples import Corpus
+    from heedful.explain import Explanation
+
+
+@dataclass(frozen=True)
+class Explaining:
+    """The options of the command that say how a model explains.
+
+    Attributes:
+        asked: the method.
+        features: single features of a word.
+        given: options that not every task takes.
+        max_tokens: value of ``--max-tokens``.
+        truncate: value of ``--truncate``.
+    """
+
+    asked: MethodOptions
+    features: FeatureOptions
+    given: Mapping[str, Any]
+    max_tokens: int | None
+    truncate: Truncate | None
+
+    def opened(self, folder: Path) -> Opened:
+        """Open a model, without torch if its method needs none."""
+        needs_torch = any(self.given.values()) or self.asked.needs_torch
+        opened = None if needs_torch else without_torch(folder, self.max_tokens, self.truncate)
+        if opened is None or opened.explain is None or (opened.prefers_torch and not self.asked.method):
+            return with_torch(open_model(folder, self.max_tokens, self.truncate), self.given)
+        return opened
+
+    def explain(self, folder: Path, opened: Opened, corpus: Corpus) -> Explanation:
+        """Explain one example, and add single features if they were asked for.
+
+        Args:
+            folder: of the model.
+            opened: the model.
+            corpus: the example.
+
+        Returns:
+            The explanation.
+
+        Raises:
+            UsageError: if the model has no such explanation.
+        """
+        assert opened.explain is not None  # `opened` sees to it
+        explanation = opened.explain(corpus, self.asked)
+        if self.features.word is None:
+            return explanation
+        return self.features.added(explanation, open_model(folder, self.max_tokens, self.truncate))
+
+    def compared(self, model: Path, other: Path, opened: Opened, corpus: Corpus) -> dict[str, Explanation]:
+        """Explain one example by two models.
+
+        Args:
+            model: the first folder.
+            other: the second folder.
+            opened: the first model.
+            corpus: the example.
+
+        Returns:
+            Both explanations by the names of the folders.
+
+        Raises:
+            UsageError: if it is the same folder twice, or one model reads pairs and the other one texts.
+        """
+        if str(model) == str(other):
+            raise UsageError(f"--compare: expected another model than {model}")
+        second = self.opened(other)
+        if second.is_pair != opened.is_pair:
+            kinds = {True: "pairs of texts", False: "single texts"}
+            raise UsageError(
+                f"--compare: {model} reads {kinds[opened.is_pair]} and {other} reads {kinds[second.is_pair]}"
+            )
+        first = self.explain(model, opened, corpus)
+        return {str(model): first, str(other): self.explain(other, second, corpus)}
