@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from heedful.config import load_config
+from heedful.errors import DataError
 from heedful.run import prepare, train
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.text.vectors import WordVectors, read_baseforms, read_vectors
@@ -86,3 +88,23 @@ def test_a_run_reads_them_by_name(tmp_path: Path) -> None:
     card = (tmp_path / "run" / "model" / "README.md").read_text()
     assert 'vectors = "heedful-en"' in card
     assert str(vectors_folder()) not in card
+
+
+def test_the_recipe_of_english_texts_differs_in_the_words_alone() -> None:
+    own, english = (asdict(load_config(name)) for name in ("my-texts", "my-english-texts"))
+    for table, name, value in (
+        ("text", "vectors", NAME),
+        ("text", "baseforms", NAME),
+        ("text", "vector_norm", 5.0),
+        ("model", "width", 300),
+    ):
+        assert english[table][name] == value
+        english[table][name] = own[table][name]
+    assert {**english, "name": own["name"]} == own
+
+
+def test_a_name_that_no_package_has_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "train.csv").write_text("text,label\na good film,good\na dull film,bad\n" * 9)
+    config = load_config("my-english-texts", ["data.train=train.csv", "text.vectors=nobody-has-this"])
+    with pytest.raises(DataError, match=r"nobody-has-this.*pip install \./packages/heedful-en"):
+        prepare(config, tmp_path)

@@ -190,7 +190,7 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
         )
     if not text.baseforms:
         return Pretrained(vectors, None, files_of(file))
-    forms = _packaged(text.baseforms, BASEFORMS, place.root) or find_named(text.baseforms, place.root)
+    forms = _packaged(text.baseforms, BASEFORMS, place.root) or _find_or_advise(text.baseforms, place.root)
     return Pretrained(vectors, read_baseforms(forms), (*files_of(file), forms))
 
 
@@ -199,7 +199,20 @@ def _find_vectors(name: str, root: Path | None) -> Path:
     for path in (Path(name),) if root is None else (root / name, Path(name)):
         if path.is_dir():
             return find_vectors(path)
-    return _packaged(name, ROWS, root) or find_named(name, root)
+    return _packaged(name, ROWS, root) or _find_or_advise(name, root)
+
+
+def _find_or_advise(name: str, root: Path | None) -> Path:
+    """Find a file that the settings name; where a bare name finds none, say that a package may have it."""
+    try:
+        return find_named(name, root)
+    except DataError as error:
+        if Path(name).name != name or Path(name).suffix:
+            raise
+        raise DataError(
+            f"{error}; nor does an installed package have word vectors of this name. To install heedful-en, in a clone "
+            "of Heedful: pip install ./packages/heedful-en"
+        ) from error
 
 
 def _packaged(name: str, file: str, root: Path | None) -> Path | None:
