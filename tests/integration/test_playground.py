@@ -113,6 +113,40 @@ def test_two_models_and_pairs(opened: Any) -> None:
     assert page.window.locator(".result .read").count() == 2
 
 
+def test_gates_of_two_models_are_side_by_side(opened: Any) -> None:
+    page = opened()
+    page.window.fill("#first", TEXT)
+    page.answered()
+    page.window.select_option("#other", "two")
+    page.answered(2)
+    titles = page.window.locator(".result svg .head", has_text="gate")
+    left = [box["x"] for box in (titles.nth(k).bounding_box() for k in range(titles.count()))]
+    assert page.window.locator(".result:nth-child(1) svg .head", has_text="gate").count() == 2
+    assert page.window.locator(".result:nth-child(2) svg .head", has_text="gate").count() > 0
+    assert min(left) < 640 < max(left)
+
+
+def test_single_features_of_a_word_by_keyboard_and_by_pointer(opened: Any) -> None:
+    page = opened()
+    page.window.fill("#first", TEXT)
+    page.answered()
+    chosen = page.window.locator(".result h2", has_text="feature by feature")
+    assert chosen.count() == 0
+    page.window.focus("#word")
+    page.window.keyboard.press("ArrowDown")  # the first word of the text
+    page.window.wait_for_selector("text=“the”, feature by feature", timeout=60_000)
+    page.answered()
+    page.window.locator(".result .read .w", has_text="film").click()
+    page.window.wait_for_selector("text=“film”, feature by feature", timeout=60_000)
+    page.answered()
+    assert page.window.input_value("#word") == "film"
+    page.window.fill("#first", "a superb story")
+    page.window.wait_for_selector("text=feature by feature", state="detached", timeout=60_000)
+    page.answered()
+    assert page.window.input_value("#word") == ""
+    assert not page.window.locator("#status.wrong").count()
+
+
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_dark_and_narrow(opened: Any, width: int, scheme: str) -> None:

@@ -12,7 +12,7 @@ from heedful.errors import nearest
 from heedful.serving.bounds import Refused
 from heedful.serving.engine import Request
 
-TEXTS, PAIRS = "texts", "pairs"
+TEXTS, PAIRS, FEATURES_OF = "texts", "pairs", "features_of"
 
 
 @dataclass(frozen=True)
@@ -116,24 +116,26 @@ def read_one(fields: Mapping[str, Any], *, pair: bool) -> Asked:
     """Read the one text or pair that is to be explained.
 
     Args:
-        fields: of the body; "page" asks for the page too.
+        fields: of the body; "page" asks for the page too, "features_of" for single features of a word.
         pair: whether the model takes pairs.
 
     Returns:
-        What is asked, with the option "page".
+        What is asked, with the options "page" and "features_of", which is empty where it is missing.
 
     Raises:
         Refused: with 422, naming the first field that is wrong.
     """
     field = "pair" if pair else "text"
-    refuse_unknown(fields, ("model", field, "page"))
+    refuse_unknown(fields, ("model", field, "page", FEATURES_OF))
     if field not in fields:
         said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'
         wrong(field, f"missing: this model explains {said}.")
     page = fields.get("page", False)
     if not isinstance(page, bool):
         wrong("page", f"expected true or false, got {_kind(page)}.")
-    return Asked([(_pair if pair else _text)(fields[field], field)], field, {"page": page})
+    word = _text(fields.get(FEATURES_OF, ""), FEATURES_OF)
+    options = {"page": page, FEATURES_OF: word}
+    return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
 
 
 def read_input(fields: Mapping[str, Any], most: int) -> Asked:

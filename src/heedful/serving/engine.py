@@ -9,7 +9,7 @@ import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -127,6 +127,29 @@ class Engine(ABC):
 
         longest, truncate = self._limits
         return load_model(self._copy, max_tokens=longest, truncate=truncate)
+
+    def with_features(self, explanation: Explanation, word: str) -> Explanation:
+        """Add single features of the attention of a word, which takes torch, to an explanation.
+
+        Args:
+            explanation: of this model.
+            word: the word.
+
+        Returns:
+            The explanation with the features.
+
+        Raises:
+            UsageError: if the texts lack the word, the model has no such features, or torch is not installed.
+        """
+        try:
+            from heedful.tasks import SentenceModel
+        except ImportError as error:
+            raise UsageError("single features need torch, which this server does not have") from error
+        with self._one_at_a_time:
+            if not isinstance(self.predictor, SentenceModel):
+                raise UsageError(f"a model of the task {self.task!r} has no single features of a word")
+            found = self.predictor.features_of(word, [view.text for view in explanation.sides])
+        return replace(explanation, features=found)
 
     def vector(self, text: str, numbers: NDArray[np.float32]) -> Vector:
         """Return the vector of a text as it is sent.

@@ -53,7 +53,8 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, Any]:
     texts = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": bounds.texts}
     pairs = {**texts, "items": _PAIR}
     either = {"type": "object", "properties": {"model": model, "texts": texts, "pairs": pairs}}
-    one = {"model": model, "text": _TEXT, "pair": _PAIR, "page": {"type": "boolean", "default": False}}
+    page = {"type": "boolean", "default": False}
+    one = {"model": model, "text": _TEXT, "pair": _PAIR, "page": page, "features_of": _TEXT}
     embedded = {
         "model": model,
         "input": {"oneOf": [_TEXT, texts]},
@@ -65,7 +66,8 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, Any]:
         "/v1/predict": _post("Answer texts, or pairs for a model of pairs.", either, "Answers"),
         "/v1/encode": _post("Turn texts into vectors.", encoded, "Vectors"),
         "/v1/explain": _post(
-            "Show what a model looked at for one text or pair; with page, as a page of HTML too.",
+            "Show what a model looked at for one text or pair; with page, as a page of HTML too; with "
+            "features_of, with single features of a word.",
             {"type": "object", "properties": one},
             "Explained",
         ),

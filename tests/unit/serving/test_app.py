@@ -112,6 +112,21 @@ def test_explanations_are_those_of_the_command(app: InProcess, folders: dict[str
     assert [side["name"] for side in pair["explanation"]["sides"]] == ["premise", "hypothesis"]
 
 
+def test_single_features_of_a_word(app: InProcess) -> None:
+    asked = {"model": "texts", "text": "the film was superb", "page": True}
+    body = app.ask("/v1/explain", {**asked, "features_of": "film"}).json()
+    features = body["explanation"]["features"]
+    assert (features["word"], features["places"]) == ("film", [1])
+    assert "“film”, feature by feature" in body["page"]
+    pair = {"model": "pairs", "pair": ["a film was dull", "the film"], "features_of": "film"}
+    assert app.ask("/v1/explain", pair).json()["explanation"]["features"]["places"] == [1, 1]
+    plain = app.ask("/v1/explain", asked).json()
+    assert plain["explanation"]["features"] is None
+    for wrong in ("story", 3):
+        reply = app.ask("/v1/explain", {**asked, "features_of": wrong})
+        assert (reply.status, reply.field) == (422, "features_of")
+
+
 LONG = " ".join(["film"] * 21)
 WRONG: list[tuple[str, Any, int, str]] = [
     ("/v1/predict", {"model": "texts", "texts": []}, 422, "texts"),
@@ -186,7 +201,7 @@ JUNK = st.recursive(
     max_leaves=8,
 )
 FIELDS = st.sampled_from(
-    ["model", "texts", "pairs", "text", "pair", "input", "page", "encoding_format", "user"]
+    ["model", "texts", "pairs", "text", "pair", "input", "page", "features_of", "encoding_format", "user"]
 )
 PATHS = st.sampled_from(["/v1/predict", "/v1/encode", "/v1/explain", "/v1/embeddings"])
 

@@ -4,7 +4,7 @@
 const PAUSE = 250; // milliseconds without a key before the server is asked
 const at = (id) => document.getElementById(id);
 const form = at("ask"), model = at("model"), other = at("other"), first = at("first"), second = at("second");
-const status = at("status"), results = at("results"), key = at("key");
+const word = at("word"), status = at("status"), results = at("results"), key = at("key");
 let models = [], asking = null, timer = 0;
 
 function say(text, wrong = false) {
@@ -18,7 +18,7 @@ async function call(path, body, signal) {
   const reply = await fetch(path, { method: body ? "POST" : "GET", headers, body: body && JSON.stringify(body), signal });
   const value = await reply.json();
   if (reply.status === 401) at("key-label").hidden = false;
-  if (!reply.ok) throw new Error(value.error.message);
+  if (!reply.ok) throw Object.assign(new Error(value.error.message), { field: value.error.field });
   return value;
 }
 
@@ -67,6 +67,36 @@ function show(name, page) {
   return section;
 }
 
+// Offer the words that were read; the chosen one stays chosen while the text has it.
+function offer(replies) {
+  const words = new Set(replies.flatMap((reply) => reply.explanation.sides.flatMap((side) => side.words)));
+  const before = words.has(word.value) ? word.value : "";
+  word.replaceChildren(option("no word", ""), ...[...words].map((each) => option(each)));
+  word.value = before;
+  at("word-label").hidden = words.size === 0;
+}
+
+// Show single features of a word that is clicked in a text; the list of words does the same by keyboard.
+function choose(event) {
+  const clicked = event.target.closest?.(".read .w");
+  if (!clicked || ![...word.options].some((each) => each.value === clicked.textContent)) return;
+  word.value = word.value === clicked.textContent ? "" : clicked.textContent;
+  ask();
+}
+
+// What has no features, or no longer has the word, is explained without them, and the reason is told.
+async function explain(name, what, signal, told) {
+  const body = { model: name, ...what, page: true };
+  if (!word.value) return call("v1/explain", body, signal);
+  try {
+    return await call("v1/explain", { ...body, features_of: word.value }, signal);
+  } catch (error) {
+    if (error.field !== "features_of") throw error;
+    told.push(`${name}: ${error.message}`);
+    return call("v1/explain", body, signal);
+  }
+}
+
 async function ask() {
   clearTimeout(timer);
   asking?.abort();
@@ -79,11 +109,14 @@ async function ask() {
   say("Asking …");
   try {
     const what = texts.length > 1 ? { pair: texts } : { text: texts[0] };
-    const replies = await Promise.all(names.map((name) => call("v1/explain", { model: name, ...what, page: true }, own.signal)));
+    const told = [];
+    if (word.value && !texts.some((text) => text.toLowerCase().includes(word.value.toLowerCase()))) word.value = "";
+    const replies = await Promise.all(names.map((name) => explain(name, what, own.signal, told)));
+    offer(replies);
     results.replaceChildren(...replies.map((reply) => show(reply.model, reply.page)));
     results.classList.toggle("two", names.length > 1);
     const said = [...results.querySelectorAll("h3.answer")].map((each) => each.textContent.replace(/(\d+%)$/, " $1"));
-    say(names.map((name, place) => `${name}: ${said[place]}`).join("; "));
+    say([...names.map((name, place) => `${name}: ${said[place]}`), ...told].join("; "));
   } catch (error) {
     if (own.signal.aborted) return;
     say(error instanceof TypeError ? "The server cannot be reached." : error.message, true);
@@ -111,4 +144,6 @@ for (const box of [first, second]) {
 key.addEventListener("change", start);
 model.addEventListener("change", () => { arrange(); ask(); });
 other.addEventListener("change", ask);
+word.addEventListener("change", ask);
+results.addEventListener("click", choose);
 start();
