@@ -32,10 +32,17 @@ JSON = {"content-type": "application/json"}
 
 
 def save_model(
-    folder: Path, *, seed: int = 0, task: str = "text", encoder: str = "disan", **text: Any
+    folder: Path,
+    *,
+    seed: int = 0,
+    task: str = "text",
+    encoder: str = "disan",
+    options: Any = None,
+    **text: Any,
 ) -> Path:
     """Save a small network with random weights."""
-    model = ModelConfig(task=task, encoder=encoder, width=24, hidden=16, outputs=3)
+    more = {"encoder_options": options or {}}
+    model = ModelConfig(task=task, encoder=encoder, width=24, hidden=16, outputs=3, **more)
     torch.manual_seed(seed)
     network = build_network(model, torch.randn(len(WORDS) + 2, 24))
     labels = () if task == "relatedness" else ("no", "some", "yes")

@@ -156,6 +156,8 @@ class PolicyRecord:
         baseline: moving average of the reward, [1], to be trained by the loss; None for none.
         encoder_learns: whether the loss trains everything but the policy.
         policy_learns: whether the loss trains the policy.
+        chances: probability of each token to be chosen as a query and as a key, [B, L, 2], without gradient; 0 at
+            padding. None where the policy did not act, or sentences of several lengths were put together.
     """
 
     log_prob: Tensor
@@ -165,6 +167,7 @@ class PolicyRecord:
     baseline: Tensor | None
     encoder_learns: bool
     policy_learns: bool
+    chances: Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -350,6 +350,11 @@ def test_explain_compares_two_models(trained, tmp_path: Path) -> None:
         assert (result.code, said in result.err) == (2, True), result.err
 
 
+def test_explain_shows_no_policy_where_there_is_none(trained) -> None:
+    result = tiny.run("explain", trained.runs / "text", "--text", "This superb film .", "--policy")
+    assert (result.code, "model.encoder=mdman" in result.err) == (2, True), result.err
+
+
 def test_explain_takes_one_request(trained) -> None:
     result = tiny.run("explain", trained.runs / "text", "--text", "a", "--text", "b")
     assert (result.code, result.err) == (2, "heedful: explain takes one request at a time; got 2\n")

@@ -27,12 +27,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_model(root / "one")
     save_model(root / "two", seed=1, encoder="mtsa")
     save_model(root / "pairs", task="pair")
+    save_model(root / "open", encoder="mdman", options={"encoder_steps": 0})
     return root
 
 
 @pytest.fixture(scope="module")
 def running(folder: Path) -> Iterator[Server]:
-    with server(folder / "one", folder / "two", folder / "pairs") as found:
+    with server(folder / "one", folder / "two", folder / "pairs", folder / "open") as found:
         yield found
 
 
@@ -145,6 +146,20 @@ def test_single_features_of_a_word_by_keyboard_and_by_pointer(opened: Any) -> No
     page.answered()
     assert page.window.input_value("#word") == ""
     assert not page.window.locator("#status.wrong").count()
+
+
+def test_steps_of_a_policy_are_shown_where_there_is_one(opened: Any) -> None:
+    page = opened()
+    page.window.fill("#first", TEXT)
+    page.answered()
+    assert page.window.is_hidden("#policy-label")
+    page.window.select_option("#model", "open")
+    page.window.wait_for_selector("#policy-label:not([hidden])", timeout=60_000)
+    page.window.focus("#policy")
+    page.window.keyboard.press("Space")
+    page.window.wait_for_selector("text=How the policy opened the masks", timeout=60_000)
+    page.answered()
+    assert page.window.locator("h3", has_text="Final backward mask").count() == 1
 
 
 @pytest.mark.parametrize("width", [320, 1280])

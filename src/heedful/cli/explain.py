@@ -58,6 +58,11 @@ if TYPE_CHECKING:
 @input_options
 @reading_options
 @click.option(
+    "--policy",
+    is_flag=True,
+    help="For MDMAN: also show step by step how the policy opened the masks, with its probabilities. Needs torch.",
+)
+@click.option(
     "--compare",
     type=PATH,
     metavar="MODEL",
@@ -84,6 +89,7 @@ def command(
     features: FeatureOptions,
     input_file: Path | None,
     reading: Reading,
+    policy: bool,
     compare: Path | None,
     html: Path | None,
     figure: tuple[Path, ...],
@@ -102,6 +108,7 @@ def command(
 
     Attention is averaged over its features. --features-of WORD also shows single features of one word, and --beside
     shows the same features in another sentence. --compare explains the input by a second model too.
+    --policy shows how the policy of MDMAN opened the masks.
 
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
@@ -115,7 +122,7 @@ def command(
     if compare is not None and figure:
         raise UsageError("--figure draws one model; write --html PAGE for two, or leave --compare out")
     asked = MethodOptions(method, samples, seed, word)
-    how = Explaining(asked, features, {"predicates": predicates}, max_tokens, truncate)
+    how = Explaining(asked, features, policy, {"predicates": predicates}, max_tokens, truncate)
     opened = how.opened(model)
     corpus = gather(opened.asked(texts, (premise, hypothesis), input_file, reading))
     if compare is not None:

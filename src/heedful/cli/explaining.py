@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from heedful.errors import UsageError
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
     from heedful.explain import Explanation
+    from heedful.tasks import AnyModel
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Explaining:
     Attributes:
         asked: the method.
         features: single features of a word.
+        policy: whether the steps of a policy are shown.
         given: options that not every task takes.
         max_tokens: value of ``--max-tokens``.
         truncate: value of ``--truncate``.
@@ -31,6 +33,7 @@ class Explaining:
 
     asked: MethodOptions
     features: FeatureOptions
+    policy: bool
     given: Mapping[str, Any]
     max_tokens: int | None
     truncate: Truncate | None
@@ -59,9 +62,11 @@ class Explaining:
         """
         assert opened.explain is not None  # `opened` sees to it
         explanation = opened.explain(corpus, self.asked)
-        if self.features.word is None:
+        if self.features.word is None and not self.policy:
             return explanation
-        return self.features.added(explanation, open_model(folder, self.max_tokens, self.truncate))
+        model = open_model(folder, self.max_tokens, self.truncate)
+        explanation = self.features.added(explanation, model)
+        return _with_policy(explanation, model) if self.policy else explanation
 
     def compared(self, model: Path, other: Path, opened: Opened, corpus: Corpus) -> dict[str, Explanation]:
         """Explain one example by two models.
@@ -88,3 +93,13 @@ class Explaining:
             )
         first = self.explain(model, opened, corpus)
         return {str(model): first, str(other): self.explain(other, second, corpus)}
+
+
+def _with_policy(explanation: Explanation, model: AnyModel) -> Explanation:
+    from heedful.tasks import SentenceModel, task_of
+
+    if not isinstance(model, SentenceModel):
+        raise UsageError(
+            f"--policy is for models of a text or a pair; this is a model of {task_of(model).noun}"
+        )
+    return replace(explanation, policy=model.policy_of({view.name: view.text for view in explanation.sides}))

@@ -177,6 +177,7 @@ class MaskPolicy(nn.Module):
             baseline=None if self.baseline is None else self.baseline.value,
             encoder_learns=self.phase.encoder_learns or not self.learns,
             policy_learns=self.phase.policy_acts and self.learns,
+            chances=selection.chances,
         )
 
 

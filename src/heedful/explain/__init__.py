@@ -13,6 +13,7 @@ from heedful.explain.from_output import explanation_from
 from heedful.explain.html import render_html, write_html
 from heedful.explain.legends import SYSTEMS, System
 from heedful.explain.methods import METHODS
+from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.side_by_side import render_side_by_side, write_side_by_side
 from heedful.explain.summary import Link, strongest_alignments, strongest_links
 from heedful.explain.text import render_text
@@ -25,6 +26,7 @@ __all__ = [
     "DeletionScore",
     "Explanation",
     "Link",
+    "PolicySteps",
     "SentenceView",
     "System",
     "WordFeatures",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from heedful.errors import DataError, UsageError
 from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
+from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.wide import WideView
 from heedful.explain.word_features import WordFeatures
 from heedful.structures import MapPlace
@@ -148,6 +149,7 @@ class Explanation:
         attribution: what each word contributes, by the method that was asked for; None for attention.
         standing: how the method did on data, in a sentence, if that was measured.
         features: single features of one word, if they were asked for.
+        policy: how a policy opened the masks of each sentence, if that was asked for.
     """
 
     sides: tuple[SentenceView, ...]
@@ -163,6 +165,7 @@ class Explanation:
     attribution: Attribution | None = None
     standing: str = ""
     features: WordFeatures | None = None
+    policy: tuple[PolicySteps, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -229,6 +232,7 @@ class Explanation:
                 wide=None if wide is None else WideView(**wide),
                 attribution=None if attribution is None else Attribution(**attribution),
                 features=None if features is None else WordFeatures(**features),
+                policy=tuple(PolicySteps(**each) for each in rest.pop("policy", ())),
                 **rest,
             )
         except (TypeError, KeyError, AttributeError, ValueError) as error:
@@ -291,7 +295,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, WideView | Attribution | WordFeatures):
+    if isinstance(value, WideView | Attribution | WordFeatures | PolicySteps):
         return value.as_dict()
     if isinstance(value, DeletionScore | MapPlace):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

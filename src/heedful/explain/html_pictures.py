@@ -202,9 +202,9 @@ def panels(figures: Sequence[Drawing]) -> str:
     return f'<div class="panels"{limit}>{"".join(html for html, _ in figures)}</div>'
 
 
-def attention_key() -> str:
-    """Return the legend of the colors of attention weights."""
-    return f'<div class="key">{_SCALE}</div>'
+def attention_key(what: str = "attention weight") -> str:
+    """Return the legend of the colors of attention weights, or of other numbers from 0 to 1."""
+    return f'<div class="key"><span>{what}</span>{scale_bar()}<span>empty: no weight</span></div>'
 
 
 def gate_key() -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from heedful.explain.policy_steps import policy_lines
 from heedful.explain.signed_words import signed_lines
 from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
 from heedful.explain.wide import wide_lines
@@ -50,6 +51,9 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
         lines += ["", pen.bold(title), *rest]
     if explanation.features is not None:
         title, *rest = feature_lines(explanation.features)
+        lines += ["", pen.bold(title), *(shorten(line, width) for line in rest)]
+    for steps in explanation.policy:
+        title, *rest = policy_lines(steps)
         lines += ["", pen.bold(title), *(shorten(line, width) for line in rest)]
     lines += _links(explanation, links, width, pen)
     for view in explanation.sides:

@@ -53,7 +53,7 @@ def shared_policies(batch: SharedBatch, columns: Sequence[PolicyRecord]) -> tupl
     shares = shared_out(batch, [record.share for record in columns])
     chosen = shared_out(batch, [functional.pad(r.chosen, (0, widest - r.chosen.shape[2])) for r in columns])
     return tuple(
-        replace(columns[0], log_prob=log_prob, share=share, chosen=opened)
+        replace(columns[0], log_prob=log_prob, share=share, chosen=opened, chances=None)
         for log_prob, share, opened in zip(log_probs, shares, chosen, strict=True)
     )
 

@@ -29,11 +29,14 @@ class Selection:
         query: tokens selected as queries ("heads"), [B, L] bool; False at padding.
         key: tokens selected as keys ("dependents"), [B, L] bool; False at padding.
         log_prob: log-probability of all actions of a sentence, [B]; the policy's gradient flows through it.
+        chances: probability of each token to be selected as a query and as a key, [B, L, 2], without gradient; 0 at
+            padding. None if nothing was decided by a policy.
     """
 
     query: Tensor
     key: Tensor
     log_prob: Tensor
+    chances: Tensor | None = None
 
 
 class TokenPolicy(nn.Module):
@@ -103,11 +106,13 @@ class MaskSelector(nn.Module):
         mean = x.sum(dim=1, keepdim=True) / valid.sum(dim=1)[:, None, None].clamp(min=1)
         with torch.autocast(x.device.type, enabled=False):
             state = torch.cat([x, mean.expand_as(x), x * mean], dim=-1)
-            query, log_prob = self._act(self.query(state), valid)
+            asked = self.query(state)
+            query, log_prob = self._act(asked, valid)
             if self.key is None:
-                return Selection(query, query, log_prob)
-            key, more = self._act(self.key(state), valid)
-            return Selection(query, key, log_prob + more)
+                return Selection(query, query, log_prob, _chances(asked, asked, valid))
+            offered = self.key(state)
+            key, more = self._act(offered, valid)
+            return Selection(query, key, log_prob + more, _chances(asked, offered, valid))
 
     def _act(self, log_odds: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
         """Take one action a token; return them and the log-probability of all of a sentence."""
@@ -117,6 +122,12 @@ class MaskSelector(nn.Module):
             chosen = log_odds.detach() > 0
         log_prob = functional.logsigmoid(torch.where(chosen, log_odds, -log_odds))
         return chosen & valid, log_prob.masked_fill(~valid, 0).sum(dim=1)
+
+
+def _chances(query: Tensor, key: Tensor, valid: Tensor) -> Tensor:
+    """Turn log-odds, each [B, L], into probabilities without gradient, [B, L, 2]."""
+    chances = torch.sigmoid(torch.stack([query.detach(), key.detach()], dim=-1))
+    return chances.masked_fill(~valid[..., None], 0)
 
 
 @contextmanager

@@ -19,11 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from heedful.errors import UsageError
 from heedful.serving.assets import PAGES, POLICY
 from heedful.serving.batcher import Job, Kind, told
 from heedful.serving.bodies import (
-    FEATURES_OF,
     Asked,
     model_name,
     read_input,
@@ -34,6 +32,7 @@ from heedful.serving.bodies import (
 )
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters
+from heedful.serving.further import with_further
 from heedful.serving.openapi import document
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
@@ -268,13 +267,9 @@ class App:
                 explanation = engine.explain(asked.requests[0])
             except Exception as error:
                 raise told(error, asked.field) from None
-            if word := asked.options[FEATURES_OF]:
-                try:
-                    explanation = engine.with_features(explanation, word)
-                except UsageError as error:
-                    raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, FEATURES_OF, str(error)) from None
             from heedful.explain import render_html
 
+            explanation = with_further(engine, explanation, asked.options)
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page
 

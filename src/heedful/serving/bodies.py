@@ -12,7 +12,7 @@ from heedful.errors import nearest
 from heedful.serving.bounds import Refused
 from heedful.serving.engine import Request
 
-TEXTS, PAIRS, FEATURES_OF = "texts", "pairs", "features_of"
+TEXTS, PAIRS, FEATURES_OF, POLICY_STEPS = "texts", "pairs", "features_of", "policy"
 
 
 @dataclass(frozen=True)
@@ -116,25 +116,26 @@ def read_one(fields: Mapping[str, Any], *, pair: bool) -> Asked:
     """Read the one text or pair that is to be explained.
 
     Args:
-        fields: of the body; "page" asks for the page too, "features_of" for single features of a word.
+        fields: of the body; "page" asks for the page too, "features_of" for single features of a word, "policy" for
+            the steps of a policy.
         pair: whether the model takes pairs.
 
     Returns:
-        What is asked, with the options "page" and "features_of", which is empty where it is missing.
+        What is asked, with the options "page", "policy" and "features_of", which is empty where it is missing.
 
     Raises:
         Refused: with 422, naming the first field that is wrong.
     """
     field = "pair" if pair else "text"
-    refuse_unknown(fields, ("model", field, "page", FEATURES_OF))
+    refuse_unknown(fields, ("model", field, "page", POLICY_STEPS, FEATURES_OF))
     if field not in fields:
         said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'
         wrong(field, f"missing: this model explains {said}.")
-    page = fields.get("page", False)
-    if not isinstance(page, bool):
-        wrong("page", f"expected true or false, got {_kind(page)}.")
+    for name in ("page", POLICY_STEPS):
+        if not isinstance(given := fields.get(name, False), bool):
+            wrong(name, f"expected true or false, got {_kind(given)}.")
     word = _text(fields.get(FEATURES_OF, ""), FEATURES_OF)
-    options = {"page": page, FEATURES_OF: word}
+    options = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | {FEATURES_OF: word}
     return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
 
 

@@ -27,7 +27,7 @@ from heedful.text.tokenize import Tokenizer, tokenizer
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
-    from heedful.tasks import AnyModel
+    from heedful.tasks import AnyModel, SentenceModel
 
 Request = str | tuple[str, str]
 """One text, or (premise, hypothesis)."""
@@ -141,15 +141,35 @@ class Engine(ABC):
         Raises:
             UsageError: if the texts lack the word, the model has no such features, or torch is not installed.
         """
+        with self._one_at_a_time:
+            found = self._of_sentences().features_of(word, [view.text for view in explanation.sides])
+        return replace(explanation, features=found)
+
+    def with_policy(self, explanation: Explanation) -> Explanation:
+        """Add the steps in which a policy opened masks, which takes torch, to an explanation.
+
+        Args:
+            explanation: of this model.
+
+        Returns:
+            The explanation with the steps.
+
+        Raises:
+            UsageError: if the model has no such policy, or torch is not installed.
+        """
+        with self._one_at_a_time:
+            steps = self._of_sentences().policy_of({view.name: view.text for view in explanation.sides})
+        return replace(explanation, policy=steps)
+
+    def _of_sentences(self) -> SentenceModel[Any]:
+        """Return the model as torch computes it, for what the runtime does not record."""
         try:
             from heedful.tasks import SentenceModel
         except ImportError as error:
-            raise UsageError("single features need torch, which this server does not have") from error
-        with self._one_at_a_time:
-            if not isinstance(self.predictor, SentenceModel):
-                raise UsageError(f"a model of the task {self.task!r} has no single features of a word")
-            found = self.predictor.features_of(word, [view.text for view in explanation.sides])
-        return replace(explanation, features=found)
+            raise UsageError("this needs torch, which this server does not have") from error
+        if not isinstance(self.predictor, SentenceModel):
+            raise UsageError(f"a model of the task {self.task!r} has neither single features nor a policy")
+        return self.predictor
 
     def vector(self, text: str, numbers: NDArray[np.float32]) -> Vector:
         """Return the vector of a text as it is sent.

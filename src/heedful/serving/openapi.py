@@ -54,7 +54,7 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, Any]:
     pairs = {**texts, "items": _PAIR}
     either = {"type": "object", "properties": {"model": model, "texts": texts, "pairs": pairs}}
     page = {"type": "boolean", "default": False}
-    one = {"model": model, "text": _TEXT, "pair": _PAIR, "page": page, "features_of": _TEXT}
+    one = {"model": model, "text": _TEXT, "pair": _PAIR, "page": page, "features_of": _TEXT, "policy": page}
     embedded = {
         "model": model,
         "input": {"oneOf": [_TEXT, texts]},
@@ -67,7 +67,7 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, Any]:
         "/v1/encode": _post("Turn texts into vectors.", encoded, "Vectors"),
         "/v1/explain": _post(
             "Show what a model looked at for one text or pair; with page, as a page of HTML too; with "
-            "features_of, with single features of a word.",
+            "features_of, with single features of a word; with policy, with the steps of a policy.",
             {"type": "object", "properties": one},
             "Explained",
         ),

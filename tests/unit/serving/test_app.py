@@ -122,6 +122,8 @@ def test_single_features_of_a_word(app: InProcess) -> None:
     assert app.ask("/v1/explain", pair).json()["explanation"]["features"]["places"] == [1, 1]
     plain = app.ask("/v1/explain", asked).json()
     assert plain["explanation"]["features"] is None
+    assert app.ask("/v1/explain", {**asked, "policy": True}).field == "policy", "DiSAN has none"
+    assert app.ask("/v1/explain", {**asked, "policy": "yes"}).field == "policy"
     for wrong in ("story", 3):
         reply = app.ask("/v1/explain", {**asked, "features_of": wrong})
         assert (reply.status, reply.field) == (422, "features_of")
@@ -201,7 +203,19 @@ JUNK = st.recursive(
     max_leaves=8,
 )
 FIELDS = st.sampled_from(
-    ["model", "texts", "pairs", "text", "pair", "input", "page", "features_of", "encoding_format", "user"]
+    [
+        "model",
+        "texts",
+        "pairs",
+        "text",
+        "pair",
+        "input",
+        "page",
+        "features_of",
+        "policy",
+        "encoding_format",
+        "user",
+    ]
 )
 PATHS = st.sampled_from(["/v1/predict", "/v1/encode", "/v1/explain", "/v1/embeddings"])
 

@@ -4,7 +4,7 @@
 const PAUSE = 250; // milliseconds without a key before the server is asked
 const at = (id) => document.getElementById(id);
 const form = at("ask"), model = at("model"), other = at("other"), first = at("first"), second = at("second");
-const word = at("word"), status = at("status"), results = at("results"), key = at("key");
+const word = at("word"), policy = at("policy"), status = at("status"), results = at("results"), key = at("key");
 let models = [], asking = null, timer = 0;
 
 function say(text, wrong = false) {
@@ -74,6 +74,7 @@ function offer(replies) {
   word.replaceChildren(option("no word", ""), ...[...words].map((each) => option(each)));
   word.value = before;
   at("word-label").hidden = words.size === 0;
+  at("policy-label").hidden = !replies.some((reply) => reply.explanation.sides.some((side) => side.chosen));
 }
 
 // Show single features of a word that is clicked in a text; the list of words does the same by keyboard.
@@ -84,16 +85,20 @@ function choose(event) {
   ask();
 }
 
-// What has no features, or no longer has the word, is explained without them, and the reason is told.
+// What a model does not have, such as features of a word that is gone, is left out, and the reason is told.
 async function explain(name, what, signal, told) {
   const body = { model: name, ...what, page: true };
-  if (!word.value) return call("v1/explain", body, signal);
-  try {
-    return await call("v1/explain", { ...body, features_of: word.value }, signal);
-  } catch (error) {
-    if (error.field !== "features_of") throw error;
-    told.push(`${name}: ${error.message}`);
-    return call("v1/explain", body, signal);
+  const more = {};
+  if (word.value) more.features_of = word.value;
+  if (policy.checked && !at("policy-label").hidden) more.policy = true;
+  for (;;) {
+    try {
+      return await call("v1/explain", { ...body, ...more }, signal);
+    } catch (error) {
+      if (!(error.field in more)) throw error;
+      delete more[error.field];
+      told.push(`${name}: ${error.message}`);
+    }
   }
 }
 
@@ -145,5 +150,6 @@ key.addEventListener("change", start);
 model.addEventListener("change", () => { arrange(); ask(); });
 other.addEventListener("change", ask);
 word.addEventListener("change", ask);
+policy.addEventListener("change", ask);
 results.addEventListener("click", choose);
 start();

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ from heedful.tasks.words.text_model import Readings, TextModel
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
+    from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.wide import WideView
     from heedful.explain.word_features import WordFeatures
 
@@ -242,6 +243,23 @@ class SentenceModel(TextModel[A_co]):
         from heedful.tasks.sentences.single_features import read_features
 
         return read_features(self, word, texts, count)
+
+    def policy_of(self, texts: Mapping[str, str]) -> tuple[PolicySteps, ...]:
+        """Show how the policy of an MDMAN model opened the masks of sentences, step by step (MDMAN, Figure 2).
+
+        Args:
+            texts: sentences by their names.
+
+        Returns:
+            The probabilities, choices and masks of each sentence; ``replace(explanation, policy=...)`` adds them to an
+            explanation and its page.
+
+        Raises:
+            UsageError: if the model has no such policy, or the policy does not act yet.
+        """
+        from heedful.tasks.sentences.mask_policy import read_policy
+
+        return read_policy(self, texts)
 
 
 class ScoreModel(SentenceModel[Answer]):
