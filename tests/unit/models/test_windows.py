@@ -102,7 +102,7 @@ def test_four_thousand_words_are_answered_and_explained(folder: Path) -> None:
 
 
 def test_exports_and_other_tasks_refuse_windows_in_one_line(folder: Path) -> None:
-    refused = tiny.run("export", folder / "run", "--int8", folder / "small")
+    refused = tiny.run("export", folder / "run", "--onnx", folder / "model.onnx")
     assert (refused.code != 0, refused.err.count("\n"), "window" in refused.err) == (True, 1, True)
     for settings in (["model.encoder=mdman"], ["text.parser=builtin"]):
         changes = [f"--set={each}" for each in ("data.truncate=window", "data.train=train.csv", *settings)]

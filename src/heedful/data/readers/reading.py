@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from heedful.data.examples import Corpus
 from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
 from heedful.errors import UsageError, nearest
 from heedful.text.limits import LINE
+
+if TYPE_CHECKING:
+    from heedful.data.examples import Corpus
 
 ROLES = ("text", "premise", "hypothesis", "label", "score", "group")
 """What a column can be; all but the last are also settings, such as ``data.text``."""
