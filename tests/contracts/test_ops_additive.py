@@ -98,8 +98,8 @@ def check(compute: Callable, inputs: Inputs, valid: Tensor, visible: Visible) ->
     all instruction sets, the root mean square used up to 0.30 of it and the largest 1.57 (a gradient of values at 257
     tokens, pairwise; the linear form 1.16, portable, a gradient of queries): the largest of thousands of sums strays
     further than plain torch's own by luck, so its allowance is wider.
-    The mean over up to 72 numbers, a single token, is judged by the largest alone: where the gradient is exactly zero, that
-    mean used up to 0.79 of the slack on a processor whose estimate of a reciprocal rounds otherwise.
+    Up to 72 numbers, a single token, are judged by the largest alone: where the gradient is exactly zero, their root
+    mean square used up to 0.79 of the slack on a processor whose estimate of a reciprocal rounds otherwise.
     """
     exact = results(additive_reference, inputs, valid, visible, torch.float64)
     plain = results(additive_reference, inputs, valid, visible, torch.float32)
