@@ -92,13 +92,17 @@ def _machine() -> str:
 
 
 def _start(process: int) -> int:
-    """Return when a process started, in ticks since the machine did; 0 where the system does not tell."""
+    """Return when a process started, in ticks since the machine did; 0 where the system does not tell, -1 if it is over.
+
+    A process that was killed and that nobody has waited for is over, though it still has its number.
+    """
     try:
         # The second field is the program's name in parentheses, which may hold anything.
         fields = (
             Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
         )
-        return int(fields.split()[19])
+        state, *rest = fields.split()
+        return -1 if state in ("Z", "X") else int(rest[18])
     except (OSError, IndexError, ValueError):
         return 0
 

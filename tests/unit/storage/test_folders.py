@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -265,3 +266,19 @@ def test_the_first_plain_message_wins(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{tmp_path / 'a'}: cannot write: Permission denied")
     with pytest.raises(KeyError), told_plainly(tmp_path):
         raise KeyError("not about files")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_killed_process_that_nobody_has_waited_for_is_dead() -> None:
+    code = (
+        "from heedful.storage.writing import token; print(token(), flush=True); import time; time.sleep(60)"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    name = f"x-{child.stdout.readline().strip()}-y"
+    assert writing.is_dead(name) is False
+    os.kill(child.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it is over, and still has its number
+    assert writing.is_dead(name) is True
+    child.wait()
+    child.stdout.close()
