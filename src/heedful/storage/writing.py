@@ -92,7 +92,7 @@ def _machine() -> str:
 
 
 def _start(process: int) -> int:
-    """Return when a process started, in ticks since the machine did; 0 where the system does not tell, -1 if it is over.
+    """Return when a process started, in ticks since the machine did; 0 if the system does not tell, -1 if it is over.
 
     A process that was killed and that nobody has waited for is over, though it still has its number.
     """
