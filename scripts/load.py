@@ -27,9 +27,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runtime_times import random_model, texts_of
+import numpy as np
 
 from heedful.runtime import load
+from heedful.workshop.bench.runtime_speed import random_model
 
 CLIENTS, MANY, WORDS = 64, 1_000, 20
 FASTAPI = """from fastapi import FastAPI
@@ -269,8 +270,9 @@ def main() -> None:
     )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        folder = options.model or random_model(Path(place) / "model")
-        texts = texts_of(load(folder).asking.vocabulary, MANY, WORDS)
+        folder = options.model or random_model("text", Path(place) / "model")
+        known, generator = load(folder).asking.vocabulary.trainable, np.random.default_rng(0)
+        texts = [" ".join(generator.choice(known, WORDS)) for _ in range(MANY)]
         base = offline(folder, texts)
         print(
             f"runtime without a server: {base[0]:,.0f} texts/s of {WORDS} words, one alone {base[1]:.2f} ms,"

@@ -126,7 +126,7 @@ def _measured(folder: Path, rounds: tuple[int, int, int], say: Say) -> Iterator[
     pairs = list(zip(texts[:BATCH], texts[BATCH:], strict=True))
     asked: dict[str, Sequence[Text]] = {"text": texts[:BATCH], "pair": pairs}
     for task, requests in asked.items():
-        path, small = _saved(task, folder / task), folder / f"{task}-int8"
+        path, small = random_model(task, folder / task), folder / f"{task}-int8"
         export_folder(load_model_folder(path), described(load_model(path).network), small, "int8")
         say(f"one {task}")
         yield from _rows(
@@ -151,7 +151,16 @@ def _ways(path: Path, small: Path, asked: Sequence[Text]) -> dict[str, Callable[
     }
 
 
-def _saved(task: str, path: Path) -> Path:
+def random_model(task: str, path: Path) -> Path:
+    """Save a DiSAN of the default size with random weights and 41,000 word vectors.
+
+    Args:
+        task: "text" or "pair".
+        path: the folder to write.
+
+    Returns:
+        The folder.
+    """
     torch.manual_seed(0)
     words, further = (
         tuple(f"{name}{n}" for n in range(count)) for name, count in (("w", TRAINED), ("x", FROZEN))
