@@ -23,9 +23,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -33,6 +35,7 @@ from heedful.runtime import load
 from heedful.workshop.bench.runtime_speed import random_model
 
 CLIENTS, MANY, WORDS = 64, 1_000, 20
+LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 FASTAPI = """from fastapi import FastAPI
 from pydantic import BaseModel
 import heedful.runtime
@@ -64,7 +67,8 @@ class Load:
     Attributes:
         throughput: texts a second with 64 clients that each wait for an answer.
         milliseconds: of each request at half of that rate, from the moment at which it was due.
-        processor: milliseconds of processor time a request, with 64 clients.
+        processor: milliseconds of the server's processor time a request, with 64 clients.
+        clients: milliseconds of theirs.
         megabytes: resident memory after the first tenth of the requests, and after the last.
         requests: sent in all.
         failed: of them without an answer of status 200.
@@ -73,98 +77,155 @@ class Load:
     throughput: float
     milliseconds: Sequence[float]
     processor: float
+    clients: float
     megabytes: tuple[float, float]
     requests: int
     failed: int
 
 
-class Client:
-    """A connection that is used again; counts what was not answered."""
+class Client(asyncio.Protocol):
+    """A connection that is used again; counts what was not answered.
+
+    It calls back with each answer and makes no task for it: the clients share the cores with the server, and what they
+    take is missing there.
+
+    Args:
+        answered: what is called with the client and the body of each answer.
+    """
 
     failed = 0
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, answered: Callable[[Client, bytes], None]) -> None:
+        self._answered, self._received, self._end = answered, bytearray(), 0
 
-    async def __aenter__(self) -> Client:
-        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        return self
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep what is written to."""
+        self.transport = cast(asyncio.Transport, transport)
 
-    async def __aexit__(self, *_: object) -> None:
-        self.writer.close()
-        with contextlib.suppress(OSError):
-            await self.writer.wait_closed()
-
-    async def ask(self, text: str, accept: str = "*/*") -> bytes:
-        """Ask about one text and return the body of the answer."""
-        body = json.dumps({"texts": [text]}).encode()
-        self.writer.write(
-            b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: "
-            + f"{accept}\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-            + body
-        )
-        head = await self.reader.readuntil(b"\r\n\r\n")
-        length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-        assert length is not None
-        answer = await self.reader.readexactly(int(length[1]))
-        Client.failed += not head.startswith(b"HTTP/1.1 200")
-        return answer
+    def data_received(self, data: bytes) -> None:
+        """Collect an answer, and call back once it is whole."""
+        received = self._received
+        received += data
+        if not self._end:
+            head = received.find(b"\r\n\r\n")
+            if head < 0:
+                return
+            length = LENGTH.search(received, 0, head)
+            assert length is not None
+            self._head, self._end = head + 4, head + 4 + int(length[1])
+        if len(received) >= self._end:
+            Client.failed += not received.startswith(b"HTTP/1.1 200")
+            body = bytes(received[self._head : self._end])
+            self._received, self._end = bytearray(), 0
+            self._answered(self, body)
 
 
-async def in_turn(port: int, texts: Sequence[str], clients: int) -> float:
-    """Let clients ask until every text is answered; return the seconds."""
-    waiting = iter(texts)
-
-    async def one() -> None:
-        async with Client(port) as client:
-            for text in waiting:
-                await client.ask(text)
-
-    started = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(clients)))
-    return time.perf_counter() - started
+def request_of(text: str, accept: str = "*/*") -> bytes:
+    """Return a request about one text, as it is sent."""
+    body = json.dumps({"texts": [text]}).encode()
+    head = (
+        "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Accept: {accept}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
 
 
-async def at_a_rate(port: int, texts: Sequence[str], rate: float) -> list[float]:
-    """Send a request whenever one is due, whatever the earlier ones do; return the milliseconds of each."""
-    found, idle = list[float](), asyncio.Queue[Client]()
-    async with contextlib.AsyncExitStack() as stack:
-        for _ in range(4 * CLIENTS):
-            idle.put_nowait(await stack.enter_async_context(Client(port)))
+@contextlib.asynccontextmanager
+async def connected(
+    port: int, count: int, answered: Callable[[Client, bytes], None]
+) -> AsyncIterator[list[Client]]:
+    """Open so many connections."""
+    loop, clients = asyncio.get_running_loop(), list[Client]()
+    try:
+        for _ in range(count):
+            _, client = await loop.create_connection(lambda: Client(answered), "127.0.0.1", port)
+            clients.append(client)
+        yield clients
+    finally:
+        for client in clients:
+            client.transport.close()
+
+
+async def in_turn(port: int, requests: Sequence[bytes], clients: int) -> float:
+    """Let clients ask until every request is answered; return the seconds."""
+    waiting, left = iter(requests), len(requests)
+    done = asyncio.get_running_loop().create_future()
+
+    def ask_again(client: Client, _: bytes) -> None:
+        nonlocal left
+        left -= 1
+        if request := next(waiting, None):
+            client.transport.write(request)
+        elif not left:
+            done.set_result(None)
+
+    async with connected(port, clients, ask_again) as asking:
         started = time.perf_counter()
+        for client, request in zip(asking, waiting, strict=False):
+            client.transport.write(request)
+        await done
+        return time.perf_counter() - started
 
-        async def one(number: int, text: str) -> None:
-            client = await idle.get()
-            await client.ask(text)
-            found.append(1e3 * (time.perf_counter() - started - number / rate))
-            idle.put_nowait(client)
 
-        async with asyncio.TaskGroup() as group:
-            for number, text in enumerate(texts):
-                await asyncio.sleep(max(0.0, started + number / rate - time.perf_counter()))
-                group.create_task(one(number, text))
+async def at_a_rate(port: int, requests: Sequence[bytes], rate: float) -> list[float]:
+    """Send a request whenever one is due, whatever the earlier ones do; return the milliseconds of each."""
+    found, asked_at = list[float](), dict[Client, float]()
+    late, done = deque[tuple[float, bytes]](), asyncio.get_running_loop().create_future()
+
+    def note(client: Client, _: bytes) -> None:
+        found.append(1e3 * (time.perf_counter() - asked_at.pop(client)))
+        if late:
+            send(client, *late.popleft())
+        else:
+            idle.append(client)
+            if len(found) == len(requests):
+                done.set_result(None)
+
+    def send(client: Client, due: float, request: bytes) -> None:
+        asked_at[client] = due
+        client.transport.write(request)
+
+    async with connected(port, 4 * CLIENTS, note) as asking:
+        idle, started = deque(asking), time.perf_counter()
+        for number, request in enumerate(requests):
+            due = started + number / rate
+            if due > time.perf_counter():
+                await asyncio.sleep(due - time.perf_counter())
+            if idle:
+                send(idle.popleft(), due, request)
+            else:
+                late.append((due, request))
+        await done
     return found
 
 
 async def all_at_once(port: int, texts: Sequence[str]) -> list[bytes]:
     """Ask about every text on a connection of its own at the same time."""
+    answers = dict[Client, bytes]()
+    done = asyncio.get_running_loop().create_future()
 
-    async def one(text: str) -> bytes:
-        async with Client(port) as client:
-            return await client.ask(text, "application/x-ndjson")
+    def keep(client: Client, body: bytes) -> None:
+        answers[client] = body
+        if len(answers) == len(texts):
+            done.set_result(None)
 
-    return await asyncio.gather(*(one(text) for text in texts))
+    async with connected(port, len(texts), keep) as asking:
+        for client, text in zip(asking, texts, strict=True):
+            client.transport.write(request_of(text, "application/x-ndjson"))
+        await done
+        return [answers[client] for client in asking]
 
 
 async def under_load(port: int, pid: int, texts: Sequence[str], requests: int) -> Load:
     """Measure a server."""
     Client.failed = 0
-    await in_turn(port, texts[:200], CLIENTS)
+    asked = [request_of(text) for text in texts]
+    await in_turn(port, asked[:200], CLIENTS)
     part = max(1_000, requests // 10)
-    repeated = [texts[number % len(texts)] for number in range(part)]
-    used = seconds(pid)
+    repeated = [asked[number % len(asked)] for number in range(part)]
+    used, own = seconds(pid), time.process_time()
     throughput = part / await in_turn(port, repeated, CLIENTS)
-    processor = 1e3 * (seconds(pid) - used) / part
+    processor, clients = 1e3 * (seconds(pid) - used) / part, 1e3 * (time.process_time() - own) / part
     first, sent = megabytes(pid), 200 + part
     half = repeated[: min(part, 5_000)]
     milliseconds = await at_a_rate(port, half, throughput / 2)
@@ -172,7 +233,8 @@ async def under_load(port: int, pid: int, texts: Sequence[str], requests: int) -
     while sent < requests:
         await in_turn(port, repeated, CLIENTS)
         sent += part
-    return Load(throughput, milliseconds, processor, (first, megabytes(pid)), sent, Client.failed)
+    memory = (first, megabytes(pid))
+    return Load(throughput, milliseconds, processor, clients, memory, sent, Client.failed)
 
 
 def megabytes(pid: int) -> float:
@@ -247,6 +309,7 @@ def row(name: str, load: Load, base: tuple[float, float, float]) -> str:
         f"{p99:.1f}",
         f"{p99 - alone:.1f}",
         f"{load.processor:.2f}",
+        f"{load.clients:.2f}",
         f"{load.megabytes[0]:.0f}",
         f"{load.megabytes[1]:.0f}",
         f"{load.requests:,}",
@@ -257,6 +320,7 @@ def row(name: str, load: Load, base: tuple[float, float, float]) -> str:
 
 HEAD = (
     "| server | texts/s | of offline | median ms at half load | p99 ms | p99 above the model | processor ms | "
+    "of the clients | "
     "MB after a tenth | MB at the end | requests | failed |"
 )
 

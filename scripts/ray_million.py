@@ -11,54 +11,17 @@ It trains a tiny model first; nothing leaves this machine.
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from stream_memory import sentences, train
+
 import heedful
-
-GOOD, BAD = ("lovely", "fine", "superb", "warm"), ("dull", "awful", "grim", "sour")
-NOUNS = ("film", "story", "meal", "song", "garden", "room", "journey", "letter")
-
-
-def sentences() -> list[tuple[str, str]]:
-    """Return invented reviews and their labels."""
-    words = [(word, "good") for word in GOOD] + [(word, "bad") for word in BAD]
-    return [(f"The {noun} was {word} .", label) for noun, (word, label) in itertools.product(NOUNS, words)]
-
-
-def train(folder: Path) -> Path:
-    """Train a tiny model, and return its folder."""
-    rows = sentences()
-    lines = ["text,label", *(f"{text},{label}" for text, label in rows)]
-    (folder / "train.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    settings = (
-        "model.width=16",
-        "model.hidden=16",
-        "train.epochs=8",
-        "train.optimizer.lr=0.02",
-        "train.device=cpu",
-    )
-    words = [
-        sys.executable,
-        "-m",
-        "heedful",
-        "train",
-        "my-texts",
-        "--out",
-        str(folder / "run"),
-        "--no-baseline",
-        "-q",
-    ]
-    words += ["--data", str(folder), "--set", "data.train=train.csv"]
-    subprocess.run([*words, *(word for one in settings for word in ("--set", one))], check=True)
-    return folder / "run"
 
 
 class Killed(heedful.BatchPredictor):

@@ -28,7 +28,7 @@ class Part:
         file: its file, relative to the data folder; a compressed one is found too.
         read: its reader.
         rows: rows with gold that the file holds, those without text included.
-        options: what the reader is told.
+        options: keyword arguments of the reader.
         beside: further files that the reader opens, relative to the data folder.
     """
 

@@ -1,4 +1,4 @@
-"""What a head of MS-SAN is told about the structure of a sentence: a direction and a distance."""
+"""The structural prior of a head of MS-SAN: a direction and a distance."""
 
 from __future__ import annotations
 

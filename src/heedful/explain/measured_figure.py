@@ -71,7 +71,7 @@ def _paint(axes: Axes, measured: MeasuredMethods, measure: str) -> None:
         means = measured.curve(name, measure)
         values = [mean.value for mean in means]
         errors = [[m.value - m.low for m in means], [m.high - m.value for m in means]]
-        # The places of the methods differ a little, so that their bars can be told apart.
+        # Each method is moved a little sideways, so that the bars do not cover each other.
         places = [k + 0.06 * (number - len(rows) / 2) for k in range(len(FRACTIONS))]
         axes.errorbar(
             places,

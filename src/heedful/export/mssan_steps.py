@@ -36,7 +36,7 @@ def _(encoder: MssanEncoder, record: Recording, x: str) -> str:
 
 
 def _head(prior: Prior, without_parse: str) -> dict[str, object]:
-    """Describe what a head is told; without a parse, which the runtime never has, a tree distance is replaced."""
+    """Describe the prior of a head. The runtime has no parse, so a distance in the tree is replaced."""
     distance = without_parse if prior.distance == "dependency" else prior.distance
     return {"mask": rule(DIRECTIONS[prior.direction]), "distance": distance == "word"}
 

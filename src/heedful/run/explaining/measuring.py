@@ -49,7 +49,7 @@ def measure_explanations(
         limit: at most so many texts are measured, drawn at random; None for all.
         orders: random orders of the words for Shapley values.
         seed: of all random numbers.
-        progress: is told how many texts are done, of how many.
+        progress: called before each text with the number of texts done, and of all.
 
     Returns:
         The measures.
