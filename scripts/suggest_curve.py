@@ -3,9 +3,9 @@
     python scripts/suggest_curve.py --data DIR --columns trec,subj --seeds 1,2,3,4,5 --out runs/suggest
 
 A curve starts from the same random texts for every way of choosing. At each size a new model is trained on the texts
-that are labeled so far (a fifth of them selects the best epoch) and measured on the test split, and it chooses the
+that are labeled so far (a part of them selects the best epoch) and measured on the test split, and it chooses the
 next texts from the rest of the training split. OUT/curves.jsonl gets one line a curve; a curve that stands there is
-not drawn again. The figure is OUT/curve.svg, the table goes to standard output.
+not drawn again. The figure is OUT/curve.svg, the table goes to standard output. Each recipe needs an OUT of its own.
 """
 
 from __future__ import annotations
@@ -33,17 +33,21 @@ WAYS = {
     "entropy, unlike each other": ("entropy", 5),
 }
 """Name to measure and number of candidates, as the options of the command."""
-SETTINGS = {
-    "model.encoder": "embedding",
-    "model.width": 50,
-    "model.hidden": 50,
-    "model.dropout": 0.3,
-    "train.epochs": 15,
-    "train.patience": 0,
-    "train.optimizer.lr": 0.003,
-    "data.dev_fraction": 0.2,
-    "batches.size": 16,
+RECIPES: dict[str, dict[str, object]] = {
+    "my-english-texts": {},
+    "my-texts": {
+        "model.encoder": "embedding",
+        "model.width": 50,
+        "model.hidden": 50,
+        "model.dropout": 0.3,
+        "train.epochs": 15,
+        "train.patience": 0,
+        "train.optimizer.lr": 0.003,
+        "data.dev_fraction": 0.2,
+        "batches.size": 16,
+    },
 }
+"""Recipe to what is changed in it: DiSAN on the word vectors of heedful-en, or the mean of words learned here."""
 
 
 def parts_of(column: str, data: Path) -> tuple[list[Example], list[Example]]:
@@ -55,11 +59,12 @@ def parts_of(column: str, data: Path) -> tuple[list[Example], list[Example]]:
     return plain, [Example(example.texts, example.target) for example in parts["test"].examples]
 
 
-def curve(column: str, way: str, seed: int, data: Path) -> dict[str, object]:
+def curve(recipe: str, column: str, way: str, seed: int, data: Path) -> dict[str, object]:
     """Label, train and choose until the last size; return the accuracies."""
     pool, test = parts_of(column, data)
     labels = tuple(sorted({str(example.target) for example in pool}))
-    config = override(load_config("my-texts"), {**SETTINGS, "data.train": "", "train.seed": seed})
+    settings = {**RECIPES[recipe], "data.train": "", "train.seed": seed}
+    config = override(load_config(recipe), settings)
     by, candidates = WAYS[way]
     labeled = random.Random(seed).sample(pool, SIZES[0])
     accuracies, started = [], time.process_time()
@@ -126,6 +131,7 @@ def main() -> None:
     parser.add_argument("--columns", default="trec,subj", help="Data sets of texts with classes.")
     parser.add_argument("--seeds", default="1,2,3,4,5")
     parser.add_argument("--ways", default=";".join(WAYS), help="Ways of choosing, with ; between them.")
+    parser.add_argument("--recipe", default="my-english-texts", choices=list(RECIPES))
     asked = parser.parse_args()
     kept = asked.out / "curves.jsonl"
     curves = (
@@ -136,7 +142,7 @@ def main() -> None:
             for way in asked.ways.split(";"):
                 if any((one["column"], one["way"], one["seed"]) == (column, way, seed) for one in curves):
                     continue
-                curves.append(curve(column, way, seed, asked.data))
+                curves.append(curve(asked.recipe, column, way, seed, asked.data))
                 write_text(kept, "".join(json.dumps(one) + "\n" for one in curves))
     draw(curves, asked.out / "curve.svg")
     print(table(curves))
