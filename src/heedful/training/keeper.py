@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.errors import UsageError
+from heedful.training.averaging import WeightAverage
 from heedful.training.believing import check_position
 from heedful.training.optim import Optimizers
 from heedful.training.progress import Cost, MetricsLog
@@ -38,6 +40,7 @@ class Keeper:
 
     Attributes:
         seconds_before: time that the run took before it was last resumed.
+        average: of the weights; None where the settings ask for none.
     """
 
     def __init__(
@@ -54,6 +57,8 @@ class Keeper:
         self.log = MetricsLog(home.metrics if home is not None and self.writes else None)
         self.state = TrainState()
         self.best_weights: dict[str, Tensor] = {}
+        decay = settings.weight_average
+        self.average = WeightAverage(network, decay) if decay else None
         self._started, self._saved_at = Cost.now(), time.monotonic()
         self.seconds_before = 0.0
 
@@ -77,6 +82,22 @@ class Keeper:
             check_position(self.state, batches, self.home.checkpoint)
             self._go_on()
         self.log.restore(self.state.step, known=self.state.records)
+
+    def stepped(self) -> None:
+        """Take in the weights after a step."""
+        if self.average is not None:
+            self.average.update(self.state.step)
+
+    def judged(self) -> contextlib.AbstractContextManager[None]:
+        """Let the network have the weights that are evaluated and kept, which are the averages if there are any."""
+        return contextlib.nullcontext() if self.average is None else self.average.in_place()
+
+    def finish(self) -> None:
+        """Give the network the best weights; without an evaluation the averages, or what it has."""
+        if self.best_weights:
+            restore_weights(self.network, self.best_weights)
+        elif self.average is not None:
+            self.average.put()
 
     def record(self, kind: str, **values: Any) -> dict[str, Any]:
         """Write one event with means over the training examples since the last one: the loss, a policy's figures.
@@ -135,6 +156,7 @@ class Keeper:
                 optimizers=self.optimizers,
                 best_weights=self.best_weights,
                 settings=self.settings,
+                averages=self._averages(),
             )
         self._count_time()
         self._saved_at = time.monotonic()
@@ -176,5 +198,12 @@ class Keeper:
 
     def _load(self, home: RunFolder) -> None:
         self.state, self.best_weights = load_state(
-            home.checkpoint, network=self.network, optimizers=self.optimizers, settings=self.settings
+            home.checkpoint,
+            network=self.network,
+            optimizers=self.optimizers,
+            settings=self.settings,
+            averages=self._averages(),
         )
+
+    def _averages(self) -> dict[str, Tensor]:
+        return {} if self.average is None else self.average.tensors

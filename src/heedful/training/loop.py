@@ -18,7 +18,7 @@ from heedful.training.optim import build_optimizer, learning_rate_factor
 from heedful.training.progress import Cost, Reporter, Silent
 from heedful.training.run_folder import RunFolder
 from heedful.training.signals import StopRequest
-from heedful.training.state import StopReason, checkpoint_exists, restore_weights, trainable_weights
+from heedful.training.state import StopReason, checkpoint_exists, trainable_weights
 from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
 from heedful.training.train_settings import TrainSettings
 
@@ -157,8 +157,7 @@ class _Loop:
         finally:
             self.reporter.close()
             self.network.eval()
-        if keeper.best_weights:
-            restore_weights(self.network, keeper.best_weights)
+        keeper.finish()
         state = keeper.state
         history = tuple(record for record in keeper.log.records if record.get("kind") == "evaluation")
         return FitResult(
@@ -205,6 +204,7 @@ class _Loop:
             )
         keeper.optimizers.step()
         state.step += 1
+        keeper.stepped()
         state.epoch, state.position = (state.epoch + 1, 0) if last else (state.epoch, state.position + 1)
         self._count(result, len(rows))
         self.reporter.step(state.step, result.loss)
@@ -239,13 +239,14 @@ class _Loop:
         if self.evaluate is None or not self._evaluation_due():
             return False
         metrics: dict[str, float] = {}
-        with self.keeper.state.aside.counting():
-            if self.fabric.is_global_zero:
-                self.network.eval()
-                with torch.no_grad():
-                    metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
-            metrics = self.fabric.broadcast(metrics)
-        best = self.keeper.consider(metrics)
+        with self.keeper.judged():
+            with self.keeper.state.aside.counting():
+                if self.fabric.is_global_zero:
+                    self.network.eval()
+                    with torch.no_grad():
+                        metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
+                metrics = self.fabric.broadcast(metrics)
+            best = self.keeper.consider(metrics)
         self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._told(), best=best))
         return best
 

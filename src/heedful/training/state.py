@@ -167,12 +167,14 @@ def save_state(
     optimizers: Optimizers,
     best_weights: Mapping[str, Tensor],
     settings: TrainSettings,
+    averages: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write a checkpoint in place of the old one, which stays until the new one is complete.
 
     Raises OutputError if it cannot be written.
     """
     tensors = {f"best/{name}": weight for name, weight in best_weights.items()}
+    tensors |= {f"average/{name}": weight for name, weight in (averages or {}).items()}
     numbers: dict[str, dict[str, Any]] = {}
     tensors |= {f"weights/{name}": tensor for name, tensor in changing_tensors(network).items()}
     for name, parameter in trainable_weights(network).items():
@@ -189,7 +191,12 @@ def save_state(
 
 
 def load_state(
-    path: Path, *, network: nn.Module, optimizers: Optimizers, settings: TrainSettings
+    path: Path,
+    *,
+    network: nn.Module,
+    optimizers: Optimizers,
+    settings: TrainSettings,
+    averages: Mapping[str, Tensor] | None = None,
 ) -> tuple[TrainState, dict[str, Tensor]]:
     """Read a checkpoint into a network and its optimisers.
 
@@ -198,6 +205,7 @@ def load_state(
         network: overwritten with the saved weights.
         optimizers: their state is overwritten.
         settings: of the run that goes on; only its length, device and bookkeeping may differ from the saved ones.
+        averages: averages of the weights, which are overwritten; None for a run without them.
 
     Returns:
         Where the run stands, and the best weights so far.
@@ -214,6 +222,8 @@ def load_state(
     best, weights, here = _below("best/", tensors), _below("weights/", tensors), changing_tensors(network)
     check_tensors(weights, here, "weights/", file)
     check_tensors(best, here if state.best.step >= 0 else {}, "best/", file)
+    averaged = _below("average/", tensors)
+    check_tensors(averaged, averages or {}, "average/", file)
     kept = {
         name: {**_below(f"optimizer/{name}/", tensors), **record.optimizer.get(name, {})}
         for name in trainable_weights(network)
@@ -221,6 +231,8 @@ def load_state(
     for name, parameter in trainable_weights(network).items():
         check_optimizer(name, parameter, kept[name], optimizers, file)
     restore_weights(network, weights)
+    for name, average in (averages or {}).items():
+        average.copy_(averaged[name])
     for name, parameter in trainable_weights(network).items():
         placed = {
             key: _placed(value, parameter) if isinstance(value, Tensor) else value

@@ -80,6 +80,8 @@ class TrainSettings(Settings):
         label_smoothing: share of the target probability that is spread evenly over all classes.
         word_mask: share of the words that are masked in training, drawn anew at every step. A masked word has one
             trained row of its own, which `heedful explain` then reads in the place of a word that it takes away.
+        weight_average: decay of a moving average of the weights, such as 0.99; 0 for none. About ``1 / (1 - decay)`` of
+            the last steps count. The averaged weights are evaluated, selected and saved; a model is no larger for it.
         evaluate_train: whether the training split is measured too, once, with the best weights.
         shards: pieces each batch is cut into, each with its own dropout seed. A multiple of the number of processes;
             one process with the same number of shards takes the same steps.
@@ -111,6 +113,7 @@ class TrainSettings(Settings):
     class_weights: dict[str, Any] = field(default_factory=dict, metadata={"check": _positive})
     label_smoothing: float = ranged(0.0, share)
     word_mask: float = ranged(0.0, share)
+    weight_average: float = ranged(0.0, share)
     evaluate_train: bool = False
     shards: int = ranged(1, at_least(1))
     device: Device = "auto"
