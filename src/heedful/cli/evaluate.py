@@ -97,7 +97,7 @@ def command(
     from heedful.evaluation import METRICS
     from heedful.evaluation.report_figure import WHAT, draw_report
     from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability
-    from heedful.run.evaluate import evaluate_corpus, read_gold
+    from heedful.run.evaluate import evaluate_gold
     from heedful.tasks import task_of
 
     for path in figures:
@@ -106,10 +106,10 @@ def command(
     predictor = open_model(model, max_tokens, truncate, precision)
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
-    corpus = read_gold(predictor, file, split, data, {**reading.as_options(), "references": references})
-    report = evaluate_corpus(predictor, corpus, data)
+    given = {**reading.as_options(), "references": references}
+    report, skipped = evaluate_gold(predictor, file, split, data, given)
     if as_json:
-        print_json({**report.as_dict(), "left_out": dict(corpus.skipped)})
+        print_json({**report.as_dict(), "left_out": dict(skipped)})
     else:
         tables = {render_lengths: by_length, render_reliability: calibration, render_confusion: confusion}
         print_text(
@@ -117,7 +117,7 @@ def command(
         )
     for path in figures:
         click.echo(f"wrote {draw_report(report, path)}", err=True)
-    for reason, count in corpus.skipped.items():
+    for reason, count in skipped.items():
         click.echo(f"rows skipped: {count:,} ({reason})", err=True)
     return _judge(report.figures(), *gate) if gate else ExitCode.OK
 

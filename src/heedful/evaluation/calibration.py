@@ -74,6 +74,76 @@ class Calibration:
         }
 
 
+@dataclass(frozen=True)
+class ConfidenceSums:
+    """What `Reliability` needs of any number of examples; the sums of two parts of a file are added.
+
+    Attributes:
+        count: answers of each of the `BINS`, [BINS].
+        confidence: sum of their confidences, [BINS].
+        right: how many of them are right, [BINS].
+        loss: sum of the negative log-likelihoods of gold.
+    """
+
+    count: NDArray[np.int64]
+    confidence: NDArray[np.float64]
+    right: NDArray[np.int64]
+    loss: float
+
+    def __add__(self, other: ConfidenceSums) -> ConfidenceSums:
+        return ConfidenceSums(
+            self.count + other.count,
+            self.confidence + other.confidence,
+            self.right + other.right,
+            self.loss + other.loss,
+        )
+
+    def reliability(self) -> Reliability:
+        """Return the means and shares that the sums stand for."""
+        bins = tuple(self._bin(int(number)) for number in np.flatnonzero(self.count))
+        gap = sum(part.count * abs(part.accuracy - part.confidence) for part in bins)
+        examples = int(self.count.sum())
+        return Reliability(gap / examples, self.loss / examples, bins)
+
+    def _bin(self, number: int) -> Bin:
+        count = int(self.count[number])
+        confidence, accuracy = float(self.confidence[number]) / count, int(self.right[number]) / count
+        return Bin(number / BINS, (number + 1) / BINS, count, confidence, accuracy)
+
+
+@dataclass(frozen=True)
+class CalibrationSums:
+    """What `Calibration` needs of any number of examples; the sums of two parts of a file are added.
+
+    Attributes:
+        temperature: the model's.
+        before: at temperature 1.
+        after: at the model's temperature.
+    """
+
+    temperature: float
+    before: ConfidenceSums
+    after: ConfidenceSums
+
+    def __add__(self, other: CalibrationSums) -> CalibrationSums:
+        return CalibrationSums(self.temperature, self.before + other.before, self.after + other.after)
+
+    def calibration(self) -> Calibration:
+        """Return the figures that the sums stand for."""
+        return Calibration(self.temperature, self.before.reliability(), self.after.reliability())
+
+
+def calibration_sums(
+    logits: NDArray[np.floating], gold: NDArray[np.int64], temperature: float
+) -> CalibrationSums:
+    """Sum up what `calibration` needs of some examples of many; see there for the arguments."""
+    before = confidence_sums(logits, gold)
+    after = (
+        before if temperature == 1.0 else confidence_sums(np.asarray(logits, np.float64) / temperature, gold)
+    )
+    return CalibrationSums(temperature, before, after)
+
+
 def calibration(logits: NDArray[np.floating], gold: NDArray[np.int64], temperature: float) -> Calibration:
     """Measure how far confidences are to be trusted.
 
@@ -85,9 +155,22 @@ def calibration(logits: NDArray[np.floating], gold: NDArray[np.int64], temperatu
     Returns:
         The figures with and without it.
     """
-    before = reliability(logits, gold)
-    after = before if temperature == 1.0 else reliability(np.asarray(logits, np.float64) / temperature, gold)
-    return Calibration(temperature, before, after)
+    return calibration_sums(logits, gold, temperature).calibration()
+
+
+def confidence_sums(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> ConfidenceSums:
+    """Sum up what `reliability` needs of some examples of many; see there for the arguments."""
+    from scipy.special import log_softmax
+
+    log_probabilities = log_softmax(np.asarray(logits, np.float64), axis=1)
+    confidence, right = np.exp(log_probabilities.max(axis=1)), log_probabilities.argmax(axis=1) == gold
+    place = np.clip(np.ceil(confidence * BINS).astype(int), 1, BINS) - 1
+    return ConfidenceSums(
+        np.bincount(place, minlength=BINS),
+        np.array([confidence[place == number].sum() for number in range(BINS)]),
+        np.bincount(place[right], minlength=BINS),
+        -float(log_probabilities[np.arange(len(gold)), gold].sum()),
+    )
 
 
 def reliability(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> Reliability:
@@ -100,16 +183,7 @@ def reliability(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> Reliab
     Returns:
         The figures.
     """
-    from scipy.special import log_softmax
-
-    log_probabilities = log_softmax(np.asarray(logits, np.float64), axis=1)
-    confidence, right = np.exp(log_probabilities.max(axis=1)), log_probabilities.argmax(axis=1) == gold
-    place = np.clip(np.ceil(confidence * BINS).astype(int), 1, BINS) - 1
-    bins = tuple(
-        _bin(number, confidence[place == number], right[place == number]) for number in np.unique(place)
-    )
-    gap = sum(part.count * abs(part.accuracy - part.confidence) for part in bins)
-    return Reliability(gap / len(gold), -float(log_probabilities[np.arange(len(gold)), gold].mean()), bins)
+    return confidence_sums(logits, gold).reliability()
 
 
 def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> float:
@@ -138,13 +212,3 @@ def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> fl
 
     found = minimize_scalar(loss, bounds=np.log(_BOUNDS), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x))
-
-
-def _bin(number: int, confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> Bin:
-    return Bin(
-        number / BINS,
-        (number + 1) / BINS,
-        len(confidence),
-        float(confidence.mean()),
-        float(right.mean()),
-    )

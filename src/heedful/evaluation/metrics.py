@@ -49,12 +49,15 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def classification_metrics(gold: NDArray[np.int64], predicted: NDArray[np.int64]) -> dict[str, float]:
+def classification_metrics(
+    gold: NDArray[np.int64], predicted: NDArray[np.int64], times: NDArray[np.int64] | None = None
+) -> dict[str, float]:
     """Count accuracy and macro-averaged F1.
 
     Args:
         gold: class numbers, [N], N >= 1.
         predicted: class numbers, [N].
+        times: how often each example counts, [N]; None for once.
 
     Returns:
         "accuracy" and "macro_f1", over the classes that occur in either.
@@ -62,8 +65,8 @@ def classification_metrics(gold: NDArray[np.int64], predicted: NDArray[np.int64]
     from sklearn.metrics import f1_score
 
     return {
-        "accuracy": float(np.mean(gold == predicted)),
-        "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0)),
+        "accuracy": float(np.average(gold == predicted, weights=times)),
+        "macro_f1": float(f1_score(gold, predicted, average="macro", zero_division=0.0, sample_weight=times)),
     }
 
 
@@ -109,8 +112,12 @@ def length_bins(lengths: NDArray[np.int64]) -> list[str]:
     Returns:
         Names, [N].
     """
-    places = np.searchsorted(EDGES, lengths.max(axis=1), side="left")
-    return [NAMES[place] for place in places]
+    return [NAMES[number] for number in length_bin_numbers(lengths)]
+
+
+def length_bin_numbers(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place in `NAMES` of the bin of each example, [N]; see `length_bins`."""
+    return np.searchsorted(EDGES, lengths.max(axis=1), side="left")
 
 
 def number_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:

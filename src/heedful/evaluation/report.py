@@ -19,10 +19,11 @@ from heedful.evaluation.statistics import STATISTICS, Statistic
 
 RESAMPLES = 1_000
 """Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
-_SINGLE_ANSWERS = ("gold", "predicted", "statistics")
+_SINGLE_ANSWERS = ("gold", "predicted", "times", "statistics")
 
 Groups = dict[str, dict[str, float]]
-Measure = Callable[[Any, Any], dict[str, float]]
+Measure = Callable[..., dict[str, float]]
+"""gold [N], predicted [N] and, of counted examples, how often each occurs, [N], to the metrics."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Report:
         calibration: how far confidences are to be trusted; None where an answer has none.
         statistics: the metrics that gold and predicted can be resampled for; not part of `as_dict`.
         signatures: how a metric was counted, by its name, where its counter says so (sacreBLEU).
+        times: how often each row of gold and predicted occurs, [N], where the examples were counted and not kept; None
+            where each row is one example.
     """
 
     count: int
@@ -58,6 +61,7 @@ class Report:
     calibration: Calibration | None = None
     statistics: Mapping[str, Statistic] = field(default_factory=dict, repr=False, compare=False)
     signatures: dict[str, str] = field(default_factory=dict)
+    times: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:
@@ -89,8 +93,8 @@ class Report:
 
     def _interval(self, name: str, statistic: Statistic) -> Interval:
         if name == "accuracy":
-            return accuracy_interval(int(np.sum(self.gold == self.predicted)), self.count)
-        return bootstrap_interval(statistic, self.gold, self.predicted, resamples=RESAMPLES)
+            return accuracy_interval(_sum(self.gold == self.predicted, self.times), self.count)
+        return bootstrap_interval(statistic, self.gold, self.predicted, resamples=RESAMPLES, times=self.times)
 
 
 def evaluate_classes(
@@ -103,6 +107,7 @@ def evaluate_classes(
     calibration: Calibration | None = None,
     seconds: float = 0.0,
     notes: dict[str, int] | None = None,
+    times: NDArray[np.int64] | None = None,
 ) -> Report:
     """Report on predicted classes.
 
@@ -115,6 +120,7 @@ def evaluate_classes(
         calibration: of the probabilities; None where there are none.
         seconds: time the predictions took.
         notes: counts to print below the figures.
+        times: how often each example occurs, [N]; None for once.
 
     Returns:
         The report.
@@ -123,13 +129,14 @@ def evaluate_classes(
 
     numbers = list(range(len(labels)))
     precision, recall, f1, count = precision_recall_fscore_support(
-        gold, predicted, labels=numbers, zero_division=0.0
+        gold, predicted, labels=numbers, zero_division=0.0, sample_weight=times
     )
-    matrix = confusion_matrix(gold, predicted, labels=numbers)
+    matrix = confusion_matrix(gold, predicted, labels=numbers, sample_weight=times)
+    columns = (gold, predicted) if times is None else (gold, predicted, times)
     return Report(
-        len(gold),
-        classification_metrics(gold, predicted),
-        _by_group(gold, predicted, groups, classification_metrics),
+        len(gold) if times is None else int(times.sum()),
+        classification_metrics(*columns),
+        _by_group(columns, groups, classification_metrics),
         {
             name: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(c)}
             for name, p, r, f, c in zip(labels, precision, recall, f1, count, strict=True)
@@ -142,9 +149,10 @@ def evaluate_classes(
         notes or {},
         gold,
         predicted,
-        _by_length(gold, predicted, lengths, classification_metrics),
+        _by_length(columns, lengths, classification_metrics),
         calibration,
         {name: STATISTICS[name] for name in ("accuracy", "macro_f1")},
+        times=times,
     )
 
 
@@ -176,18 +184,21 @@ def evaluate_scores(
     return Report(
         len(gold),
         figures,
-        _by_group(gold, predicted, groups, metrics),
+        _by_group((gold, predicted), groups, metrics),
         seconds=seconds,
         notes=notes or {},
         gold=gold,
         predicted=predicted,
-        by_length=_by_length(gold, predicted, lengths, metrics),
+        by_length=_by_length((gold, predicted), lengths, metrics),
         statistics={name: STATISTICS[name] for name in figures},
     )
 
 
 def figures_by_group(
-    groups: Sequence[str], figures: Callable[[NDArray[np.bool_]], dict[str, float]], count: int
+    groups: Sequence[str],
+    figures: Callable[[NDArray[np.bool_]], dict[str, float]],
+    count: int,
+    times: NDArray[np.int64] | None = None,
 ) -> Groups:
     """Break figures down.
 
@@ -195,6 +206,7 @@ def figures_by_group(
         groups: group of each example, [N]; empty for none.
         figures: computes those of the examples where a mask, [N], is True.
         count: N.
+        times: how often each example occurs, [N]; None for once.
 
     Returns:
         The figures of each group, and its size under "count".
@@ -204,16 +216,24 @@ def figures_by_group(
     names, found = np.asarray(groups), Groups()
     for name in sorted(set(groups)):
         here = names == name
-        found[name or "(none)"] = {**figures(here), "count": int(here.sum())}
+        found[name or "(none)"] = {**figures(here), "count": _sum(here, times)}
     return found
 
 
-def _by_group(gold: Any, predicted: Any, groups: Sequence[str], metrics: Measure) -> Groups:
-    return figures_by_group(groups, lambda here: metrics(gold[here], predicted[here]), len(gold))
+def _by_group(columns: tuple[Any, ...], groups: Sequence[str], metrics: Measure) -> Groups:
+    times = columns[2] if len(columns) > 2 else None
+    return figures_by_group(
+        groups, lambda here: metrics(*(column[here] for column in columns)), len(columns[0]), times
+    )
 
 
-def _by_length(gold: Any, predicted: Any, lengths: NDArray[np.int64] | None, metrics: Measure) -> Groups:
+def _by_length(columns: tuple[Any, ...], lengths: NDArray[np.int64] | None, metrics: Measure) -> Groups:
     if lengths is None or not len(lengths):
         return {}
-    found = _by_group(gold, predicted, length_bins(lengths), metrics)
+    found = _by_group(columns, length_bins(lengths), metrics)
     return {name: found[name] for name in NAMES if name in found}
+
+
+def _sum(here: NDArray[np.bool_], times: NDArray[np.int64] | None) -> int:
+    """Return how many examples a mask, [N], has."""
+    return int(here.sum() if times is None else times[here].sum())

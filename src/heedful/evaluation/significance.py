@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import UsageError, nearest
-from heedful.evaluation.statistics import STATISTICS, Statistic, means, percentiles, resampled, whole
+from heedful.evaluation.statistics import (
+    STATISTICS,
+    Statistic,
+    means,
+    percentiles,
+    resampled,
+    resampled_counts,
+    whole,
+)
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -97,6 +105,7 @@ def bootstrap_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
     level: float = LEVEL,
+    times: ArrayLike | None = None,
 ) -> Interval:
     """Return the percentile bootstrap interval of a metric, examples resampled (Efron and Tibshirani, 1993).
 
@@ -107,6 +116,8 @@ def bootstrap_interval(
         resamples: how many.
         seed: of the resampling.
         level: of confidence.
+        times: how often each example occurs, [N]; None for once. Examples that are counted in this way are drawn by
+            the multinomial distribution of their counts, which is the same bootstrap with other random numbers.
 
     Returns:
         The interval. `accuracy_interval` is the better one for accuracy.
@@ -114,8 +125,12 @@ def bootstrap_interval(
     Raises:
         UsageError: if the two differ in length, or the metric is unknown.
     """
-    statistic, (gold, predicted) = _statistic(metric), _aligned(gold, predicted)
-    (drawn,) = resampled(statistic, gold, [predicted], resamples, seed)
+    statistic = _statistic(metric)
+    gold, predicted = _aligned(gold, predicted, least=2 if times is None else 1)
+    if times is None:
+        (drawn,) = resampled(statistic, gold, [predicted], resamples, seed)
+    else:
+        drawn = resampled_counts(statistic, gold, predicted, np.asarray(times), resamples, seed)
     return Interval(*percentiles(drawn, level), f"percentile bootstrap, {resamples:,} resamples", level)
 
 

@@ -206,6 +206,35 @@ def resampled(
     return [np.concatenate(values) for values in found]
 
 
+def resampled_counts(
+    statistic: Statistic, gold: Values, predicted: Values, times: Values, resamples: int, seed: int
+) -> NDArray[np.float64]:
+    """Return the metric of one system in every resample, from how often each kind of example occurs.
+
+    The counts of the kinds in a resample of N examples are one draw of the multinomial distribution of N over the
+    shares of the kinds. The distribution is that of `resampled`, but nothing is as long as the number of examples.
+
+    Args:
+        statistic: the metric.
+        gold: of each kind, [K].
+        predicted: likewise.
+        times: how often it occurs, [K].
+        resamples: how many.
+        seed: of the draws.
+
+    Returns:
+        The metric of each resample, [resamples].
+    """
+    kinds, kind = np.unique(np.stack([gold, predicted]), axis=1, return_inverse=True)
+    counts = np.bincount(kind.reshape(-1), weights=times)
+    n, random, found = int(counts.sum()), np.random.default_rng(seed), []
+    for start in range(0, resamples, step := max(1, _CELLS // len(counts))):
+        rows = min(step, resamples - start)
+        weights = random.multinomial(n, counts / n, size=rows).astype(np.float64)
+        found.append(statistic(kinds[0], kinds[1], weights))
+    return np.concatenate(found)
+
+
 def percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
     """Return both ends of the interval that holds this share of the values in its middle."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.run.run import report
 from heedful.tasks import AnyModel, refuse_options, task_of
+
+WHOLE = 50_000
+"""Up to so many examples of a file are held and measured together; the report keeps each answer."""
 
 
 def read_gold(
@@ -35,13 +40,10 @@ def read_gold(
         UsageError: unless exactly one of ``file`` and ``split`` is given, or if an option or the data set is not for
             what the model answers.
     """
-    if (file is None) == (split is None):
-        raise UsageError("give either FILE or --on SET:SPLIT")
     task = task_of(model)
-    refuse_options(task, given)
-    if split is None:
-        assert file is not None  # one of the two is given
-        return task.read_gold(model, file, given)
+    if (source := _source(model, file, split, given)) is not None:
+        return task.read_gold(model, source, given)
+    assert split is not None  # one of the two is given
     named = sorted(name for name, value in given.items() if value is not None)
     if named:
         option = f"column {named[0]}=" if named[0] in ROLES else named[0].replace("_", "-")
@@ -51,6 +53,60 @@ def read_gold(
     if task.name != wanted:
         raise UsageError(f"{name} is data for {wanted!r}, and the model answers {task.name!r}")
     return catalogue.load(name, part or "test", catalogue.data_folder(folder))
+
+
+def evaluate_gold(
+    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, Any]
+) -> tuple[Report, Counter[str]]:
+    """Evaluate a model on a file or a known data set; see `read_gold` for the arguments.
+
+    A file of more than `WHOLE` examples is read and measured in blocks where the task can do so, so that the memory
+    does not grow with its classified examples, and little with its scores.
+
+    Returns:
+        The report, and how many rows were skipped, by reason.
+
+    Raises:
+        UsageError: see `read_gold`.
+        DataError: naming the row, if the file is not what it should be.
+    """
+    source = _source(model, file, split, given)
+    if source is None:
+        corpus = read_gold(model, file, split, folder, given)
+        return evaluate_corpus(model, corpus, folder), corpus.skipped
+    task, skipped = task_of(model), Counter[str]()
+
+    def blocks() -> Iterator[Corpus]:
+        for block in task.gold_blocks(model, source, given):
+            skipped.update(block.skipped)
+            if block.examples:
+                yield block
+
+    first, others = _beginning(blocks())
+    if len(first) == 1:
+        return evaluate_corpus(model, first[0], folder), skipped
+    datasets = (task.read(model, block, folder) for block in chain(first, others))
+    return task.measure_blocks(model, datasets), skipped
+
+
+def _beginning(blocks: Iterator[Corpus]) -> tuple[list[Corpus], Iterator[Corpus]]:
+    """Return the first blocks, as one where they are all and have at most `WHOLE` examples, and the others."""
+    first, count = list[Corpus](), 0
+    for block in blocks:
+        first.append(block)
+        count += len(block.examples)
+        if count > WHOLE:
+            return first, blocks
+    examples = [example for block in first for example in block.examples]
+    return [Corpus(examples, source=first[0].source)], blocks
+
+
+def _source(model: AnyModel, file: Path | None, split: str | None, given: Mapping[str, Any]) -> Path | None:
+    """Return the file that is to be read; None if it is a known data set."""
+    if (file is None) == (split is None):
+        raise UsageError("give either FILE or --on SET:SPLIT")
+    refuse_options(task_of(model), given)
+    return file
 
 
 def evaluate_corpus(model: AnyModel, corpus: Corpus, folder: Path | None = None) -> Report:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,6 +21,8 @@ from heedful.data.gold import Targets, class_targets, collect_labels
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError, nearest
 from heedful.evaluation import Report, calibration, evaluate_classes, fit_temperature
+from heedful.evaluation.calibration import CalibrationSums, calibration_sums
+from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
@@ -156,6 +160,35 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             calibration=calibration(logits, gold, model.about.temperature),
             seconds=time.perf_counter() - started,
             notes=notes_of(dataset),
+        )
+
+    def gold_blocks(self, model: Predictor, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
+        """See `Task.gold_blocks`: a block has at most 8,192 examples."""
+        return self.table.gold_blocks(file, given, model.labels, model.about.run)
+
+    def measure_blocks(self, model: Predictor, blocks: Iterable[EncodedDataset]) -> Report:
+        """See `Task.measure_blocks`: what is kept are counts and sums, as many as there are kinds of examples."""
+        cells, notes, seconds = Counter[Cell](), Counter[str](), 0.0
+        sums: CalibrationSums | None = None
+        for dataset in blocks:
+            started = time.perf_counter()
+            logits, _ = model.run(dataset)
+            gold = gold_of(dataset).astype(np.int64)
+            found = calibration_sums(logits, gold, model.about.temperature)
+            sums = found if sums is None else sums + found
+            cells.update(
+                count_cells(
+                    gold, logits.argmax(axis=1), dataset.groups, dataset.group_names, dataset.lengths()
+                )
+            )
+            notes.update(notes_of(dataset))
+            seconds += time.perf_counter() - started
+        return evaluate_cells(
+            cells,
+            model.labels,
+            calibration=None if sums is None else sums.calibration(),
+            seconds=seconds,
+            notes=dict(notes),
         )
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
@@ -326,6 +326,32 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             UsageError: if an option that is needed is missing.
             DataError: naming the row, if the file is not what it should be.
         """
+
+    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
+        """Read a file of examples with gold in blocks, where the task can measure them one after another.
+
+        Args:
+            model: see `read_gold`.
+            file: see `read_gold`.
+            given: see `read_gold`.
+
+        Yields:
+            The examples, in order; by default all at once. The last block also says what was skipped.
+        """
+        yield self.read_gold(model, file, given)
+
+    def measure_blocks(self, model: Model, blocks: Iterable[Dataset]) -> Report:
+        """Compare a model's answers with gold, block after block, and keep only what the report needs.
+
+        Args:
+            model: the model.
+            blocks: the data sets of the blocks that `gold_blocks` gave; each has at least one example.
+
+        Returns:
+            The report, of which the metrics are those that `measure` gives for all examples together.
+        """
+        (dataset,) = blocks  # by default all examples are one block
+        return self.measure(model, dataset)
 
     def request_files(self, model: Model) -> RequestFiles:
         """Return which files of requests a model reads in its own way; by default none."""

@@ -160,8 +160,8 @@ class CorpusBuilder:
     def blocks(self, rows: Iterable[object]) -> Iterator[Corpus]:
         """Yield what was added in blocks, so that a file of any length takes the memory of one.
 
-        Yields up to `BLOCK_ROWS` examples, fewer where their texts are long; the last block also says what was skipped.
-        Raises DataError if there is no example at all.
+        Yields up to `BLOCK_ROWS` examples, fewer where their texts are long; the last block also says what was skipped,
+        and may be empty then. Raises DataError if there is no example at all.
         """
         size = count = taken = 0
         for _ in rows:
@@ -173,6 +173,8 @@ class CorpusBuilder:
                 self._examples, size, count = [], 0, 0
         if self._examples or not taken:
             yield self.build()
+        elif self._skipped:
+            yield Corpus([], self._skipped, self.source)
 
     def build(self) -> Corpus:
         """Return the corpus.

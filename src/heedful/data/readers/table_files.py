@@ -137,6 +137,43 @@ def read_table(
     return builder.build()
 
 
+def labeled_blocks(
+    path: str | Path,
+    *,
+    text: str | None = None,
+    premise: str | None = None,
+    hypothesis: str | None = None,
+    label: str | None = None,
+    score: str | None = None,
+    group: str | None = None,
+    labels: Sequence[str] = (),
+    label_separator: str = "",
+    **how: Any,
+) -> Iterator[Corpus]:
+    """Read the examples of a table with their gold in blocks, empty texts kept; see `read_table`.
+
+    Args:
+        path: the file.
+        text: see `read_table`.
+        premise: likewise.
+        hypothesis: likewise.
+        label: likewise.
+        score: likewise.
+        group: likewise.
+        labels: likewise.
+        label_separator: likewise.
+        **how: further attributes of `heedful.data.readers.reading.Reading`.
+
+    Yields:
+        The examples; see `CorpusBuilder.blocks`.
+    """
+    columns = Columns.named(text, premise, hypothesis, label, score, group)
+    file = find_file(path)
+    builder = CorpusBuilder(file, keep_empty=True)
+    gold = _Gold(builder, columns, tuple(labels), label_separator)
+    yield from builder.blocks(_read(builder, columns, gold, file, Reading({}, **how)))
+
+
 def table_blocks(
     path: str | Path, roles: tuple[str, ...], how: Reading, *, keep_fields: bool = False
 ) -> Iterator[Corpus]:

@@ -1,0 +1,95 @@
+"""Reports on streams of examples, of which only counts are kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.evaluation.calibration import Calibration
+from heedful.evaluation.metrics import EDGES, length_bin_numbers
+from heedful.evaluation.report import Report, evaluate_classes
+
+
+class Cell(NamedTuple):
+    """One kind of example; all figures of classes but the calibration are functions of how often each kind occurs.
+
+    Attributes:
+        gold: class number.
+        predicted: class number.
+        group: its group.
+        length: number of its bin of lengths, see `heedful.evaluation.metrics.NAMES`.
+    """
+
+    gold: int
+    predicted: int
+    group: str
+    length: int
+
+
+def count_cells(
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    groups: NDArray[np.int32],
+    group_names: Sequence[str],
+    lengths: NDArray[np.int64],
+) -> Counter[Cell]:
+    """Count the kinds of some examples; the counts of two parts of a file are added.
+
+    Args:
+        gold: class numbers, [N].
+        predicted: class numbers, [N].
+        groups: place of each example's group in the names, [N].
+        group_names: the names.
+        lengths: tokens of each text, [N, sides].
+
+    Returns:
+        How often each kind occurs.
+    """
+    columns = np.stack([gold, predicted, groups, length_bin_numbers(lengths)])
+    kinds, times = np.unique(columns, axis=1, return_counts=True)
+    return Counter(
+        {
+            Cell(own, other, group_names[group], length): count
+            for (own, other, group, length), count in zip(kinds.T.tolist(), times.tolist(), strict=True)
+        }
+    )
+
+
+def evaluate_cells(
+    cells: Mapping[Cell, int],
+    labels: Sequence[str],
+    *,
+    calibration: Calibration | None = None,
+    seconds: float = 0.0,
+    notes: dict[str, int] | None = None,
+) -> Report:
+    """Report on predicted classes that were counted.
+
+    Args:
+        cells: how often each kind of example occurs, at least one; see `count_cells`.
+        labels: class names in the order of their numbers.
+        calibration: of the probabilities; None where there are none.
+        seconds: time the predictions took.
+        notes: counts to print below the figures.
+
+    Returns:
+        The figures of `heedful.evaluation.evaluate_classes`, which are the same numbers. Its intervals resample the
+        counts, so that they differ by the random numbers alone.
+    """
+    gold, predicted, groups, bins = zip(*sorted(cells), strict=True)
+    longest = np.array([*EDGES, EDGES[-1] + 1])
+    return evaluate_classes(
+        np.array(gold),
+        np.array(predicted),
+        labels,
+        groups=groups if len(set(groups)) > 1 else (),
+        lengths=longest[list(bins)][:, None],
+        calibration=calibration,
+        seconds=seconds,
+        notes=notes,
+        times=np.array([cells[cell] for cell in sorted(cells)]),
+    )
