@@ -7,6 +7,7 @@ largest size of a file is set to the byte by RLIMIT_FSIZE.
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import resource
 import shutil
@@ -128,6 +129,43 @@ def test_no_file_may_grow_larger(name: str, data: Path, tmp_path: Path, tally: T
         limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
         end = command.run(folder, before=limit)
         tally.add(told(goes_on(command, folder, end, expected), f"{name}, files of {size} bytes at most"))
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def stays_whole(command: Command, folder: Path, end: Ended, expected: dict[str, str]) -> Outcome:
+    """Judge `predict --jobs` that met a full disk: what has a final name is whole; then continue it."""
+    found = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.glob("*.csv")}
+    if not found.items() <= expected.items():
+        return Outcome("failed", f"half written: {sorted(found.items() - expected.items())}")
+    return goes_on(command, folder, end, expected)
+
+
+def test_a_full_disk_under_predictions_of_many_files(
+    data: Path, disk: SmallDisk, tmp_path: Path, tally: Tally
+) -> None:
+    """The twelve files have 400 kB; the disk is full before the first, between two of them, or in one of them."""
+    command = small_runs.predict(data)
+    assert command.run(tmp_path / "alone").code == 0
+    expected = command.result(tmp_path / "alone")
+    for free in levels(tally, DISK // 2, 24):
+        disk.leave(free)
+        folder = disk.folder / "predictions"
+        end = command.run(folder)
+        disk.leave(DISK)
+        tally.add(told(stays_whole(command, folder, end, expected), f"predict, {free} bytes free"))
+        disk.clear()
+
+
+def test_no_file_of_predictions_may_grow_larger(data: Path, tmp_path: Path, tally: Tally) -> None:
+    command = small_runs.predict(data)
+    assert command.run(tmp_path / "alone").code == 0
+    expected = command.result(tmp_path / "alone")
+    for size in levels(tally, 48 << 10, 24, least=LINE):
+        folder = tmp_path / f"predictions-{size}"
+        limit = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (size, size))
+        end = command.run(folder, before=limit)
+        outcome = stays_whole(command, folder, end, expected)
+        tally.add(told(outcome, f"predict, files of {size} bytes at most"))
         shutil.rmtree(folder, ignore_errors=True)
 
 

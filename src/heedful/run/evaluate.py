@@ -58,10 +58,16 @@ def read_gold(
 def evaluate_gold(
     model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, Any]
 ) -> tuple[Report, Counter[str]]:
-    """Evaluate a model on a file or a known data set; see `read_gold` for the arguments.
+    """Evaluate a model on a file or a known data set.
 
-    A file of more than `WHOLE` examples is read and measured in blocks where the task can do so, so that the memory
-    does not grow with its classified examples, and little with its scores.
+    A file of more than `WHOLE` examples is read and measured in blocks if the task can do so (`Task.gold_blocks`).
+
+    Args:
+        model: the model.
+        file: see `read_gold`.
+        split: see `read_gold`.
+        folder: the folder of data sets and of the model's parser; None for ``HEEDFUL_DATA``.
+        given: see `read_gold`.
 
     Returns:
         The report, and how many rows were skipped, by reason.
