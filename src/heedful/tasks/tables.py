@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading
-from heedful.data.readers.table_files import labeled_blocks, read_table
+from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import UsageError
 from heedful.tasks.named_files import check_options, one_file_a_part
 from heedful.tasks.task import Files
@@ -102,17 +102,20 @@ class Table:
         Returns:
             The examples, those without words among them.
         """
-        return read_table(file, **self._how(file, given, run), labels=labels, keep_empty=True)
+        how = self._how(file, given, run)
+        columns: dict[str, Any] = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
+        return read_table(
+            file, **columns, group=how.columns.get("group"), labels=labels, keep_empty=True, **how.said()
+        )
 
     def gold_blocks(
         self, file: Path, given: Mapping[str, Any], labels: Sequence[str], run: Mapping[str, Any]
     ) -> Iterator[Corpus]:
         """Read a table of examples with gold in blocks; see `gold_of` for the arguments."""
-        return labeled_blocks(file, **self._how(file, given, run), labels=labels)
+        how = self._how(file, given, run)
+        roles = (*self.texts, self.gold, *(["group"] if "group" in how.columns else ()))
+        return table_blocks(file, roles, how, labels=labels)
 
-    def _how(self, file: Path, given: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the columns and options of a table of examples with gold, as `read_table` takes them."""
+    def _how(self, file: Path, given: Mapping[str, Any], run: Mapping[str, Any]) -> Reading:
         how = Reading.of_options(given).beside(Reading.of_run(run), file)
-        columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
-        separator = {"label_separator": self.separator} if self.separator else {}
-        return {**columns, "group": how.columns.get("group"), **separator, **how.said()}
+        return replace(how, label_separator=self.separator or None) if how.label_separator is None else how

@@ -137,52 +137,22 @@ def read_table(
     return builder.build()
 
 
-def labeled_blocks(
-    path: str | Path,
-    *,
-    text: str | None = None,
-    premise: str | None = None,
-    hypothesis: str | None = None,
-    label: str | None = None,
-    score: str | None = None,
-    group: str | None = None,
-    labels: Sequence[str] = (),
-    label_separator: str = "",
-    **how: Any,
-) -> Iterator[Corpus]:
-    """Read the examples of a table with their gold in blocks, empty texts kept; see `read_table`.
-
-    Args:
-        path: the file.
-        text: see `read_table`.
-        premise: likewise.
-        hypothesis: likewise.
-        label: likewise.
-        score: likewise.
-        group: likewise.
-        labels: likewise.
-        label_separator: likewise.
-        **how: further attributes of `heedful.data.readers.reading.Reading`.
-
-    Yields:
-        The examples; see `CorpusBuilder.blocks`.
-    """
-    columns = Columns.named(text, premise, hypothesis, label, score, group)
-    file = find_file(path)
-    builder = CorpusBuilder(file, keep_empty=True)
-    gold = _Gold(builder, columns, tuple(labels), label_separator)
-    yield from builder.blocks(_read(builder, columns, gold, file, Reading({}, **how)))
-
-
 def table_blocks(
-    path: str | Path, roles: tuple[str, ...], how: Reading, *, keep_fields: bool = False
+    path: str | Path,
+    roles: tuple[str, ...],
+    how: Reading,
+    *,
+    labels: Sequence[str] = (),
+    keep_fields: bool = False,
 ) -> Iterator[Corpus]:
-    """Read the texts of a table in blocks, empty ones kept; see `read_table`.
+    """Read a table in blocks, empty texts kept; see `read_table`.
 
     Args:
         path: the file.
-        roles: ("text",) or ("premise", "hypothesis"); a column that is not named has the name of its role.
+        roles: "text", or "premise" and "hypothesis"; then "label" or "score", and "group", where they are read. A
+            column that is not named has the name of its role.
         how: how the file is read.
+        labels: the class names allowed; empty for any.
         keep_fields: whether the examples keep all fields of their rows.
 
     Yields:
@@ -190,8 +160,10 @@ def table_blocks(
     """
     file = find_file(path)
     builder = CorpusBuilder(file, keep_empty=True, keep_fields=keep_fields)
-    columns = Columns(tuple(how.columns.get(role, role) for role in roles))
-    yield from builder.blocks(_read(builder, columns, _Gold(builder, columns, ()), file, how))
+    gold = {role: how.columns.get(role, role) for role in roles if role in ("label", "score", "group")}
+    columns = Columns(tuple(how.columns.get(role, role) for role in roles if role not in gold), **gold)
+    targets = _Gold(builder, columns, tuple(labels), how.label_separator or "")
+    yield from builder.blocks(_read(builder, columns, targets, file, how))
 
 
 def _read(
