@@ -328,27 +328,16 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """
 
     def gold_blocks(self, model: Model, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
-        """Read a file of examples with gold in blocks, where the task can measure them one after another.
+        """Yield the examples of a file with gold in blocks that `measure_blocks` takes; see `read_gold`.
 
-        Args:
-            model: see `read_gold`.
-            file: see `read_gold`.
-            given: see `read_gold`.
-
-        Yields:
-            The examples, in order; by default all at once. The last block also says what was skipped.
+        By default they are one block. The last block also says what was skipped.
         """
         yield self.read_gold(model, file, given)
 
     def measure_blocks(self, model: Model, blocks: Iterable[Dataset]) -> Report:
-        """Compare a model's answers with gold, block after block, and keep only what the report needs.
+        """Compare a model's answers with gold, block after block, keeping what the report needs; see `measure`.
 
-        Args:
-            model: the model.
-            blocks: the data sets of the blocks that `gold_blocks` gave; each has at least one example.
-
-        Returns:
-            The report, of which the metrics are those that `measure` gives for all examples together.
+        Each block has at least one example. The metrics are those that `measure` gives for all examples together.
         """
         (dataset,) = blocks  # by default all examples are one block
         return self.measure(model, dataset)
