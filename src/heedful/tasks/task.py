@@ -328,9 +328,9 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """
 
     def gold_blocks(self, model: Model, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
-        """Yield the examples of a file with gold in blocks that `measure_blocks` takes; see `read_gold`.
+        """Yield the examples of a file with gold in blocks, the last with what was skipped; by default in one block.
 
-        By default they are one block. The last block also says what was skipped.
+        See `read_gold`.
         """
         yield self.read_gold(model, file, given)
 
@@ -339,8 +339,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
 
         Each block has at least one example. The metrics are those that `measure` gives for all examples together.
         """
-        (dataset,) = blocks  # by default all examples are one block
-        return self.measure(model, dataset)
+        return self.measure(model, *blocks)  # by default one block
 
     def request_files(self, model: Model) -> RequestFiles:
         """Return which files of requests a model reads in its own way; by default none."""
