@@ -1,9 +1,9 @@
 """The server under load on the loopback, beside the same model behind FastAPI as a user would write it.
 
-Run: ``python scripts/load.py [MODEL] [--requests N]``, on an idle Linux machine; while other work runs, only processor
-time and memory are worth reading. MODEL is a text classifier; without one, a DiSAN of the default size with random
-weights and 41,000 word vectors is made. The clients run in this process, the server in another. The FastAPI server is
-left out, and that is said, where FastAPI is not installed.
+Run: ``python scripts/load.py [MODEL] [--requests N] [--workers N]``, on an idle Linux machine; while other work runs,
+only processor time and memory are worth reading. MODEL is a text classifier; without one, a DiSAN of the default size
+with random weights and 41,000 word vectors is made. The clients run in this process, the server in others. The FastAPI
+server is left out, and that is said, where FastAPI is not installed.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ class Load:
     Attributes:
         throughput: texts a second with 64 clients that each wait for an answer.
         milliseconds: of each request at half of that rate, from the moment at which it was due.
-        processor: milliseconds of the server's processor time a request, with 64 clients.
+        processor: milliseconds of the server's processor time a request, with 64 clients; the sum over its workers.
         clients: milliseconds of theirs.
-        megabytes: resident memory after the first tenth of the requests, and after the last.
+        megabytes: resident memory after the first tenth of the requests, and after the last; the sum over workers.
         requests: sent in all.
         failed: of them without an answer of status 200.
     """
@@ -237,15 +237,22 @@ async def under_load(port: int, pid: int, texts: Sequence[str], requests: int) -
     return Load(throughput, milliseconds, processor, clients, memory, sent, Client.failed)
 
 
+def processes(pid: int) -> list[Path]:
+    """Return the folders in /proc of a server and of its workers, if it has any."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [Path("/proc") / number for number in (str(pid), *children)]
+
+
 def megabytes(pid: int) -> float:
-    """Return the resident memory of a process."""
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    """Return the resident memory of a server and its workers; what they share is counted once for each."""
+    pages = sum(int((folder / "statm").read_text().split()[1]) for folder in processes(pid))
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def seconds(pid: int) -> float:
-    """Return the processor time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Return the processor time of a server and its workers."""
+    stats = [(folder / "stat").read_text().rpartition(")")[2].split() for folder in processes(pid)]
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
@@ -332,7 +339,10 @@ def main() -> None:
     parser.add_argument(
         "--requests", type=int, default=10_000, help="requests to each server; 200,000 for the full run"
     )
+    parser.add_argument("--workers", type=int, default=1, help="processes that answer, of each server")
     options = parser.parse_args()
+    workers = ["--workers", str(options.workers)]
+    of_them = f", {options.workers} workers" if options.workers > 1 else ""
     with tempfile.TemporaryDirectory() as place:
         folder = options.model or random_model("text", Path(place) / "model")
         known, generator = load(folder).asking.vocabulary.trainable, np.random.default_rng(0)
@@ -343,11 +353,11 @@ def main() -> None:
         )
         print(f"processor {base[2]:.2f} ms a text\n")
         port = free_port()
-        command = ["heedful", "serve", f"model={folder}", "--port", str(port)]
+        command = ["heedful", "serve", f"model={folder}", "--port", str(port), *workers]
         with served(command, port) as pid:
             wrong = same_bytes(folder, port, texts)
             found = asyncio.run(under_load(port, pid, texts, options.requests))
-        rows = [row("heedful serve", found, base)]
+        rows = [row(f"heedful serve{of_them}", found, base)]
         if importlib.util.find_spec("fastapi"):
             (Path(place) / "peer.py").write_text(FASTAPI.format(folder=str(folder)), encoding="utf-8")
             port = free_port()
@@ -360,10 +370,11 @@ def main() -> None:
                 str(port),
                 "--log-level",
                 "critical",
+                *workers,
             ]
             with served(command, port) as pid:
                 peer = asyncio.run(under_load(port, pid, texts, min(options.requests, 10_000)))
-            rows.append(row("FastAPI, twenty lines", peer, base))
+            rows.append(row(f"FastAPI, twenty lines{of_them}", peer, base))
         print(HEAD, "|---|" + "---:|" * (HEAD.count("|") - 2), *rows, sep="\n")
         print(f"\n{MANY:,} requests at once: {wrong} answers differ from heedful predict")
         if len(rows) == 1:

@@ -207,6 +207,11 @@ class Server:
             assert self._child.stderr is not None
             self._child.stderr.close()
 
+    def workers(self) -> list[int]:
+        """Return the processes of its workers that run."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(number) for number in children if is_worker(int(number))]
+
     def waits_for(self, said: str, seconds: float = 30.0) -> bool:
         """Wait until the log holds something."""
         until = time.monotonic() + seconds
@@ -215,6 +220,13 @@ class Server:
                 return False
             time.sleep(0.02)
         return True
+
+
+def is_worker(pid: int) -> bool:
+    """Whether a process runs and is a worker of a server."""
+    with contextlib.suppress(OSError):
+        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()  # empty once it has ended
+    return False
 
 
 def status_of(client: socket.socket) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 import sys
 from collections import Counter, deque
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from heedful.errors import ExitCode, HeedfulError
 from heedful.machine import threads
-from heedful.machine.child import Failed, end_with_parent
+from heedful.machine.child import Failed, end_with_parent, threads_for_children
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 _SPAWN = multiprocessing.get_context("spawn")
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TRIES = 2
 """How often a task is begun whose process ends without a word, as one does that the system kills for its memory."""
 
@@ -109,7 +107,7 @@ def _hire(
 ) -> None:
     ours, theirs = _SPAWN.Pipe()
     process = _SPAWN.Process(target=_work, args=(theirs, prepare, tuple(arguments)), daemon=True)
-    with _one_thread_for_children():
+    with threads_for_children(1):
         process.start()
     theirs.close()
     busy[ours] = process, number
@@ -127,21 +125,6 @@ def _give(
     busy[connection] = busy[connection][0], number
     with contextlib.suppress(OSError):  # it has just died, which the next look finds
         connection.send(tasks[number])
-
-
-@contextlib.contextmanager
-def _one_thread_for_children() -> Iterator[None]:
-    """Say in the environment that a process is to have one thread: its libraries read that when they are loaded."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def _work(connection: Connection, prepare: Callable[..., Any], arguments: Sequence[object]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from heedful.cli.options import PATH, limit_options, threads_option
+from heedful.cli.output import shown
 from heedful.errors import DataError, MissingExtraError, UsageError
 
 KEY = "HEEDFUL_SERVE_KEY"
@@ -54,9 +55,17 @@ _SHORTEST_KEY = 16
     type=click.FloatRange(min=0.001),
     help="Seconds within which a request is answered. The default is 30.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1_024),
+    default=1,
+    show_default=True,
+    help="Processes that answer on the same port. One process uses little more than one core. Each holds the models in "
+    "memory of its own, and --queue limits each.",
+)
 @limit_options
 @threads_option
-def command(models: tuple[str, ...], host: str, port: int, **options: Any) -> None:
+def command(models: tuple[str, ...], host: str, port: int, workers: int, **options: Any) -> None:
     """Answer requests over HTTP with each MODEL, a folder or NAME=FOLDER, and show a page to try it in.
 
     The requests that wait are answered together, and each answer is the one that 'heedful predict --json' prints. A
@@ -66,41 +75,48 @@ def command(models: tuple[str, ...], host: str, port: int, **options: Any) -> No
     Example: heedful serve runs/trec
     """
     try:
-        from heedful.serving.app import Access, App
-        from heedful.serving.server import listen, run
+        from heedful.serving.app import Access
+        from heedful.serving.server import listen
+        from heedful.serving.service import Answering, Service
     except ImportError as error:
         package = str(error.name).partition(".")[0]
         if package not in ("starlette", "uvicorn", "httptools"):
             raise
         raise MissingExtraError(package, "serve", "the server") from error
     from heedful.serving.bounds import Bounds
-    from heedful.serving.counters import Counters
-    from heedful.serving.shelf import Shelf, named, opener
+    from heedful.serving.shelf import named
 
     asked = {
         name: options[name] for name in ("body", "texts", "queue", "seconds") if options[name] is not None
     }
     bounds, key = Bounds(**asked), _key(options["key_file"])
-    folders, listening, counters = named(models), listen(host, port), Counters()
-    with listening:
-        shelf = Shelf(folders, bounds, counters, opener(options["max_tokens"], options["truncate"]), _say)
-        local = _is_local(host)
-        hosts = frozenset({*options["hosts"], *(("localhost", "127.0.0.1", "::1", host) if local else ())})
-        app = App(shelf, bounds, Access(key, hosts), counters, _say)
-        number = listening.getsockname()[1]
-        shown = f"[{host}]" if ":" in host else host
-        _say(f"serving {', '.join(folders)} at http://{shown}:{number}/ (Ctrl+C ends)")
+    folders, listening, local = named(models), listen(host, port), _is_local(host)
+    names = frozenset({*options["hosts"], *(("localhost", "127.0.0.1", "::1", host) if local else ())})
+    service = Service(folders, bounds, Access(key, names), options["max_tokens"], options["truncate"])
+    number = listening.getsockname()[1]
+
+    def say_where() -> None:
+        name = f"[{host}]" if ":" in host else host
+        many = f" with {workers} workers" if workers > 1 else ""
+        _say(f"serving {', '.join(folders)} at http://{name}:{number}/{many} (Ctrl+C ends)")
         if not local and not key:
             _say(f"anyone who reaches {host} may ask: set {KEY} or --key-file to ask for a key")
-        shelf.watch()
-        code = run(app, listening, _say)
+
+    with listening:
+        if workers == 1:
+            answering = Answering(service, _say)
+            say_where()
+            code = answering.until_ended(listening)
+        else:
+            from heedful.serving.supervisor import Supervisor
+
+            code = Supervisor(service, listening, workers, _say).run(say_where)
     if code:
         raise click.exceptions.Exit(int(code))
-    shelf.close()
 
 
 def _say(line: str) -> None:
-    click.echo(f"heedful serve: {line}", err=True)
+    click.echo(shown(f"heedful serve: {line}"), err=True)  # a worker's stream does not do that by itself
 
 
 def _key(file: Path | None) -> bytes:

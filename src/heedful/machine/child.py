@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import runpy
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
 _SPAWN = multiprocessing.get_context("spawn")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,26 @@ def _be_command(words: Sequence[str]) -> None:
     end_with_parent()
     sys.argv = ["heedful", *words]
     runpy.run_module("heedful", run_name="__main__", alter_sys=True)
+
+
+@contextlib.contextmanager
+def threads_for_children(number: int | None) -> Iterator[None]:
+    """Say in the environment how many threads a process is to have: its libraries read that when they are loaded.
+
+    Args:
+        number: of threads; None leaves the environment as it is.
+    """
+    before = {name: os.environ.get(name) for name in _THREADS}
+    if number is not None:
+        os.environ.update(dict.fromkeys(_THREADS, str(number)))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def end_with_parent() -> None:

@@ -31,10 +31,11 @@ from heedful.serving.bodies import (
     read_texts,
 )
 from heedful.serving.bounds import Bounds, Refused
-from heedful.serving.counters import Counters
+from heedful.serving.counters import Counters, Gauges, resident_bytes
 from heedful.serving.further import with_further
 from heedful.serving.openapi import document
 from heedful.serving.shelf import Served, Shelf
+from heedful.serving.summed_counts import SummedCounts
 from heedful.text.characters import json_line
 
 LINES = "application/x-ndjson"
@@ -75,6 +76,7 @@ class App:
         access: who may ask.
         counters: what is counted.
         say: writes a line to the log.
+        workers: what the other processes of this server count; None where there are no others.
 
     Attributes:
         bounds: as given.
@@ -83,11 +85,18 @@ class App:
     """
 
     def __init__(
-        self, shelf: Shelf, bounds: Bounds, access: Access, counters: Counters, say: Callable[[str], None]
+        self,
+        shelf: Shelf,
+        bounds: Bounds,
+        access: Access,
+        counters: Counters,
+        say: Callable[[str], None],
+        workers: SummedCounts | None = None,
     ) -> None:
         self.bounds, self.draining = bounds, False
         self.connections: Callable[[], int] = lambda: 0
         self._shelf, self._access, self._counters, self._say = shelf, access, counters, say
+        self._workers = workers
         self._explaining, self._explanations = concurrent.futures.ThreadPoolExecutor(1, "explanations"), 0
         self._own_names = {
             name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
@@ -320,10 +329,25 @@ class App:
         return _json({"object": "list", "data": data})
 
     async def _metrics(self, request: Request) -> Response:
-        gauges: dict[tuple[str, str], float] = {("heedful_connections", ""): self.connections()}
+        counters, gauges = self._counters, self._gauges()
+        if self._workers:
+            counters, gauges = self._workers.sums(counters, gauges)
+        return Response(counters.text(gauges), media_type="text/plain; version=0.0.4")
+
+    def leave_counts(self) -> None:
+        """Leave what was counted for the other processes of this server, if there are others."""
+        if self._workers:
+            self._workers.leave(self._counters, self._gauges())
+
+    def _gauges(self) -> Gauges:
+        gauges: dict[tuple[str, str], float] = {
+            ("heedful_connections", ""): self.connections(),
+            ("heedful_workers", ""): 1,
+            ("heedful_resident_bytes", ""): resident_bytes(),
+        }
         for name, served in self._shelf.models.items():
             gauges["heedful_waiting_texts", name] = served.batcher.waiting
-        return Response(self._counters.text(gauges), media_type="text/plain; version=0.0.4")
+        return gauges
 
     async def _openapi(self, request: Request) -> Response:
         return _json(document(self._shelf.names, self.bounds, key=bool(self._access.key)))

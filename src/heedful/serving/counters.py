@@ -25,10 +25,15 @@ _HELP = {
     "heedful_batch_seconds": "Time in which a batch was computed.",
     "heedful_waiting_texts": "Texts that wait for a model.",
     "heedful_connections": "Open connections.",
-    "heedful_resident_bytes": "Memory of the process.",
+    "heedful_workers": "Processes that answer.",
+    "heedful_resident_bytes": "Memory of the processes that answer.",
 }
 
 Labels = tuple[tuple[str, str], ...]
+Gauges = Mapping[tuple[str, str], float]
+"""What stands now, by name and model ("" for the whole server)."""
+Record = dict[str, Any]
+"""All counts as JSON can hold them."""
 
 
 class _Histogram:
@@ -40,6 +45,10 @@ class _Histogram:
     def add(self, value: float) -> None:
         self.counts[bisect_left(self.bounds, value)] += 1
         self.sum += value
+
+    def add_all(self, counts: Sequence[int], total: float) -> None:
+        self.counts = [one + other for one, other in zip(self.counts, counts, strict=True)]
+        self.sum += total
 
 
 class Counters:
@@ -116,11 +125,35 @@ class Counters:
         with self._lock:
             self._counts["heedful_internal_errors_total", ()] += 1
 
-    def text(self, gauges: Mapping[tuple[str, str], float]) -> str:
+    def record(self) -> Record:
+        """Return all counts as they are now, for `add`."""
+        with self._lock:
+            return {
+                "counts": [[name, labels, count] for (name, labels), count in self._counts.items()],
+                "histograms": [
+                    [name, labels, list(each.bounds), list(each.counts), each.sum]
+                    for (name, labels), each in self._histograms.items()
+                ],
+            }
+
+    def add(self, record: Record) -> None:
+        """Add the counts of another process, or of an earlier one.
+
+        Args:
+            record: what `record` returned there, also after a way through JSON.
+        """
+        with self._lock:
+            for name, labels, count in record["counts"]:
+                self._counts[name, _labels(labels)] += count
+            for name, labels, bounds, counts, total in record["histograms"]:
+                key = name, _labels(labels)
+                self._histograms.setdefault(key, _Histogram(bounds)).add_all(counts, total)
+
+    def text(self, gauges: Gauges) -> str:
         """Write everything in the form that Prometheus reads.
 
         Args:
-            gauges: what stands now, by name and model ("" for the whole server).
+            gauges: what stands now.
 
         Returns:
             Lines.
@@ -132,9 +165,8 @@ class Counters:
     def _observe(self, name: str, labels: Labels, bounds: Sequence[float], value: float) -> None:
         self._histograms.setdefault((name, labels), _Histogram(bounds)).add(value)
 
-    def _lines(self, gauges: Mapping[tuple[str, str], float]) -> Iterator[str]:
+    def _lines(self, gauges: Gauges) -> Iterator[str]:
         now = {(name, _of(model) if model else ()): value for (name, model), value in gauges.items()}
-        now["heedful_resident_bytes", ()] = _resident()
         for name, said in _HELP.items():
             counts = {key: value for key, value in self._counts.items() if key[0] == name}
             histograms = {key: value for key, value in self._histograms.items() if key[0] == name}
@@ -165,12 +197,17 @@ def _of(model: str) -> Labels:
     return (("model", model),)
 
 
+def _labels(listed: Sequence[Sequence[str]]) -> Labels:
+    return tuple((name, value) for name, value in listed)
+
+
 def _braced(labels: Labels) -> str:
     inside = ",".join(f'{name}="{value}"' for name, value in labels)  # names of models need no escapes
     return f"{{{inside}}}" if inside else ""
 
 
-def _resident() -> float:
+def resident_bytes() -> float:
+    """Return the memory of this process; 0 where the system does not tell it."""
     try:
         with open("/proc/self/statm", "rb") as stream:
             return float(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -259,6 +259,21 @@ class TorchEngine(Engine):
             return [self.vector(text, self.predictor.encode([text])[0]) for text in texts]
 
 
+def temporary_folder() -> Path:
+    """Make a temporary folder that only this user can read.
+
+    Returns:
+        The folder; whoever asked removes it.
+
+    Raises:
+        OutputError: if it cannot be made.
+    """
+    try:
+        return Path(tempfile.mkdtemp(prefix="heedful-serve-"))
+    except OSError as error:
+        raise OutputError(f"no temporary folder can be made: {error.strerror}. Set TMPDIR.") from error
+
+
 def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate | None = None) -> Engine:
     """Copy a model folder, check the copy and answer once with it.
 
@@ -275,10 +290,7 @@ def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate 
         OutputError: if there is no room for the copy.
         UsageError: if the limit is below 1.
     """
-    try:
-        copy = Path(tempfile.mkdtemp(prefix="heedful-serve-"))
-    except OSError as error:
-        raise OutputError(f"no temporary folder can be made: {error.strerror}. Set TMPDIR.") from error
+    copy = temporary_folder()
     try:
         read_settled(model_of(folder), lambda place: _copy(place, copy))
         engine = _fitting(copy, (max_tokens, truncate))

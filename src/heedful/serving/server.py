@@ -27,6 +27,15 @@ the time of each answer."""
 _LEAVE = 0.2
 """Seconds that clients have to close their connections before the server closes them."""
 _KEEP_ALIVE = 20
+_LOOK = 10
+_COUNTS = 5
+"""Tenths of a second between two looks for slow connections, and after which counts are left for other processes."""
+
+
+AT_ONCE = signal.SIGUSR1
+"""Ends a worker that is not to answer first. A worker knows no second SIGTERM and no SIGINT, because others than the
+parent send them: the system may send SIGTERM to all processes of a service, and a terminal sends SIGINT to all of a
+command."""
 
 
 class _Connection(HttpToolsProtocol):
@@ -67,18 +76,29 @@ class _Connection(HttpToolsProtocol):
         self.transport.close()
 
 
+class _SharedSocket(socket.socket):
+    """A socket that other processes take connections from too.
+
+    asyncio takes as many connections at a time as its ``backlog`` says. That is one here, so that the first process to
+    wake leaves some to the others; the queue of the socket stays as long as it is.
+    """
+
+    def listen(self, backlog: int = _BACKLOG) -> None:
+        super().listen(_BACKLOG)
+
+
 class _Server(uvicorn.Server):
     """uvicorn, which drains at the first signal and ends without raising it again."""
 
-    def __init__(self, config: uvicorn.Config, app: App, say: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: App, say: Callable[[str], None], worker: bool) -> None:
         super().__init__(config)
-        self.app, self.say = app, say
+        self.app, self.say, self.worker = app, say, worker
         self.signal = 0
         app.connections = lambda: len(self.server_state.connections)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        numbers = (signal.SIGINT, signal.SIGTERM)
+        numbers = (signal.SIGTERM, AT_ONCE) if self.worker else (signal.SIGTERM, signal.SIGINT)
         former = {number: signal.signal(number, self.handle_exit) for number in numbers}
         try:
             yield
@@ -87,12 +107,15 @@ class _Server(uvicorn.Server):
                 signal.signal(number, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.force_exit = self.should_exit
+        at_once = sig == AT_ONCE if self.worker else self.should_exit
+        self.force_exit = self.force_exit or at_once
         self.signal, self.should_exit = sig, True
 
     async def on_tick(self, counter: int) -> bool:
-        if counter % 10 == 0:
+        if counter % _LOOK == 0:
             self._drop_the_slow()
+        if counter % _COUNTS == 0:
+            self.app.leave_counts()
         return await super().on_tick(counter)
 
     def _drop_the_slow(self) -> None:
@@ -130,13 +153,14 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def run(app: App, listening: socket.socket, say: Callable[[str], None]) -> ExitCode:
+def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worker: bool = False) -> ExitCode:
     """Answer until a signal comes, then what is in flight.
 
     Args:
         app: what answers.
         listening: the socket; it is closed at the end.
         say: writes a line to the log.
+        worker: whether this is one of several processes that take connections from the socket; see `AT_ONCE`.
 
     Returns:
         0 if every request in flight was answered; else the code of the signal, which came twice or was waited for too
@@ -157,13 +181,15 @@ def run(app: App, listening: socket.socket, say: Callable[[str], None]) -> ExitC
         date_header=False,
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
+        backlog=1 if worker else _BACKLOG,
         timeout_graceful_shutdown=int(app.bounds.seconds) + 1,
     )
-    server = _Server(config, app, say)
+    server = _Server(config, app, say, worker)
+    shared = _SharedSocket(fileno=listening.detach()) if worker else listening
     try:
-        server.run(sockets=[listening])
+        server.run(sockets=[shared])
     finally:
-        listening.close()
+        shared.close()
         sys.setswitchinterval(former)
     if server.force_exit or server.server_state.tasks:
         return ExitCode.INTERRUPTED if server.signal == signal.SIGINT else ExitCode.TERMINATED

@@ -18,6 +18,8 @@ from heedful.storage.named_models import find_model
 
 LOOK = 1.0
 """Seconds between two looks at the folders."""
+Tasks = Mapping[str, tuple[str, bool]]
+"""Name of a model to its task and whether it takes pairs."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -73,6 +75,24 @@ class Shelf:
         self._watch = threading.Thread(target=self._look_again, name="model folders", daemon=True)
 
     @property
+    def tasks(self) -> Tasks:
+        """Task of each model, and whether it takes pairs."""
+        return {name: (served.engine.task, served.engine.is_pair) for name, served in self.models.items()}
+
+    def refuse_other_tasks(self, tasks: Tasks) -> None:
+        """Refuse folders that hold other tasks than other processes of this server serve.
+
+        Args:
+            tasks: what `tasks` said there; a name that is missing may have any.
+
+        Raises:
+            UsageError: if one does.
+        """
+        for name, (task, is_pair) in tasks.items():
+            served = self.models[name]
+            _refuse_another_task(served.folder, served.engine, task, is_pair)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the models, in the order in which they were given."""
         return tuple(self.models)
@@ -101,11 +121,7 @@ class Shelf:
     def _take_up(self, name: str, served: Served) -> None:
         try:
             engine = self._open_folder(served.folder)
-            if (engine.task, engine.is_pair) != (served.engine.task, served.engine.is_pair):
-                raise UsageError(
-                    f"{served.folder}: holds a model of the task {engine.task!r}, the one that is served has the task "
-                    f"{served.engine.task!r}"
-                )
+            _refuse_another_task(served.folder, engine, served.engine.task, served.engine.is_pair)
         except (HeedfulError, OSError, MemoryError) as error:
             self._counters.load(name, good=False)
             self._say(f"{name}: the new model is not served, and the old one goes on: {error}")
@@ -120,6 +136,13 @@ class Shelf:
                 self.look()
             except Exception as error:  # the watch must not end
                 self._say(f"the model folders cannot be looked at: {type(error).__name__}")
+
+
+def _refuse_another_task(folder: Path, engine: Engine, task: str, is_pair: bool) -> None:
+    if (engine.task, engine.is_pair) != (task, is_pair):
+        raise UsageError(
+            f"{folder}: holds a model of the task {engine.task!r}, the one that is served has the task {task!r}"
+        )
 
 
 def named(models: Sequence[str]) -> dict[str, Path]:
