@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import concurrent.futures
 import hmac
 import time
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-import numpy as np
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
@@ -34,12 +32,11 @@ from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters, Gauges, resident_bytes
 from heedful.serving.further import with_further
 from heedful.serving.openapi import document
+from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
 from heedful.serving.shelf import Served, Shelf
 from heedful.serving.summed_counts import SummedCounts
 from heedful.text.characters import json_line
 
-LINES = "application/x-ndjson"
-"""What a client accepts that wants the very lines of the command line."""
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -142,13 +139,13 @@ class App:
             await self._router(scope, receive, send_guarded)
         except Refused as refused:
             if not sent:
-                await _refusal(refused)(scope, receive, send_guarded)
+                await refusal(refused)(scope, receive, send_guarded)
         except ClientDisconnect:
             sent = _GONE
         except Exception as error:
             self._internal(error)
             if not sent:
-                await _refusal(_mistake(error))(scope, receive, send_guarded)
+                await refusal(mistake(error))(scope, receive, send_guarded)
         endpoint = scope["path"] if scope["path"] in self._endpoints else "other"
         self._counters.request(endpoint, sent, time.monotonic() - started)
 
@@ -213,14 +210,14 @@ class App:
         name, served = self._asked(fields)
         asked = read_list(fields, self.bounds.texts, pair=served.engine.is_pair)
         lines = await self._results("predict", served, asked, request)
-        return _listed(request, name, "answers", lines)
+        return listed(request, name, "answers", lines)
 
     async def _encode(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_texts(fields, self.bounds.texts)
         vectors = await self._results("encode", served, asked, request)
-        return _listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
+        return listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
 
     async def _embeddings(self, request: Request) -> Response:
         fields = await self._fields(request)
@@ -232,12 +229,12 @@ class App:
             {
                 "object": "embedding",
                 "index": number,
-                "embedding": _base64(vector.numbers) if asked.options["base64"] else vector.numbers,
+                "embedding": as_base64(vector.numbers) if asked.options["base64"] else vector.numbers,
             }
             for number, vector in enumerate(vectors)
         ]
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
-        return _json({"object": "list", "data": data, "model": name, "usage": usage})
+        return as_json({"object": "list", "data": data, "model": name, "usage": usage})
 
     async def _results(self, kind: Kind, served: Served, asked: Asked, request: Request) -> list[Any]:
         """Queue what is asked and wait for the results."""
@@ -290,7 +287,7 @@ class App:
         finally:
             self._explanations -= 1
         more = f', "page": {json_line(page)}' if page else ""
-        return _plain_json(f'{{"model": {json_line(name)}, "explanation": {line}{more}}}')
+        return plain_json(f'{{"model": {json_line(name)}, "explanation": {line}{more}}}')
 
     async def _in_time(
         self, future: asyncio.Future[Any], request: Request, drop: Callable[[], object]
@@ -307,12 +304,12 @@ class App:
             drop()
 
     async def _live(self, request: Request) -> Response:
-        return _json({"status": "live"})
+        return as_json({"status": "live"})
 
     async def _ready(self, request: Request) -> Response:
         if self.draining:
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", "the server is about to end.")
-        return _json({"status": "ready", "models": list(self._shelf.names)})
+        return as_json({"status": "ready", "models": list(self._shelf.names)})
 
     async def _models(self, request: Request) -> Response:
         data = [
@@ -326,7 +323,7 @@ class App:
             }
             for name, served in self._shelf.models.items()
         ]
-        return _json({"object": "list", "data": data})
+        return as_json({"object": "list", "data": data})
 
     async def _metrics(self, request: Request) -> Response:
         counters, gauges = self._counters, self._gauges()
@@ -350,7 +347,7 @@ class App:
         return gauges
 
     async def _openapi(self, request: Request) -> Response:
-        return _json(document(self._shelf.names, self.bounds, key=bool(self._access.key)))
+        return as_json(document(self._shelf.names, self.bounds, key=bool(self._access.key)))
 
     async def _page(self, request: Request) -> Response:
         content, kind = PAGES[request.url.path]()
@@ -375,39 +372,3 @@ async def _unless_left(request: Request, future: asyncio.Future[Any]) -> Any:
     finally:
         left.cancel()
         future.cancel()
-
-
-def _mistake(error: Exception) -> Refused:
-    if isinstance(error, MemoryError):
-        message = "out of memory. Send fewer or shorter texts, or try again later."
-        return Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", message, again=5)
-    message = "the server made a mistake; its log says where. The request can be sent again."
-    return Refused(HTTPStatus.INTERNAL_SERVER_ERROR, "server", message)
-
-
-def _refusal(refused: Refused) -> Response:
-    headers = {"retry-after": str(refused.again)} if refused.again else {}
-    if refused.status == HTTPStatus.UNAUTHORIZED:
-        headers["www-authenticate"] = "Bearer"
-    if refused.status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
-        headers["connection"] = "close"  # the rest of the body is not read
-    return Response(refused.body(), refused.status, headers, "application/json")
-
-
-def _listed(request: Request, name: str, field: str, lines: list[str]) -> Response:
-    """Return results as one object, or line by line as the command prints them."""
-    if request.headers.get("accept", "").strip() == LINES:
-        return Response("".join(f"{line}\n" for line in lines), media_type=LINES)
-    return _plain_json(f'{{"model": {json_line(name)}, "{field}": [{", ".join(lines)}]}}')
-
-
-def _json(value: Any) -> Response:
-    return _plain_json(json_line(value))
-
-
-def _plain_json(text: str) -> Response:
-    return Response(text, media_type="application/json")
-
-
-def _base64(numbers: list[float]) -> str:
-    return base64.b64encode(np.asarray(numbers, "<f4").tobytes()).decode("ascii")
