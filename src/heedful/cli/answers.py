@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from heedful.cli.option_groups import NO_LIMITS, Limits, Requests
 from heedful.cli.requests import Asked
 from heedful.data.encoding import refuse_long
 from heedful.data.examples import Corpus, Example, one_example
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.models.precision import Precision
     from heedful.tasks import AnyModel
-
-Truncate = Literal["error", "head"]
 
 
 @dataclass(frozen=True)
@@ -69,25 +68,24 @@ class Opened:
     prefers_torch: bool = False
     options: frozenset[str] = frozenset()
 
-    def asked(
-        self,
-        texts: tuple[str, ...],
-        pair: tuple[str | None, str | None],
-        input_file: Path | None,
-        reading: Reading,
-    ) -> Asked:
+    def asked(self, requests: Requests) -> Asked:
         """Return what a command asks of the model: the options of the command with what the model adds to them.
 
         Args:
-            texts: see `Asked`; so the others.
-            pair: see there.
-            input_file: see there.
-            reading: see there.
+            requests: the options.
 
         Returns:
             The requests, not yet read.
         """
-        return Asked(texts, pair, input_file, reading, self.is_pair, self.trained, self.files)
+        return Asked(
+            requests.texts,
+            (requests.premise, requests.hypothesis),
+            requests.input_file,
+            requests.reading,
+            self.is_pair,
+            self.trained,
+            self.files,
+        )
 
 
 def answer_rows(
@@ -113,21 +111,18 @@ def answer_rows(
     return [*(["row"] if with_row else []), *opened.header, *(["text"] if texts else [])], rows
 
 
-def without_torch(
-    folder: Path, max_tokens: int | None = None, truncate: Truncate | None = None
-) -> Opened | None:
+def without_torch(folder: Path, limits: Limits = NO_LIMITS) -> Opened | None:
     """Open a model for `heedful.runtime`, which imports no torch.
 
     Args:
         folder: a model folder, or the run folder it lies in.
-        max_tokens: value of ``--max-tokens``.
-        truncate: value of ``--truncate``.
+        limits: of the texts.
 
     Returns:
         The model; None where it has to be opened with torch, which also says what is wrong with a folder.
     """
     try:
-        model = load(folder).limited(max_tokens, truncate).threaded(threads.asked())
+        model = load(folder).limited(limits.max_tokens, limits.truncate).threaded(threads.asked())
     except HeedfulError:
         return None
     settings, layout = model.settings, LAYOUTS[model.settings.task]
@@ -238,18 +233,12 @@ def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
     )
 
 
-def open_model(
-    folder: Path,
-    max_tokens: int | None = None,
-    truncate: Truncate | None = None,
-    precision: Precision = "float32",
-) -> AnyModel:
+def open_model(folder: Path, limits: Limits = NO_LIMITS, precision: Precision = "float32") -> AnyModel:
     """Read a model with torch, whatever it answers.
 
     Args:
         folder: a model folder, or the run folder it lies in.
-        max_tokens: value of ``--max-tokens``.
-        truncate: value of ``--truncate``.
+        limits: of the texts.
         precision: value of ``--precision``.
 
     Returns:
@@ -264,6 +253,6 @@ def open_model(
 
     if precision == "bfloat16" and (obstacle := bfloat16_obstacle()):
         click.echo(f"--precision bfloat16: {obstacle}, so it is slower than float32 here", err=True)
-    model = load_model(folder, max_tokens=max_tokens, truncate=truncate)
+    model = load_model(folder, max_tokens=limits.max_tokens, truncate=limits.truncate)
     model.network = at_precision(model.network, precision)
     return model

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import own_file_options
+from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -19,6 +22,47 @@ from heedful.cli.options import (
     threads_option,
 )
 from heedful.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from heedful.baselines.asked import Asked
+
+
+@dataclass(frozen=True)
+class BoardOptions:
+    """What a board is to hold.
+
+    Attributes:
+        data: value of ``--data``.
+        encoders: value of ``--with``.
+        studies: values of ``--study``.
+        without: values of ``--without``.
+        examples: value of ``--examples``.
+        runs: value of ``--runs``.
+        overrides: values of ``--set``.
+    """
+
+    data: Path | None
+    encoders: str | None
+    studies: tuple[str, ...]
+    without: tuple[str, ...]
+    examples: int | None
+    runs: str
+    overrides: tuple[str, ...]
+
+    def asked(self) -> Asked:
+        """Return what the options ask for."""
+        from heedful.baselines.asked import Asked
+        from heedful.cli.study import parse_seeds
+
+        return Asked(
+            self.data,
+            parse_seeds(self.runs) or (1,),
+            self.examples or 0,
+            tuple(name.strip() for name in (self.encoders or "").split(",") if name.strip()),
+            self.without,
+            self.studies,
+            self.overrides,
+        )
 
 
 @click.command()
@@ -66,19 +110,9 @@ from heedful.cli.output import print_json, print_text
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @json_option
 @quiet_option
+@grouped(wanted=BoardOptions, printing=Printing)
 def command(
-    names: tuple[str, ...],
-    data: Path | None,
-    encoders: str | None,
-    studies: tuple[str, ...],
-    without: tuple[str, ...],
-    examples: int | None,
-    runs: str,
-    out: Path | None,
-    overrides: tuple[str, ...],
-    markdown: bool,
-    as_json: bool,
-    quiet: bool,
+    names: tuple[str, ...], wanted: BoardOptions, out: Path | None, markdown: bool, printing: Printing
 ) -> None:
     """Train simple models on DATA, test them, and report which of them are better than Heedful's networks.
 
@@ -92,37 +126,28 @@ def command(
 
     Example: heedful baselines trec --data DIR --runs 1,2,3 --study DiSAN=runs/trec-study
     """
-    from heedful.baselines.asked import Asked, board_of
+    from heedful.baselines.asked import board_of
     from heedful.baselines.show import as_dict, render
     from heedful.baselines.show import markdown as as_markdown
-    from heedful.cli.study import parse_seeds
     from heedful.errors import UsageError
     from heedful.storage import alone, write_text
 
-    if as_json and markdown:
+    if printing.as_json and markdown:
         raise UsageError("--json and --markdown are two forms of the same figures: give one of them")
-    if len(names) > 1 and (out is None or studies):
+    if len(names) > 1 and (out is None or wanted.studies):
         what = "--out DIR" if out is None else "--study for each DATA by itself"
         raise UsageError(f"DATA: several data sets are given; give {what}")
-    asked = Asked(
-        data,
-        parse_seeds(runs) or (1,),
-        examples or 0,
-        tuple(name.strip() for name in (encoders or "").split(",") if name.strip()),
-        without,
-        studies,
-        overrides,
-    )
+    asked = wanted.asked()
     with contextlib.nullcontext() if out is None else alone(out, "heedful baselines"):
         for name in names:
             file = None if out is None else out / f"{Path(name).stem}.json"
             if file is not None and file.exists():
                 click.echo(f"{file}: exists and is kept", err=True)
                 continue
-            board = board_of(name, asked, say=lambda line: None if quiet else click.echo(line, err=True))
+            board = board_of(name, asked, say=printing.say)
             if file is not None:
                 write_text(file, json.dumps(as_dict(board)) + "\n")
-            if as_json:
+            if printing.as_json:
                 print_json(as_dict(board))
             else:
                 print_text(as_markdown(board) if markdown else render(board))

@@ -3,16 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import PATH, json_option, quiet_option, threads_option
 from heedful.errors import UsageError
 
 Say = Callable[[str], None]
 Files = Callable[[Path | None], list[Path]]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured.
+
+    Attributes:
+        full: value of ``--full/--quick``.
+        lengths: values of ``--length``.
+        batch: value of ``--batch``.
+        width: value of ``--width``.
+        repeats: value of ``--repeats``.
+        without: values of ``--without``.
+    """
+
+    full: bool
+    lengths: tuple[int, ...]
+    batch: int | None
+    width: int | None
+    repeats: int | None
+    without: tuple[str, ...]
+
+    def changes(self) -> dict[str, Any]:
+        """Return what is given of the values that every plan has."""
+        return {"batch": self.batch, "width": self.width, "repeats": self.repeats}
+
+
+@dataclass(frozen=True)
+class What:
+    """What is measured in place of operations and layers.
+
+    Attributes:
+        models: value of ``--models``.
+        systems: values of ``--model``.
+        runtime: value of ``--runtime``.
+    """
+
+    models: bool
+    systems: tuple[str, ...]
+    runtime: bool
 
 
 @click.command()
@@ -67,21 +109,14 @@ Files = Callable[[Path | None], list[Path]]
 )
 @json_option
 @quiet_option
+@grouped(size=Size, what=What, printing=Printing)
 def command(
-    full: bool,
-    lengths: tuple[int, ...],
-    batch: int | None,
-    width: int | None,
-    repeats: int | None,
-    models: bool,
-    systems: tuple[str, ...],
-    runtime: bool,
-    without: tuple[str, ...],
+    size: Size,
+    what: What,
     out: Path | None,
     figures: tuple[Path, ...],
     earlier: tuple[Path, ...],
-    as_json: bool,
-    quiet: bool,
+    printing: Printing,
 ) -> None:
     """Compare the speed and memory of heedful with its peers in one process, after a proof that fast forms are correct.
 
@@ -98,23 +133,22 @@ def command(
     from heedful.machine import threads
 
     threads.settle()
-    say = (lambda _: None) if quiet else (lambda line: click.echo(line, err=True))
-    changes = {"batch": batch, "width": width, "repeats": repeats}
-    if runtime:
-        if models or systems or lengths or figures or earlier or without or any(changes.values()):
+    say, changes = printing.say, size.changes()
+    elsewhere = size.lengths or figures or earlier
+    if what.runtime:
+        if what.models or what.systems or elsewhere or size.without or any(changes.values()):
             raise UsageError("--runtime goes with --full, --quick, --out and --json alone")
-        report, files = _time_runtime(full, say)
-    elif models or systems:
-        if lengths or figures or earlier:
+        report, files = _time_runtime(size.full, say)
+    elif what.models or what.systems:
+        if elsewhere:
             raise UsageError(
                 "--length, --figure and --join are of operations and layers; leave them out with --models"
             )
-        report, files = _time_models(full, {**changes, "systems": systems}, say)
+        report, files = _time_models(size.full, {**changes, "systems": what.systems}, say)
     else:
-        report, files = _time_parts(
-            full, {**changes, "lengths": lengths, "without": without}, figures, earlier, say
-        )
-    click.echo(report.json() if as_json else report.markdown())
+        given = {**changes, "lengths": size.lengths, "without": size.without}
+        report, files = _time_parts(size.full, given, figures, earlier, say)
+    click.echo(report.json() if printing.as_json else report.markdown())
     for path in files(out):
         click.echo(f"wrote {path}", err=True)
 

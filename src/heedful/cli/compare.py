@@ -2,19 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import reading_options
+from heedful.cli.measuring_options import GoldOptions
+from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, data_option, json_option, threads_option
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
     from heedful.data.readers.reading import Reading
     from heedful.run.comparison import Run
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The examples that two models are compared on.
+
+    Attributes:
+        on: value of ``--on``.
+        reading: how its file is read.
+        data: value of ``--data``.
+        references: value of ``--references``.
+    """
+
+    on: str | None
+    reading: Reading
+    data: Path | None
+    references: Path | None
+
+    def given(self) -> bool:
+        """Say whether any option but the folder of data sets is given."""
+        options = (self.on, self.references, *self.reading.as_options().values())
+        return any(value is not None for value in options)
+
+    def gold(self) -> GoldOptions:
+        """Return what one model is measured on."""
+        file = Path(self.on) if self.on is not None and Path(self.on).suffix else None
+        return GoldOptions(file, self.on if file is None else None, self.data, self.reading)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """What is compared, and by how many resamples.
+
+    Attributes:
+        metrics: values of ``--metric``.
+        resamples: value of ``--resamples``.
+        seed: value of ``--seed``.
+    """
+
+    metrics: tuple[str, ...]
+    resamples: int
+    seed: int
 
 
 @click.command()
@@ -51,18 +95,8 @@ if TYPE_CHECKING:
 )
 @threads_option
 @json_option
-def command(
-    first: Path,
-    second: Path,
-    on: str | None,
-    reading: Reading,
-    data: Path | None,
-    references: Path | None,
-    metrics: tuple[str, ...],
-    resamples: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+@grouped(examples=Examples, how=Resampling)
+def command(first: Path, second: Path, examples: Examples, how: Resampling, as_json: bool) -> None:
     """Test whether SECOND is better than FIRST. Both are folders of heedful study, or models, with --on.
 
     Two studies are paired by seed or fold and compared by a t-test over the runs and by a bootstrap over the test
@@ -73,36 +107,32 @@ def command(
     """
     from heedful.run.comparison import compare
 
-    runs = [
-        _runs(folder, on, data, {**reading.as_options(), "references": references})
-        for folder in (first, second)
-    ]
-    outcome = compare((str(first), str(second)), runs[0], runs[1], metrics, resamples=resamples, seed=seed)
+    runs = [_runs(folder, examples) for folder in (first, second)]
+    names = (str(first), str(second))
+    outcome = compare(names, runs[0], runs[1], how.metrics, resamples=how.resamples, seed=how.seed)
     if as_json:
         print_json(outcome.as_dict())
     else:
         click.echo(outcome.render())
 
 
-def _runs(folder: Path, on: str | None, data: Path | None, given: Mapping[str, Any]) -> list[Run]:
+def _runs(folder: Path, examples: Examples) -> list[Run]:
     from heedful.cli.answers import open_model
     from heedful.errors import UsageError
     from heedful.run.comparison import Run, is_study, read_study
-    from heedful.run.evaluate import evaluate_corpus, read_gold
+    from heedful.run.evaluate import evaluate_corpus
 
     if is_study(folder):
-        if on is not None or any(value is not None for value in given.values()):
+        if examples.given():
             raise UsageError(f"{folder} is a study; --on and the options of its file are for two models")
         return read_study(folder)
-    if on is None and not folder.is_dir():
+    if examples.on is None and not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
-    if on is None:
+    if examples.on is None:
         raise UsageError(
             f"{folder} is no study; to compare two models, name examples with labels: --on SET:SPLIT, for example "
             "trec:test, or --on FILE"
         )
     predictor = open_model(folder)
-    file = Path(on) if Path(on).suffix else None
-    split = on if file is None else None
-    corpus = read_gold(predictor, file, split, data, given)
-    return [Run.of_report(evaluate_corpus(predictor, corpus, data))]
+    corpus = examples.gold().read(predictor, examples.references)
+    return [Run.of_report(evaluate_corpus(predictor, corpus, examples.data))]

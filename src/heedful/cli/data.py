@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from heedful.cli.file_options import own_file_options
+from heedful.cli.option_groups import Recipe, grouped
 from heedful.cli.options import PATH, data_option, json_option, set_option
 from heedful.cli.output import print_json, print_rows
 from heedful.errors import ExitCode
@@ -51,15 +53,15 @@ def list_(data: Path | None, as_json: bool) -> None:
 @set_option
 @own_file_options
 @json_option
-def check(recipe: str, data: Path | None, overrides: tuple[str, ...], as_json: bool) -> int:
+@grouped(recipe=Recipe)
+def check(recipe: Recipe, as_json: bool) -> int:
     """Check the data of RECIPE before training: counts, lengths, duplicates, and overlap of the splits.
 
     It also looks for words that reveal the label. The command ends with exit code 1 if it finds an error.
     """
-    from heedful.config import load_config
     from heedful.run.prepare import check_parts
 
-    report = check_parts(load_config(recipe, overrides), data)
+    report = check_parts(recipe.config(), recipe.data)
     if as_json:
         print_json(report.as_dict())
     else:
@@ -96,6 +98,19 @@ def cache(clear: bool, as_json: bool) -> None:
     )
 
 
+@dataclass(frozen=True)
+class Parts:
+    """How the examples are cut into parts, each of which is predicted by the others.
+
+    Attributes:
+        folds: value of ``--folds``.
+        seed: value of ``--seed``.
+    """
+
+    folds: int
+    seed: int
+
+
 @command.command("labels")
 @click.argument("what", metavar="DATA")
 @data_option
@@ -110,12 +125,12 @@ def cache(clear: bool, as_json: bool) -> None:
 @set_option
 @own_file_options
 @json_option
+@grouped(parts=Parts)
 def labels(
     what: str,
     data: Path | None,
     recipe: str | None,
-    folds: int,
-    seed: int,
+    parts: Parts,
     most: int,
     overrides: tuple[str, ...],
     as_json: bool,
@@ -139,7 +154,7 @@ def labels(
         network = settings_of(recipe, [f"model.task={config.model.task}", *overrides])
     root = data_root(config, data)
     found, count, looked = find_suspects(
-        find_source(config, root), folds, seed, network, most=most, root=root
+        find_source(config, root), parts.folds, parts.seed, network, most=most, root=root
     )
     if as_json:
         print_json([each.as_dict() for each in found])

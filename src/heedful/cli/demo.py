@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import PATH, json_option, quiet_option, set_option, threads_option
 from heedful.cli.output import print_json
 
@@ -22,20 +23,16 @@ from heedful.cli.output import print_json
 @threads_option
 @json_option
 @quiet_option
-def command(out: Path, overrides: tuple[str, ...], as_json: bool, quiet: bool) -> None:
+@grouped(printing=Printing)
+def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
     """Train on a corpus that Heedful generates, predict, and draw an explanation. No data is needed.
 
     If the package heedful-en is installed, its trained English models are asked first.
     """
-    from heedful.training.progress import choose_reporter
     from heedful.workshop.demo import GOLD, run_demo
 
-    def say(line: str) -> None:
-        if not quiet:
-            click.echo(line, err=True)
-
-    result = run_demo(out, overrides, choose_reporter(quiet=quiet), say)
-    if as_json:
+    result = run_demo(out, overrides, printing.reporter(), printing.say)
+    if printing.as_json:
         answers = [
             {"premise": premise, "hypothesis": hypothesis, "label": label, "probability": probability}
             for (premise, hypothesis), label, probability in result.answers

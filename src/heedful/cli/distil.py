@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option, threads_option
 from heedful.cli.output import print_json
 
@@ -34,19 +34,15 @@ from heedful.cli.output import print_json
 @threads_option
 @json_option
 @quiet_option
+@grouped(recipe=Recipe, place=RunPlace, printing=Printing)
 def command(
-    recipe: str,
+    recipe: Recipe,
     teachers: tuple[str, ...],
     texts: str | None,
-    out: Path,
-    data: Path | None,
-    overrides: tuple[str, ...],
+    place: RunPlace,
     seed: int | None,
     no_plain: bool,
-    resume: bool,
-    overwrite: bool,
-    as_json: bool,
-    quiet: bool,
+    printing: Printing,
 ) -> None:
     """Train the model of RECIPE with the answers of a teacher beside the gold labels.
 
@@ -56,20 +52,18 @@ def command(
 
     Example: heedful distil disan-trec --teacher runs/a --teacher runs/b --data DIR --out runs/small
     """
-    from heedful.config import load_config
     from heedful.errors import Interrupted, UsageError
     from heedful.run import check_run_folder
     from heedful.run.distilling.outcome import PLAIN, Places, distil
     from heedful.storage import write_text
-    from heedful.training.progress import choose_reporter
     from heedful.training.run_folder import RunFolder
 
-    if resume and overwrite:
-        raise UsageError("--resume continues what is in --out, --overwrite replaces it: give one of them")
+    place.check("what is")
+    out, resume, overwrite = place.out, place.resume, place.overwrite
     named = [f"distil.teacher={json.dumps(list(teachers))}"] if teachers else []
     named += [f"distil.texts={json.dumps(texts)}"] if texts else []
     named += [f"train.seed={seed}"] if seed is not None else []
-    config = load_config(recipe, (*overrides, *named))
+    config = recipe.config(*named)
     if not config.distil.teacher:
         raise UsageError("name a teacher: --teacher FOLDER, or --teacher FILE.jsonl")
     for folder in (out, out / PLAIN):
@@ -79,15 +73,15 @@ def command(
         try:
             found = distil(
                 config,
-                Places(out, data, resume=resume, overwrite=overwrite),
+                Places(out, recipe.data, resume=resume, overwrite=overwrite),
                 plain=not no_plain,
-                reporter=choose_reporter(quiet=quiet),
-                say=lambda line: None if quiet else click.echo(line, err=True),
+                reporter=printing.reporter(),
+                say=printing.say,
             )
         except Interrupted as error:
             raise Interrupted(f"{error} (the same command with --resume)") from None
         write_text(out / "distillation.json", json.dumps(found.as_dict(), indent=1) + "\n")
-    if as_json:
+    if printing.as_json:
         print_json({"model": str(RunFolder(out).model), **found.as_dict()})
     else:
         click.echo(f"{found.render()}\n\nmodel: {RunFolder(out).model}")

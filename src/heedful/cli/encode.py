@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import reading_options
+from heedful.cli.option_groups import Limits, grouped
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
 from heedful.data.readers.reading import Reading
 
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 )
 @limit_options
 @threads_option
+@grouped(limits=Limits)
 def command(
     model: Path,
     texts: tuple[str, ...],
     input_file: Path | None,
     reading: Reading,
     output: Path | None,
-    max_tokens: int | None,
-    truncate: Literal["error", "head"] | None,
+    limits: Limits,
 ) -> None:
     """Turn texts into vectors with MODEL: one JSON list in each line, or an array [N, D] float32 in a file.
 
@@ -49,9 +50,9 @@ def command(
     from heedful.cli.requests import Asked, stream
     from heedful.errors import UsageError
 
-    opened = without_torch(model, max_tokens, truncate)
+    opened = without_torch(model, limits)
     if opened is None or opened.encode is None:
-        opened = with_torch(open_model(model, max_tokens, truncate), {})
+        opened = with_torch(open_model(model, limits), {})
     encode = opened.encode
     if encode is None:
         raise UsageError(

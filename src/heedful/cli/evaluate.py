@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import reading_options
-from heedful.cli.gate import parse_gate
+from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, judge
+from heedful.cli.option_groups import Limits, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -23,8 +25,34 @@ from heedful.cli.output import print_json, print_text
 from heedful.errors import ExitCode, UsageError, nearest
 
 if TYPE_CHECKING:
-    from heedful.data.readers.reading import Reading
+    from heedful.evaluation import Report
     from heedful.models.precision import Precision
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Which tables are printed below the figures.
+
+    Attributes:
+        by_length: value of ``--by-length``.
+        calibration: value of ``--calibration``.
+        confusion: value of ``--confusion``.
+    """
+
+    by_length: bool
+    calibration: bool
+    confusion: bool
+
+    def render(self, report: Report) -> str:
+        """Return the report and the tables as text."""
+        from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability
+
+        asked = {
+            render_lengths: self.by_length,
+            render_reliability: self.calibration,
+            render_confusion: self.confusion,
+        }
+        return "\n\n".join([report.render(), *(table(report) for table, wanted in asked.items() if wanted)])
 
 
 @click.command()
@@ -62,22 +90,15 @@ if TYPE_CHECKING:
 @cache_option
 @threads_option
 @json_option
+@grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=Limits)
 def command(
     model: Path,
-    file: Path | None,
-    split: str | None,
-    data: Path | None,
-    reading: Reading,
+    gold: GoldOptions,
     references: Path | None,
-    by_length: bool,
-    calibration: bool,
-    confusion: bool,
-    figures: tuple[Path, ...],
-    fail_under: str | None,
-    max_tokens: int | None,
-    truncate: Literal["error", "head"] | None,
+    tables: Tables,
+    outcome: OutcomeOptions,
+    limits: Limits,
     precision: Precision,
-    as_json: bool,
 ) -> int:
     """Measure MODEL on FILE (.csv .tsv .jsonl .json .parquet with named columns) or on a known data set.
 
@@ -93,29 +114,22 @@ def command(
     Example: heedful evaluate runs/trec --on trec:test --data DIR --fail-under accuracy=0.9
     """
     from heedful.cli.answers import open_model
-    from heedful.drawing import check_figure
     from heedful.evaluation import METRICS
     from heedful.evaluation.report_figure import WHAT, draw_report
-    from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability
     from heedful.run.evaluate import evaluate_gold
     from heedful.tasks import task_of
 
-    for path in figures:
-        check_figure(path, WHAT)
-    gate = parse_gate(fail_under, list(METRICS), "accuracy=0.9") if fail_under else None
-    predictor = open_model(model, max_tokens, truncate, precision)
+    outcome.check_figures(WHAT)
+    gate = outcome.gate(list(METRICS), "accuracy=0.9")
+    predictor = open_model(model, limits, precision)
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
-    given = {**reading.as_options(), "references": references}
-    report, skipped = evaluate_gold(predictor, file, split, data, given)
-    if as_json:
+    report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.given(references))
+    if outcome.as_json:
         print_json({**report.as_dict(), "left_out": dict(skipped)})
     else:
-        tables = {render_lengths: by_length, render_reliability: calibration, render_confusion: confusion}
-        print_text(
-            "\n\n".join([report.render(), *(table(report) for table, asked in tables.items() if asked)])
-        )
-    for path in figures:
+        print_text(tables.render(report))
+    for path in outcome.figures:
         click.echo(f"wrote {draw_report(report, path)}", err=True)
     for reason, count in skipped.items():
         click.echo(f"rows skipped: {count:,} ({reason})", err=True)
@@ -131,7 +145,4 @@ def _judge(metrics: Mapping[str, float], name: str, limit: float) -> ExitCode:
     from heedful.evaluation import METRICS
 
     _refuse_other_metric(name, metrics)
-    good = metrics[name] >= limit if METRICS[name].better == "higher" else metrics[name] <= limit
-    if not good:
-        click.echo(f"heedful: {name} is {metrics[name]:.4f}, worse than {limit:g}", err=True)
-    return ExitCode.OK if good else ExitCode.GATE_FAILED
+    return judge(name, metrics[name], limit, higher_is_better=METRICS[name].better == "higher")

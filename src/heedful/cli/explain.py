@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.feature_options import FeatureOptions, feature_options
 from heedful.cli.file_options import reading_options
+from heedful.cli.method_options import MethodOptions
+from heedful.cli.option_groups import Limits, Requests, grouped
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -27,8 +30,33 @@ from heedful.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heedful.data.readers.reading import Reading
     from heedful.explain import Explanation
+
+
+@dataclass(frozen=True)
+class Views:
+    """Where an explanation is shown.
+
+    Attributes:
+        compare: value of ``--compare``.
+        html: value of ``--html``.
+        figure: values of ``--figure``.
+        as_json: value of ``--json``.
+    """
+
+    compare: Path | None
+    html: Path | None
+    figure: tuple[Path, ...]
+    as_json: bool
+
+    def check(self) -> None:
+        """Refuse figures that cannot be drawn, before anything is explained."""
+        from heedful.drawing import check_figure
+
+        for path in self.figure:
+            check_figure(path, "The figure of an explanation")
+        if self.compare is not None and self.figure:
+            raise UsageError("--figure draws one model; write --html PAGE for two, or leave --compare out")
 
 
 @click.command()
@@ -76,26 +104,15 @@ if TYPE_CHECKING:
 @limit_options
 @threads_option
 @json_option
+@grouped(requests=Requests, method=MethodOptions, limits=Limits, views=Views)
 def command(
     model: Path,
-    texts: tuple[str, ...],
-    premise: str | None,
-    hypothesis: str | None,
-    predicates: tuple[str, ...],
-    method: str | None,
-    samples: int | None,
-    seed: int | None,
-    word: str | None,
+    requests: Requests,
+    method: MethodOptions,
     features: FeatureOptions,
-    input_file: Path | None,
-    reading: Reading,
     policy: bool,
-    compare: Path | None,
-    html: Path | None,
-    figure: tuple[Path, ...],
-    max_tokens: int | None,
-    truncate: Literal["error", "head"] | None,
-    as_json: bool,
+    limits: Limits,
+    views: Views,
 ) -> None:
     """Show what MODEL attended to, what each word contributes, and a deletion test.
 
@@ -113,29 +130,23 @@ def command(
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
     from heedful.cli.explaining import Explaining
-    from heedful.cli.method_options import MethodOptions
     from heedful.cli.requests import gather
-    from heedful.drawing import check_figure
 
-    for path in figure:
-        check_figure(path, "The figure of an explanation")
-    if compare is not None and figure:
-        raise UsageError("--figure draws one model; write --html PAGE for two, or leave --compare out")
-    asked = MethodOptions(method, samples, seed, word)
-    how = Explaining(asked, features, policy, {"predicates": predicates}, max_tokens, truncate)
+    views.check()
+    how = Explaining(method, features, policy, {"predicates": requests.predicates}, limits)
     opened = how.opened(model)
-    corpus = gather(opened.asked(texts, (premise, hypothesis), input_file, reading))
-    if compare is not None:
-        _show_two(how.compared(model, compare, opened, corpus), html, as_json=as_json)
+    corpus = gather(opened.asked(requests))
+    if views.compare is not None:
+        _show_two(how.compared(model, views.compare, opened, corpus), views.html, as_json=views.as_json)
         return
     explanation = how.explain(model, opened, corpus)
-    if as_json:
+    if views.as_json:
         print_json(explanation.to_dict())
     else:
         print_text(explanation.to_text(width=terminal_width(), colour=_colour()), colored=_colour())
-    for path in [html] if html else []:
+    for path in [views.html] if views.html else []:
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
-    for path in figure:
+    for path in views.figure:
         click.echo(f"wrote {explanation.to_figure(path)}", err=True)
 
 

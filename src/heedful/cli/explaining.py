@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.cli.answers import Opened, Truncate, open_model, with_torch, without_torch
+from heedful.cli.answers import Opened, open_model, with_torch, without_torch
 from heedful.cli.feature_options import FeatureOptions
 from heedful.cli.method_options import MethodOptions
+from heedful.cli.option_groups import Limits
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,23 +28,21 @@ class Explaining:
         features: single features of a word.
         policy: whether the steps of a policy are shown.
         given: options that not every task takes.
-        max_tokens: value of ``--max-tokens``.
-        truncate: value of ``--truncate``.
+        limits: of the texts.
     """
 
     asked: MethodOptions
     features: FeatureOptions
     policy: bool
     given: Mapping[str, Any]
-    max_tokens: int | None
-    truncate: Truncate | None
+    limits: Limits
 
     def opened(self, folder: Path) -> Opened:
         """Open a model, without torch if its method needs none."""
         needs_torch = any(self.given.values()) or self.asked.needs_torch
-        opened = None if needs_torch else without_torch(folder, self.max_tokens, self.truncate)
+        opened = None if needs_torch else without_torch(folder, self.limits)
         if opened is None or opened.explain is None or (opened.prefers_torch and not self.asked.method):
-            return with_torch(open_model(folder, self.max_tokens, self.truncate), self.given)
+            return with_torch(open_model(folder, self.limits), self.given)
         return opened
 
     def explain(self, folder: Path, opened: Opened, corpus: Corpus) -> Explanation:
@@ -64,7 +63,7 @@ class Explaining:
         explanation = opened.explain(corpus, self.asked)
         if self.features.word is None and not self.policy:
             return explanation
-        model = open_model(folder, self.max_tokens, self.truncate)
+        model = open_model(folder, self.limits)
         explanation = self.features.added(explanation, model)
         return _with_policy(explanation, model) if self.policy else explanation
 

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 import click
 
 from heedful.cli.file_options import reading_options
-from heedful.cli.gate import parse_gate
+from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, judge
+from heedful.cli.option_groups import Limits, grouped
 from heedful.cli.options import PATH, data_option, json_option, limit_options, threads_option
 from heedful.errors import ExitCode
 
-if TYPE_CHECKING:
-    from heedful.data.readers.reading import Reading
+
+@dataclass(frozen=True)
+class Draws:
+    """What is measured, and what is drawn for it.
+
+    Attributes:
+        methods: values of ``--method``.
+        limit: value of ``--limit``.
+        samples: value of ``--samples``.
+        seed: value of ``--seed``.
+    """
+
+    methods: tuple[str, ...]
+    limit: int
+    samples: int
+    seed: int
 
 
 @click.command()
@@ -69,22 +84,14 @@ if TYPE_CHECKING:
 @limit_options
 @threads_option
 @json_option
+@grouped(gold=GoldOptions, draws=Draws, outcome=OutcomeOptions, limits=Limits)
 def command(
     model: Path,
-    file: Path | None,
-    split: str | None,
-    data: Path | None,
-    reading: Reading,
-    methods: tuple[str, ...],
-    limit: int,
-    samples: int,
-    seed: int,
-    figures: tuple[Path, ...],
-    fail_under: str | None,
+    gold: GoldOptions,
+    draws: Draws,
+    outcome: OutcomeOptions,
     no_save: bool,
-    max_tokens: int | None,
-    truncate: Literal["error", "head"] | None,
-    as_json: bool,
+    limits: Limits,
 ) -> int:
     """Measure how faithful the explanations of MODEL are on FILE or on a known data set.
 
@@ -97,28 +104,30 @@ def command(
     """
     from heedful.cli.answers import open_model
     from heedful.cli.output import print_json, print_text
-    from heedful.drawing import check_figure
     from heedful.explain.measured_figure import WHAT, draw_measured
     from heedful.explain.measured_methods import MEASURES
-    from heedful.run.evaluate import read_gold
+    from heedful.explain.methods import Sampling
     from heedful.run.explaining.default_view import keep_standing
     from heedful.run.explaining.measuring import measure_explanations
     from heedful.tasks import model_folder
 
-    for path in figures:
-        check_figure(path, WHAT)
-    gate = parse_gate(fail_under, list(MEASURES), "comprehensiveness=0.2") if fail_under else None
-    predictor = open_model(model, max_tokens, truncate)
-    corpus = read_gold(predictor, file, split, data, reading.as_options())
-    name = split or str(file and file.name)
+    outcome.check_figures(WHAT)
+    gate = outcome.gate(list(MEASURES), "comprehensiveness=0.2")
+    predictor = open_model(model, limits)
     measured = measure_explanations(
-        predictor, corpus, name, methods=methods, limit=limit, orders=samples, seed=seed, progress=_progress
+        predictor,
+        gold.read(predictor),
+        gold.split or str(gold.file and gold.file.name),
+        methods=draws.methods,
+        limit=draws.limit,
+        sampling=Sampling(draws.samples, draws.seed),
+        progress=_progress,
     )
-    if as_json:
+    if outcome.as_json:
         print_json(measured.as_dict())
     else:
         print_text(measured.render())
-    for path in figures:
+    for path in outcome.figures:
         click.echo(f"wrote {draw_measured(measured, path)}", err=True)
     if measured.skipped:
         click.echo(f"texts skipped: {measured.skipped:,} (fewer than two words)", err=True)
@@ -129,19 +138,13 @@ def command(
         click.echo(f"wrote {model_folder(model)}: 'heedful explain' now shows {shown} by default", err=True)
     elif not no_save:
         click.echo(f"{model} is no folder of yours, so its default stays; copy it to change that", err=True)
-    return _judge(measured.mean(best, gate[0]).value, best, gate) if gate else ExitCode.OK
+    if gate is None:
+        return ExitCode.OK
+    name, limit = gate
+    value = measured.mean(best, name).value
+    return judge(f"{name} of {best}", value, limit, higher_is_better=MEASURES[name])
 
 
 def _progress(done: int, of: int) -> None:
     if sys.stderr.isatty():
         click.echo(f"\r{done + 1:,} of {of:,} texts", err=True, nl=done + 1 == of)
-
-
-def _judge(value: float, best: str, gate: tuple[str, float]) -> ExitCode:
-    from heedful.explain.measured_methods import MEASURES
-
-    name, limit = gate
-    good = value >= limit if MEASURES[name] else value <= limit
-    if not good:
-        click.echo(f"heedful: {name} of {best} is {value:.4f}, worse than {limit:g}", err=True)
-    return ExitCode.OK if good else ExitCode.GATE_FAILED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,24 @@ from heedful.errors import UsageError
 
 if TYPE_CHECKING:
     from heedful.bulk.batch_answers import Asking
-    from heedful.data.readers.reading import Reading
+    from heedful.cli.option_groups import Requests
+
+
+@dataclass(frozen=True)
+class Written:
+    """In which form predictions are written.
+
+    Attributes:
+        output: value of ``--output``.
+        header: value of ``--header``.
+        as_json: value of ``--json``.
+        as_columns: value of ``--conll``.
+    """
+
+    output: Path | None
+    header: bool | None
+    as_json: bool
+    as_columns: bool
 
 
 @dataclass(frozen=True)
@@ -55,28 +71,14 @@ class Many:
         return False
 
 
-def predict_many(
-    many: Many,
-    asking: Asking,
-    input_file: Path | None,
-    output: Path | None,
-    reading: Reading,
-    *,
-    header: bool | None,
-    as_json: bool,
-    others: Mapping[str, object],
-) -> None:
+def predict_many(many: Many, asking: Asking, requests: Requests, written: Written) -> None:
     """Predict for many files, and print the counts.
 
     Args:
         many: what the options say of them.
         asking: the model.
-        input_file: value of ``--input``.
-        output: value of ``--output``.
-        reading: how the files are read.
-        header: value of ``--header``.
-        as_json: whether the counts are printed as JSON on standard output.
-        others: options that are not for many files, to their values.
+        requests: the files, and how they are read.
+        written: where the predictions go, and whether the counts are printed as JSON on standard output.
 
     Raises:
         UsageError: if an option is missing, or is not for many files.
@@ -84,11 +86,19 @@ def predict_many(
     from heedful.bulk.predict_parts import predict_parts
     from heedful.cli.output import print_json
 
+    others = {
+        "--text": requests.texts,
+        "--premise": requests.premise,
+        "--hypothesis": requests.hypothesis,
+        "--predicates": requests.predicates,
+        "--conll": written.as_columns,
+    }
     for option, value in others.items():
         if value:
             raise UsageError(
                 f"{option}: is not for many files; leave it out, or leave --jobs and the pattern out"
             )
+    input_file, output = requests.input_file, written.output
     if input_file is None or str(input_file) == "-":
         raise UsageError("--jobs: name the files: --input 'part-*.parquet'")
     if output is None:
@@ -100,13 +110,13 @@ def predict_many(
         str(input_file),
         output,
         jobs=many.jobs or 1,
-        reading=reading,
+        reading=requests.reading,
         wanted=many.wanted or "",
         skip_bad=many.bad_rows == "skip",
-        header=header is not False,
+        header=written.header is not False,
         say=lambda line: click.echo(line, err=True),
     )
-    if as_json:
+    if written.as_json:
         print_json(totals.as_dict())
     else:
         click.echo(totals.render(output), err=True)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heedful.errors import UsageError
-from heedful.explain.methods import WITH_TORCH, MethodChoice, Sampling
-from heedful.explain.methods.method_names import check_method
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heedful.data.examples import Corpus
     from heedful.explain import Explanation
+    from heedful.explain.methods import MethodChoice
     from heedful.tasks import AnyModel
 
 
@@ -35,6 +34,8 @@ class MethodOptions:
 
     def __post_init__(self) -> None:
         if self.method is not None:
+            from heedful.explain.methods.method_names import check_method
+
             check_method(self.method)
         name = "--samples" if self.samples is not None else "--seed" if self.seed is not None else ""
         if name and self.method not in (None, "shapley"):
@@ -45,11 +46,15 @@ class MethodOptions:
     @property
     def needs_torch(self) -> bool:
         """Whether the runtime has no answer to them."""
+        from heedful.explain.methods import WITH_TORCH
+
         return self.method in WITH_TORCH
 
     @property
     def choice(self) -> MethodChoice:
         """The method with its sampling."""
+        from heedful.explain.methods import MethodChoice, Sampling
+
         return MethodChoice(self.method, Sampling(**self._sampling()))
 
     def check(self, *, tags: bool) -> None:

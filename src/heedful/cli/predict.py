@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import reading_options
+from heedful.cli.many_files import Many, Written, predict_many
+from heedful.cli.option_groups import Limits, Requests, grouped
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -25,7 +27,6 @@ from heedful.cli.output import RowPrinter, print_json
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
-    from heedful.data.readers.reading import Reading
     from heedful.models.precision import Precision
 
 
@@ -76,24 +77,14 @@ if TYPE_CHECKING:
 )
 @threads_option
 @json_option
+@grouped(requests=Requests, limits=Limits, written=Written, many=Many)
 def command(
     model: Path,
-    texts: tuple[str, ...],
-    premise: str | None,
-    hypothesis: str | None,
-    predicates: tuple[str, ...],
-    input_file: Path | None,
-    reading: Reading,
-    max_tokens: int | None,
-    truncate: Literal["error", "head"] | None,
+    requests: Requests,
+    limits: Limits,
     precision: Precision,
-    as_columns: bool,
-    output: Path | None,
-    header: bool | None,
-    jobs: int | None,
-    wanted: str | None,
-    bad_rows: str | None,
-    as_json: bool,
+    written: Written,
+    many: Many,
 ) -> None:
     """Predict with MODEL, one line for each input text or pair, in input order.
 
@@ -119,28 +110,20 @@ def command(
     from heedful.bulk.batch_answers import Asking
     from heedful.bulk.prediction_file import prediction_file, refuse_output
     from heedful.cli.answers import answer_rows, open_model, with_torch, without_torch
-    from heedful.cli.many_files import Many, predict_many
     from heedful.cli.output import exact
     from heedful.cli.requests import stream
 
-    many = Many(jobs, wanted, bad_rows)
-    if many.asked(input_file):
-        others = {
-            "--text": texts,
-            "--premise": premise,
-            "--hypothesis": hypothesis,
-            "--predicates": predicates,
-            "--conll": as_columns,
-        }
-        asking = Asking(str(model), max_tokens, truncate, precision)
-        predict_many(many, asking, input_file, output, reading, header=header, as_json=as_json, others=others)
+    if many.asked(requests.input_file):
+        asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
+        predict_many(many, asking, requests, written)
         return
-    refuse_output(output, input_file, header, as_json=as_json, as_columns=as_columns)
-    given = {"predicates": predicates, "conll": as_columns}
-    opened = without_torch(model, max_tokens, truncate) if precision == "float32" else None
+    output, header = written.output, written.header
+    refuse_output(output, requests.input_file, header, as_json=written.as_json, as_columns=written.as_columns)
+    given = {"predicates": requests.predicates, "conll": written.as_columns}
+    opened = without_torch(model, limits) if precision == "float32" else None
     if opened is None or any(value and name not in opened.options for name, value in given.items()):
-        opened = with_torch(open_model(model, max_tokens, truncate, precision), given)
-    asked = opened.asked(texts, (premise, hypothesis), input_file, reading)
+        opened = with_torch(open_model(model, limits, precision), given)
+    asked = opened.asked(requests)
     printer = RowPrinter(header)
     cut = 0
     with prediction_file(output, opened.header, with_header=header is not False) as file:
@@ -154,13 +137,13 @@ def command(
             found = opened.answer(corpus)
             if file is not None:
                 file.add(corpus, found, opened.rows)
-            elif as_json:
+            elif written.as_json:
                 for example, answer in zip(corpus.examples, found, strict=True):
                     print_json({"row": example.row, **answer.as_dict()})
-            elif as_columns:
+            elif written.as_columns:
                 click.echo("\n".join(answer.columns() for answer in found), file=exact(sys.stdout))
             else:
-                printer.print(*answer_rows(opened, corpus, found, with_row=input_file is not None))
+                printer.print(*answer_rows(opened, corpus, found, with_row=asked.input_file is not None))
             cut += sum(answer.truncated for answer in found)
     if file is not None:
         click.echo(f"{output}: {file.count:,} predictions", err=True)

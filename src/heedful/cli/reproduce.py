@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     PATH,
     data_option,
@@ -26,6 +28,76 @@ if TYPE_CHECKING:
     from heedful.workshop.reproduce import Budget, Order
     from heedful.workshop.reproduce.listing import Listing
     from heedful.workshop.reproduce.plan import Table
+
+
+@dataclass(frozen=True)
+class BudgetOptions:
+    """How much is trained.
+
+    Attributes:
+        budget: value of ``--budget``.
+        seeds: value of ``--seeds``.
+        folds: value of ``--folds``.
+        overrides: values of ``--set``.
+    """
+
+    budget: str
+    seeds: str | None
+    folds: int | None
+    overrides: tuple[str, ...]
+
+    def plan(self) -> Budget:
+        """Return the budget."""
+        from heedful.cli.study import parse_seeds
+        from heedful.workshop.reproduce import Budget
+
+        return Budget(self.budget, parse_seeds(self.seeds), self.folds or 0, self.overrides)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which table is made, and which part of it.
+
+    Attributes:
+        table: the argument TABLE.
+        rows: value of ``--rows``.
+        columns: value of ``--columns``.
+    """
+
+    table: str | None
+    rows: str | None
+    columns: str | None
+
+    def chosen(self, name: str) -> Table:
+        """Return the part of a table that is made.
+
+        Args:
+            name: of the table.
+
+        Returns:
+            The table with the rows and columns that were asked for.
+        """
+        from heedful.workshop.reproduce import find_table, narrow
+
+        table = find_table(name)
+        return narrow(table, _words(self.rows, [row.name for row in table.rows]), _words(self.columns))
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a table is made.
+
+    Attributes:
+        jobs: value of ``--jobs``.
+        no_run: value of ``--no-run``.
+        models: values of ``--model``.
+        ray: value of ``--ray``.
+    """
+
+    jobs: int
+    no_run: bool
+    models: tuple[str, ...]
+    ray: str | None
 
 
 @click.command()
@@ -80,24 +152,16 @@ if TYPE_CHECKING:
 @threads_option
 @json_option
 @quiet_option
+@grouped(part=Part, wanted=BudgetOptions, how=Making, printing=Printing)
 def command(
-    table: str | None,
+    part: Part,
     listing: bool,
     data: Path | None,
     out: Path,
-    budget: str,
-    seeds: str | None,
-    folds: int | None,
-    rows: str | None,
-    columns: str | None,
-    jobs: int,
-    no_run: bool,
-    models: tuple[str, ...],
+    wanted: BudgetOptions,
+    how: Making,
     convert: Path | None,
-    ray: str | None,
-    overrides: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    printing: Printing,
 ) -> None:
     """Rebuild a TABLE of the papers: train its rows, and write the table as Markdown, CSV and JSON.
 
@@ -106,44 +170,34 @@ def command(
 
     Example: heedful reproduce mtsa-table5 --data DIR --columns trec,trec-honest --jobs 2
     """
-    from heedful.cli.study import parse_seeds
     from heedful.data.catalogue import data_folder
     from heedful.errors import UsageError
     from heedful.storage import alone
-    from heedful.training.progress import choose_reporter
-    from heedful.workshop.reproduce import (
-        Budget,
-        Order,
-        find_table,
-        make,
-        narrow,
-    )
+    from heedful.workshop.reproduce import Order, make
     from heedful.workshop.reproduce.runner import failed, run_command
     from heedful.workshop.reproduce.table_records import to_records
 
     if convert is not None:
-        _convert(convert, table, listing=listing)
+        _convert(convert, part.table, listing=listing)
         return
-    plan = Budget(budget, parse_seeds(seeds), folds or 0, overrides)
+    plan = wanted.plan()
     data = None if data is None else data_folder(data)
-    if listing or table is None:
+    if listing or part.table is None:
         _refuse("rows", "columns", "jobs", "ray", "no_run", "models", why="name the TABLE it is for")
-        _list(data, out, plan, as_json=as_json)
+        _list(data, out, plan, as_json=printing.as_json)
         return
-    chosen = find_table(table)
-    chosen = narrow(chosen, _words(rows, [row.name for row in chosen.rows]), _words(columns))
-    say: Callable[[str], None] = lambda line: None if quiet else click.echo(line, err=True)  # noqa: E731
-    with contextlib.nullcontext() if no_run else alone(out, "heedful reproduce"):
+    chosen = part.chosen(part.table)
+    with contextlib.nullcontext() if how.no_run else alone(out, "heedful reproduce"):
         if chosen.examples is not None or chosen.picture is not None:
-            reporter = choose_reporter(quiet=quiet)
-            order = Order(data, out, plan, _folders(models), not no_run, reporter, say)
-            _answer_or_draw(chosen, order, as_json=as_json)
+            reporter = printing.reporter()
+            order = Order(data, out, plan, _folders(how.models), not how.no_run, reporter, printing.say)
+            _answer_or_draw(chosen, order, as_json=printing.as_json)
             return
-        if models:
+        if how.models:
             raise UsageError(
                 f"--model: {chosen.name} is neither a table of example pairs nor a figure of sentences"
             )
-        if chosen.command and not no_run:
+        if chosen.command and not how.no_run:
             ignored = (
                 *(() if chosen.reads_data else ("data",)),
                 "budget",
@@ -162,13 +216,14 @@ def command(
             )
             run_command(chosen.command, out, data if chosen.reads_data else None)
             return
-        if ray is not None:
+        if how.ray is not None:
             _refuse(
                 "jobs", why="Ray runs as many cells at the same time as its cluster has cores; leave it out"
             )
-        with executor_of(ray) as executor:
-            made = make(chosen, data, out, plan, jobs=jobs, run=not no_run, say=say, executor=executor)
-        if as_json:
+        order = Order(data, out, plan, run=not how.no_run, say=printing.say)
+        with executor_of(how.ray) as executor:
+            made = make(chosen, order, jobs=how.jobs, executor=executor)
+        if printing.as_json:
             print_json(to_records(made.result))
         else:
             click.echo(made.markdown.read_text(encoding="utf-8"), nl=False)

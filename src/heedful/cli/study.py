@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from heedful.cli.file_options import own_file_options
+from heedful.cli.option_groups import Printing, Recipe, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -20,6 +22,21 @@ from heedful.cli.options import (
     threads_option,
 )
 from heedful.cli.output import print_json
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Which runs there are.
+
+    Attributes:
+        seeds: value of ``--seeds``.
+        folds: value of ``--folds``.
+        only: value of ``--only``.
+    """
+
+    seeds: str | None
+    folds: int | None
+    only: int | None
 
 
 @click.command()
@@ -44,18 +61,9 @@ from heedful.cli.output import print_json
 @threads_option
 @json_option
 @quiet_option
+@grouped(recipe=Recipe, runs=Runs, printing=Printing)
 def command(
-    recipe: str,
-    out: Path,
-    data: Path | None,
-    seeds: str | None,
-    folds: int | None,
-    only: int | None,
-    ray: str | None,
-    overrides: tuple[str, ...],
-    no_baseline: bool,
-    as_json: bool,
-    quiet: bool,
+    recipe: Recipe, out: Path, runs: Runs, ray: str | None, no_baseline: bool, printing: Printing
 ) -> None:
     """Run RECIPE over seeds or folds, and report mean and spread on the test split.
 
@@ -68,34 +76,35 @@ def command(
     from heedful.data.cache_contents import first_use_note
     from heedful.errors import Interrupted
     from heedful.run.studies import run_study
-    from heedful.training.progress import choose_reporter
 
-    kept = () if quiet else first_use_note()
+    kept = () if printing.quiet else first_use_note()
     try:
         with executor_of(ray) as executor:
             study = run_study(
-                recipe,
+                recipe.recipe,
                 out,
-                data,
-                seeds=parse_seeds(seeds),
-                folds=folds or 0,
-                only=only or 0,
-                overrides=overrides,
-                reporter=choose_reporter(quiet=quiet),
+                recipe.data,
+                seeds=parse_seeds(runs.seeds),
+                folds=runs.folds or 0,
+                only=runs.only or 0,
+                overrides=recipe.overrides,
+                reporter=printing.reporter(),
                 executor=executor,
-                say=lambda line: None if quiet else click.echo(line, err=True),
+                say=printing.say,
             )
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command goes on)") from None
     for note in kept:
         click.echo(note, err=True)
-    shared = [*overrides, *([f"data.folds={folds}"] if folds else [])]
+    shared = [*recipe.overrides, *([f"data.folds={runs.folds}"] if runs.folds else [])]
     beside, failures = (
-        (None, []) if no_baseline else or_warning(lambda: beside_study(study, recipe, data, shared))
+        (None, [])
+        if no_baseline
+        else or_warning(lambda: beside_study(study, recipe.recipe, recipe.data, shared))
     )
     for failure in failures:
         click.echo(failure, err=True)
-    if as_json:
+    if printing.as_json:
         print_json(
             {
                 "runs": [run.summary() for run in study.runs],

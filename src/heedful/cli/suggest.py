@@ -5,17 +5,36 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import reading_options
+from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, threads_option
 from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:
     from heedful.run.suggesting import By, Suggestion
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """How texts are chosen.
+
+    Attributes:
+        count: value of ``-n``.
+        by: value of ``--by``.
+        candidates: value of ``--candidates``.
+        seed: value of ``--seed``.
+    """
+
+    count: int
+    by: By
+    candidates: int
+    seed: int
 
 
 @click.command()
@@ -52,16 +71,8 @@ if TYPE_CHECKING:
     help="File to write, .csv or .jsonl. By default JSON lines go to standard output.",
 )
 @threads_option
-def command(
-    model: Path,
-    pool: Path,
-    count: int,
-    by: By,
-    candidates: int,
-    seed: int,
-    reading: Reading,
-    output: Path | None,
-) -> None:
+@grouped(how=Choosing)
+def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Path | None) -> None:
     """Suggest which texts of the file POOL to label next, to improve MODEL with few labels.
 
     POOL is a table or a file with one text in each line, as --input of 'heedful predict'. Each suggestion has its row
@@ -85,7 +96,7 @@ def command(
         )
     trained = Reading.of_run(predictor.about.run)
     corpus = gather(Asked((), (None, None), pool, reading, predictor.is_pair, trained))
-    found = suggest(predictor, corpus, count, by=by, candidates=candidates, seed=seed)
+    found = suggest(predictor, corpus, how.count, by=how.by, candidates=how.candidates, seed=how.seed)
     if output is None:
         for one in found:
             print_json(one.as_dict())

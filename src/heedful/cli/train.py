@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.file_options import own_file_options
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -46,18 +47,14 @@ if TYPE_CHECKING:
 @threads_option
 @json_option
 @quiet_option
+@grouped(recipe=Recipe, place=RunPlace, printing=Printing)
 def command(
-    recipe: str,
-    out: Path,
-    data: Path | None,
-    overrides: tuple[str, ...],
+    recipe: Recipe,
     seed: int | None,
-    resume: bool,
-    overwrite: bool,
+    place: RunPlace,
     no_baseline: bool,
     trackers: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    printing: Printing,
 ) -> None:
     """Train a model from RECIPE, which is a packaged recipe ('heedful recipes') or a TOML file of the same form.
 
@@ -66,32 +63,29 @@ def command(
     Example: heedful train disan-trec --data DIR --out runs/trec --set train.epochs=3
     """
     from heedful.baselines.beside import beside_run, or_warning
-    from heedful.config import as_table, load_config
+    from heedful.config import as_table
     from heedful.data.cache_contents import first_use_note
-    from heedful.errors import Interrupted, UsageError
+    from heedful.errors import Interrupted
     from heedful.run import check_place, check_run_folder, prepare, train
     from heedful.run.cautions import cautions
     from heedful.training.distributed import is_first_process, settled
-    from heedful.training.progress import choose_reporter
     from heedful.training.run_folder import RunFolder
     from heedful.training.state import checkpoint_exists
     from heedful.training.trackers import with_trackers
 
-    if resume and overwrite:
-        raise UsageError("--resume continues the run in --out, --overwrite replaces it: give one of them")
-    if seed is not None:
-        overrides = (*overrides, f"train.seed={seed}")
-    config = load_config(recipe, overrides)
+    place.check("the run")
+    config = recipe.config(*([] if seed is None else [f"train.seed={seed}"]))
+    out, data, quiet = place.out, recipe.data, printing.quiet
     first, kept = is_first_process(), first_use_note()
-    reporter = choose_reporter(quiet=quiet)
+    reporter = printing.reporter()
     if first:
         reporter = with_trackers(reporter, trackers, out, as_table(config))
         check_place(out)
     with RunFolder(out).alone("heedful train"):
         if first:
-            _refuse_replacing(recipe, out, overwrite=overwrite)
-            check_run_folder(out, resume=resume or overwrite)
-            if resume and not checkpoint_exists(RunFolder(out).checkpoint):
+            _refuse_replacing(recipe.recipe, place)
+            check_run_folder(out, resume=place.resume or place.overwrite)
+            if place.resume and not checkpoint_exists(RunFolder(out).checkpoint):
                 click.echo(f"--resume: {out} has no checkpoint; the run starts from the beginning", err=True)
         prepared = prepare(config, data)
         if first and not quiet:
@@ -102,31 +96,38 @@ def command(
                 click.echo(f"train.precision=auto: {settled_train.precision}, because {reason}", err=True)
         try:
             result = train(
-                config, prepared, folder=out, resume=resume, overwrite=overwrite, reporter=reporter
+                config,
+                prepared,
+                folder=out,
+                resume=place.resume,
+                overwrite=place.overwrite,
+                reporter=reporter,
             )
         except Interrupted as error:
             raise Interrupted(f"{error} (the same command with --resume)") from None
     if first:
         beside, failures = (None, []) if no_baseline else or_warning(lambda: beside_run(config, data, result))
         warnings = [*cautions(prepared, result), *failures]
-        if as_json:
+        if printing.as_json:
             print_json(_record(prepared, result, out, beside, warnings))
         else:
             click.echo(_summary(prepared, result, out, beside, warnings))
 
 
-def _refuse_replacing(recipe: str, out: Path, *, overwrite: bool) -> None:
+def _refuse_replacing(recipe: str, place: RunPlace) -> None:
     """Refuse a folder in which the run would replace something of the user's."""
     from heedful.errors import UsageError
     from heedful.training.run_folder import RunFolder
 
-    home = RunFolder(out)
-    home.refuse_foreign(replaces=overwrite)
+    home = RunFolder(place.out)
+    home.refuse_foreign(replaces=place.overwrite)
     own = Path(recipe)
-    if overwrite and own.is_file() and any(path.is_file() and own.samefile(path) for path in home.written()):
+    if not (place.overwrite and own.is_file()):
+        return
+    if any(path.is_file() and own.samefile(path) for path in home.written()):
         raise UsageError(
-            f"{recipe}: is the recipe, and --overwrite would delete it with the run in {out}; copy it elsewhere first, "
-            "or choose another --out"
+            f"{recipe}: is the recipe, and --overwrite would delete it with the run in {place.out}; copy it elsewhere "
+            "first, or choose another --out"
         )
 
 

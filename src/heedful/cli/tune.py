@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from heedful.cli.file_options import own_file_options
+from heedful.cli.option_groups import Printing, Recipe, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -19,6 +21,25 @@ from heedful.cli.options import (
     threads_option,
 )
 from heedful.cli.output import print_json
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What is searched, and with how many trials.
+
+    Attributes:
+        trials: value of ``--trials``.
+        vary: values of ``--vary``.
+        space: value of ``--space``.
+        jobs: value of ``--jobs``.
+        no_prune: value of ``--no-prune``.
+    """
+
+    trials: int
+    vary: tuple[str, ...]
+    space: Path | None
+    jobs: int
+    no_prune: bool
 
 
 @click.command()
@@ -60,20 +81,9 @@ from heedful.cli.output import print_json
 @threads_option
 @json_option
 @quiet_option
+@grouped(recipe=Recipe, wanted=Trials, printing=Printing)
 def command(
-    recipe: str,
-    out: Path,
-    data: Path | None,
-    trials: int,
-    vary: tuple[str, ...],
-    space: Path | None,
-    jobs: int,
-    no_prune: bool,
-    test: bool,
-    ray: str | None,
-    overrides: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    recipe: Recipe, out: Path, wanted: Trials, test: bool, ray: str | None, printing: Printing
 ) -> None:
     """Search for the settings of RECIPE with the best score on the dev split, with Optuna.
 
@@ -83,35 +93,33 @@ def command(
 
     Example: heedful tune disan-trec --trials 30 --set train.epochs=5 --data DIR --out runs/trec-search
     """
-    from heedful.config import load_config
     from heedful.errors import Interrupted, UsageError
     from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search
-    from heedful.training.progress import choose_reporter
 
-    config = load_config(recipe, overrides)
+    config = recipe.config()
     if test and not config.data.set and not config.data.test:
         raise UsageError(
             "--test: there is no test split; name its file (--set data.test=FILE), or leave --test out"
         )
-    search = Search(config, read_space(space, vary, config), out, data, prune=not no_prune)
-    if not quiet:
-        for name, domain in search.space.items():
-            click.echo(f"varies {name}: {domain}", err=True)
+    space = read_space(wanted.space, wanted.vary, config)
+    search = Search(config, space, out, recipe.data, prune=not wanted.no_prune)
+    for name, domain in search.space.items():
+        printing.say(f"varies {name}: {domain}")
     try:
         with executor_of(ray) as executor:
             study = run_search(
                 search,
-                trials,
-                jobs=jobs,
-                reporter=choose_reporter(quiet=quiet),
+                wanted.trials,
+                jobs=wanted.jobs,
+                reporter=printing.reporter(),
                 executor=executor,
-                say=lambda line: None if quiet else click.echo(line, err=True),
+                say=printing.say,
             )
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command goes on)") from None
     found = outcome(search, study)
-    report = report_on_test(found, data) if test else None
-    if as_json:
+    report = report_on_test(found, recipe.data) if test else None
+    if printing.as_json:
         read = {"test": report.as_dict()} if report else {}
         print_json({**found.as_dict(), **read})
         return

@@ -35,8 +35,7 @@ def measure_explanations(
     *,
     methods: Sequence[str] = (),
     limit: int | None = LIMIT,
-    orders: int = ORDERS,
-    seed: int = 0,
+    sampling: Sampling | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> MeasuredMethods:
     """Measure explanations.
@@ -47,8 +46,8 @@ def measure_explanations(
         on: what the data is called.
         methods: names; none for every method that the model has.
         limit: at most so many texts are measured, drawn at random; None for all.
-        orders: random orders of the words for Shapley values.
-        seed: of all random numbers.
+        sampling: random orders of the words for Shapley values, `ORDERS` by default, and the seed of all random
+            numbers.
         progress: called before each text with the number of texts done, and of all.
 
     Returns:
@@ -66,13 +65,14 @@ def measure_explanations(
     for name in methods:
         check_method(name)
     examples = list(corpus.examples)
-    generator = np.random.default_rng(seed)
+    sampling = sampling or Sampling(ORDERS)
+    generator = np.random.default_rng(sampling.seed)
     if limit is not None and limit < len(examples):
         examples = [
             examples[place] for place in sorted(generator.permutation(len(examples))[:limit].tolist())
         ]
-    chosen, sampling = tuple(methods), Sampling(orders, seed)
-    untrained = with_random_weights(model, seed)
+    chosen = tuple(methods)
+    untrained = with_random_weights(model, sampling.seed)
     found, skipped = list[dict[str, TextMeasures]](), 0
     for done, example in enumerate(examples):
         progress(done, len(examples))
@@ -86,7 +86,7 @@ def measure_explanations(
         orders_of[CONTROLS[0]] = generator.permutation(len(question.places)).astype(np.float64)
         orders_of[CONTROLS[1]] = leave_one_out(question_about(untrained, example, column)[0])[0]
         found.append(measure_text(question, orders_of, _SIGNED))
-    return MeasuredMethods(found, on, seed, skipped)
+    return MeasuredMethods(found, on, sampling.seed, skipped)
 
 
 def _available(

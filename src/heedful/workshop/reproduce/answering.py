@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +18,9 @@ from heedful.run import prepare, train
 from heedful.storage import write_text
 from heedful.storage.layout import MODEL
 from heedful.tasks import Predictor, load_model
-from heedful.training.progress import Reporter
 from heedful.workshop.reproduce.picture import Trained
 from heedful.workshop.reproduce.plan import Examples, Table, experiments, systems
-from heedful.workshop.reproduce.runner import Budget, Cell, command_of
-
-
-@dataclass(frozen=True)
-class Order:
-    """How a table is made whose models are trained for it.
-
-    Attributes:
-        data: the folder of data sets.
-        out: the folder of results.
-        budget: by which models are trained.
-        models: trained models by name, which replace those of the table.
-        run: False takes only models that are there.
-        reporter: shows the progress of training.
-        say: told what happens.
-    """
-
-    data: Path | None
-    out: Path
-    budget: Budget = field(default_factory=Budget)
-    models: Mapping[str, Path] = field(default_factory=dict)
-    run: bool = True
-    reporter: Reporter | None = None
-    say: Callable[[str], None] = lambda _: None
+from heedful.workshop.reproduce.runner import Budget, Cell, Order, command_of
 
 
 @dataclass(frozen=True)

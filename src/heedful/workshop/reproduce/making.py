@@ -17,9 +17,9 @@ from heedful.workshop.reproduce.cell_runs import Result, gather
 from heedful.workshop.reproduce.listing import lacking
 from heedful.workshop.reproduce.plan import Table, experiments
 from heedful.workshop.reproduce.runner import (
-    Budget,
     Cell,
     Failure,
+    Order,
     command_of,
     failed,
     plan_cells,
@@ -46,27 +46,13 @@ class Made:
     markdown: Path
 
 
-def make(
-    table: Table,
-    data: Path | None,
-    out: Path,
-    budget: Budget,
-    *,
-    jobs: int = 1,
-    run: bool = True,
-    say: Callable[[str], None] = lambda _: None,
-    executor: Executor | None = None,
-) -> Made:
+def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None = None) -> Made:
     """Make a table: run the cells that the data allows, then write Markdown, CSV and JSON, of lengths a picture too.
 
     Args:
         table: the table, perhaps with fewer rows or columns (`narrow`).
-        data: the folder of data sets.
-        out: the folder of results.
-        budget: how much is run.
+        order: the folders, and how much is run; without any run the table holds the paper's figures alone.
         jobs: cells run side by side.
-        run: False only gathers what is there; without any run the table holds the paper's figures alone.
-        say: told what happens.
         executor: runs the cells on machines that share the folders; None runs them here, ``jobs`` at a time.
 
     Returns:
@@ -76,6 +62,7 @@ def make(
         UsageError: if the table is made by another command, or not at all.
         Interrupted: when asked to stop; the same call goes on.
     """
+    data, out, budget, run, say = order.data, order.out, order.budget, order.run, order.say
     _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
     _check_settings(cells)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.run.studies import run_study
 from heedful.storage import told_plainly
 from heedful.storage.layout import FOLD, SEED, Varied
-from heedful.training.progress import Silent
+from heedful.training.progress import Reporter, Silent
 from heedful.training.signals import stop_raises
 from heedful.workshop.reproduce.kept_runs import runs_of_cell
 from heedful.workshop.reproduce.plan import Effort, Experiment, OwnRecipe, System, Table, experiments, systems
@@ -42,6 +42,29 @@ class Budget:
     seeds: tuple[int, ...] = ()
     folds: int = 0
     overrides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Order:
+    """How a table is made.
+
+    Attributes:
+        data: the folder of data sets.
+        out: the folder of results.
+        budget: how much is run.
+        models: trained models by name, for a table whose models are trained for it: they replace those of the table.
+        run: False only gathers what is there.
+        reporter: shows the progress of training where models are trained in this process.
+        say: told what happens.
+    """
+
+    data: Path | None
+    out: Path
+    budget: Budget = field(default_factory=Budget)
+    models: Mapping[str, Path] = field(default_factory=dict)
+    run: bool = True
+    reporter: Reporter | None = None
+    say: Callable[[str], None] = lambda _: None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 from heedful.drawing import check_figure
 from heedful.errors import UsageError, nearest
 from heedful.storage import write_text
-from heedful.workshop.reproduce.answering import Order, check_budget, load_models, origin_of
+from heedful.workshop.reproduce.answering import check_budget, load_models, origin_of
 from heedful.workshop.reproduce.painting import WHAT, draw_panels
 from heedful.workshop.reproduce.plan import Table
-from heedful.workshop.reproduce.runner import command_of
+from heedful.workshop.reproduce.runner import Order, command_of
 from heedful.workshop.reproduce.sentence_panels import read_panels
 
 

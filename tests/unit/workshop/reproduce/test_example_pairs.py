@@ -117,7 +117,7 @@ def test_the_list_counts_models_and_make_sends_elsewhere(tmp_path: Path) -> None
     line = next(line for line in list_tables(None, tmp_path, Budget()) if line.table.examples)
     assert (line.done, line.runs) == (0, 2)
     with pytest.raises(UsageError, match="holds example pairs"):
-        make(line.table, None, tmp_path, Budget())
+        make(line.table, Order(None, tmp_path))
 
 
 def test_a_pair_with_too_few_answers_is_refused() -> None:

@@ -167,7 +167,7 @@ def test_models_are_named_as_the_figure_names_them(models: dict[str, Path], tmp_
     with pytest.raises(UsageError, match="mdman-figure5: MDMAN: not trained yet"):
         draw_figure(table, Order(None, tmp_path, models={"DiSAN": models["disan"]}, run=False))
     with pytest.raises(UsageError, match="draw_figure makes it"):
-        make(table, None, tmp_path, Budget())
+        make(table, Order(None, tmp_path))
 
 
 def test_the_list_and_the_command_know_figures(models: dict[str, Path], tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from heedful.workshop.reproduce import making, runner
 from heedful.workshop.reproduce.cell_runs import gather
 from heedful.workshop.reproduce.making import make, narrow
 from heedful.workshop.reproduce.plan import System, experiments, find_table, systems
-from heedful.workshop.reproduce.runner import Budget, Cell, failed
+from heedful.workshop.reproduce.runner import Budget, Cell, Order, failed
 from heedful.workshop.reproduce.table_records import to_csv, to_records
 from heedful.workshop.reproduce.table_text import to_markdown
 from made_runs import COLUMN, PROTOCOL, ROWS, SYSTEMS, TABLE, record, with_test_figures, write, write_record
@@ -100,7 +100,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     wrong = {**SYSTEMS, "other": System("other", ("model.hidden=0",), {})}
     monkeypatch.setattr(runner, "systems", lambda: wrong)
     said: list[str] = []
-    made = make(TABLE, declared, tmp_path / "out", Budget(), jobs=2, say=said.append)
+    made = make(TABLE, Order(declared, tmp_path / "out", say=said.append), jobs=2)
     (failure,) = made.failures
     assert failure.cell == "other on tiny"
     assert "model.hidden" in failure.why
@@ -110,7 +110,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     kept = tmp_path / "out" / "runs" / "standard" / "tiny" / "ours" / "train.seed=2.json"
     before = kept.stat().st_mtime_ns
     monkeypatch.setattr(runner, "systems", lambda: SYSTEMS)
-    again = make(TABLE, declared, tmp_path / "out", Budget(), jobs=1, say=said.append)
+    again = make(TABLE, Order(declared, tmp_path / "out", say=said.append), jobs=1)
     assert not again.failures
     assert not again.result.missing
     assert kept.stat().st_mtime_ns == before
@@ -122,13 +122,13 @@ def test_what_cannot_be_made_says_why(tmp_path: Path) -> None:
         ("mtsa-figure1", "made by another command: heedful bench"),
     ):
         with pytest.raises(UsageError, match=why):
-            make(find_table(name), None, tmp_path, Budget())
+            make(find_table(name), Order(None, tmp_path))
 
 
 def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(tmp_path: Path) -> None:
     for name, printed in (("mtsa-table2", "86.9"), ("disan-table2", "51.72")):
         said: list[str] = []
-        made = make(find_table(name), tmp_path, tmp_path / "out", Budget(), run=False, say=said.append)
+        made = make(find_table(name), Order(tmp_path, tmp_path / "out", run=False, say=said.append))
         assert printed in made.markdown.read_text()
         assert said == (
             []
@@ -138,7 +138,7 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
                 for one in ("sst5-own", "sst5")
             ]
         )
-    made = make(find_table("systems-scenes"), None, tmp_path / "out", Budget(), run=False, say=said.append)
+    made = make(find_table("systems-scenes"), Order(None, tmp_path / "out", run=False, say=said.append))
     left = len(made.result.missing)
     minutes = 2.5 * sum(cell.system.cost for cell in made.result.missing)
     assert said[-1] == (
@@ -150,7 +150,7 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
 def test_data_that_is_not_there_is_said_and_left_out(tmp_path: Path) -> None:
     said: list[str] = []
     with pytest.raises(UsageError, match="disan-table2: nothing was run"):
-        make(find_table("disan-table2"), tmp_path, tmp_path / "out", Budget(), say=said.append)
+        make(find_table("disan-table2"), Order(tmp_path, tmp_path / "out", say=said.append))
     lacks = "left out, the data folder lacks sst-5:train, sst-5:dev, sst-5:test"
     assert said == [f"sst5-own: {lacks}", f"sst5: {lacks}"]
 
@@ -160,7 +160,7 @@ def test_a_folder_that_was_not_named_is_not_said_to_lack_data(tmp_path: Path) ->
     with pytest.raises(
         UsageError, match=r"disan-table2: nothing was run \(no data folder is named: --data DIR"
     ):
-        make(find_table("disan-table2"), None, tmp_path / "out", Budget(), say=said.append)
+        make(find_table("disan-table2"), Order(None, tmp_path / "out", say=said.append))
     needs = "it needs sst-5:train, sst-5:dev, sst-5:test"
     why = f"left out, no data folder is named (--data DIR, or HEEDFUL_DATA); {needs}"
     assert said == [f"sst5-own: {why}", f"sst5: {why}"]
@@ -197,7 +197,7 @@ def test_runs_of_other_settings_are_left_out_and_named(declared: Path, tmp_path:
     result = gather(TABLE, changed, tmp_path / "runs")
     assert not result.runs
     said: list[str] = []
-    make(TABLE, declared, tmp_path, changed, run=False, say=said.append)
+    make(TABLE, Order(declared, tmp_path, changed, run=False, say=said.append))
     assert "train.seed=1.json: left out, it was made with other settings" in said[0]
     assert "4 of 4 runs are not in" in said[-1]
 
@@ -206,7 +206,7 @@ def test_a_cell_with_one_of_its_runs_is_not_done(declared: Path, tmp_path: Path)
     write(tmp_path / "runs", "ours", (9,))
     write(tmp_path / "runs", "other", (5, 6))
     said: list[str] = []
-    made = make(TABLE, declared, tmp_path, Budget(), run=False, say=said.append)
+    made = make(TABLE, Order(declared, tmp_path, run=False, say=said.append))
     assert said == [
         f"1 of 4 runs are not in {tmp_path / 'runs'} yet: about 1 minutes on one core; leave --no-run out to make them"
     ]
@@ -242,7 +242,7 @@ def test_seeds_leave_columns_of_folds_as_they_are(
 def test_a_narrowed_table_has_its_own_files_and_command(declared: Path, tmp_path: Path) -> None:
     write(tmp_path / "runs", "ours", (9, 10))
     write(tmp_path / "runs", "other", (5, 6))
-    whole = make(TABLE, declared, tmp_path, Budget(), run=False)
+    whole = make(TABLE, Order(declared, tmp_path, run=False))
     before = whole.markdown.read_text()
     made = make(narrow(TABLE, ["ours"], ["t"]), declared, tmp_path, Budget(folds=2), run=False)
     assert made.markdown.name == "tiny-table1-part.md"
@@ -368,7 +368,7 @@ def test_no_more_folds_are_run_than_there_are(asked: int, only: int) -> None:
 
 
 def test_a_table_says_which_data_its_experiments_lack(tmp_path: Path) -> None:
-    made = make(find_table("disan-table2"), tmp_path, tmp_path / "out", Budget(), run=False)
+    made = make(find_table("disan-table2"), Order(tmp_path, tmp_path / "out", run=False))
     lacks = "the data folder lacks sst-5:train, sst-5:dev, sst-5:test"
     assert f"- Experiments without runs: sst5-own ({lacks}), sst5 ({lacks})." in made.markdown.read_text(
         encoding="utf-8"
@@ -382,7 +382,7 @@ def test_a_table_by_sentence_length_is_drawn_too(
     write_record(tmp_path / "runs", "ours", kept)
     table = replace(TABLE, columns=(replace(COLUMN, figure="test.by_length.0-5.accuracy"),), rows=ROWS[:1])
     said: list[str] = []
-    make(table, declared, tmp_path, Budget(), run=False, say=said.append)
+    make(table, Order(declared, tmp_path, run=False, say=said.append))
     assert said[-1] == f"drawn in {tmp_path / 'tiny-table1.png'}"
     assert (tmp_path / "tiny-table1.png").read_bytes().startswith(b"\x89PNG")
 
@@ -390,7 +390,7 @@ def test_a_table_by_sentence_length_is_drawn_too(
         raise MissingExtraError("matplotlib", "figures", "Drawing")
 
     monkeypatch.setattr(making, "draw_by_length", absent)
-    make(table, declared, tmp_path, Budget(), run=False, say=said.append)
+    make(table, Order(declared, tmp_path, run=False, say=said.append))
     assert said[-1].startswith("not drawn: Drawing needs matplotlib")
 
 

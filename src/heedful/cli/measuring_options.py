@@ -1,0 +1,136 @@
+"""The options of commands that measure a model: examples with gold, and what becomes of the result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from heedful.errors import ExitCode, UsageError, nearest
+
+if TYPE_CHECKING:
+    from heedful.data.examples import Corpus
+    from heedful.data.readers.reading import Reading
+    from heedful.tasks import AnyModel
+
+
+@dataclass(frozen=True)
+class GoldOptions:
+    """Which examples a model is measured on.
+
+    Attributes:
+        file: the argument FILE.
+        split: value of ``--on``.
+        data: value of ``--data``.
+        reading: how FILE is read.
+    """
+
+    file: Path | None
+    split: str | None
+    data: Path | None
+    reading: Reading
+
+    def given(self, references: Path | None = None) -> dict[str, Any]:
+        """Return the options that say how FILE is read, by their names.
+
+        Args:
+            references: value of ``--references``.
+
+        Returns:
+            The values; None where an option is not given.
+        """
+        return {**self.reading.as_options(), "references": references}
+
+    def read(self, model: AnyModel, references: Path | None = None) -> Corpus:
+        """Read the examples.
+
+        Args:
+            model: what is measured.
+            references: value of ``--references``.
+
+        Returns:
+            The examples with their gold.
+
+        Raises:
+            UsageError: see `heedful.run.evaluate.read_gold`.
+        """
+        from heedful.run.evaluate import read_gold
+
+        return read_gold(model, self.file, self.split, self.data, self.given(references))
+
+
+@dataclass(frozen=True)
+class OutcomeOptions:
+    """What a command does with its measurements.
+
+    Attributes:
+        figures: values of ``--figure``.
+        fail_under: value of ``--fail-under``.
+        as_json: value of ``--json``.
+    """
+
+    figures: tuple[Path, ...]
+    fail_under: str | None
+    as_json: bool
+
+    def check_figures(self, what: str) -> None:
+        """Refuse files that cannot be drawn, before anything is measured.
+
+        Args:
+            what: what would be drawn, for the message.
+
+        Raises:
+            UsageError: see `heedful.drawing.check_figure`.
+        """
+        from heedful.drawing import check_figure
+
+        for path in self.figures:
+            check_figure(path, what)
+
+    def gate(self, names: Sequence[str], example: str) -> tuple[str, float] | None:
+        """Read the condition of ``--fail-under``, such as ``accuracy=0.9``.
+
+        Args:
+            names: what may be on the left.
+            example: a condition, for messages.
+
+        Returns:
+            The name and the limit; None if the option was not given.
+
+        Raises:
+            UsageError: if it is no such condition.
+        """
+        if not self.fail_under:
+            return None
+        name, _, value = self.fail_under.partition("=")
+        if name not in names:
+            raise UsageError(f"--fail-under: there is no metric {name!r}; {nearest(name, list(names))}")
+        try:
+            limit = float(value)
+        except ValueError:
+            limit = math.nan
+        if not math.isfinite(limit):
+            raise UsageError(f"--fail-under {self.fail_under!r}: write METRIC=VALUE, for example {example}")
+        return name, limit
+
+
+def judge(name: str, value: float, limit: float, *, higher_is_better: bool) -> ExitCode:
+    """Compare a figure with the limit of ``--fail-under``, and say if it is worse.
+
+    Args:
+        name: of the figure, for the message.
+        value: what was measured.
+        limit: the worst value that is good enough.
+        higher_is_better: whether a larger figure is better.
+
+    Returns:
+        The exit code of the command.
+    """
+    if value >= limit if higher_is_better else value <= limit:
+        return ExitCode.OK
+    click.echo(f"heedful: {name} is {value:.4f}, worse than {limit:g}", err=True)
+    return ExitCode.GATE_FAILED
