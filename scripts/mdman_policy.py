@@ -27,7 +27,7 @@ from heedful.nn import Selection, sampled_decisions
 from heedful.nn.losses import cross_entropy
 from heedful.nn.policy import policy_figures
 from heedful.run import prepare, train
-from heedful.run.info import describe
+from heedful.run.environment import describe
 from heedful.storage import write_text
 from heedful.tasks import Predictor
 from heedful.training.progress import choose_reporter

@@ -19,7 +19,7 @@ import numpy as np
 from heedful.config import load_config
 from heedful.data.examples import Corpus
 from heedful.run import prepare, train
-from heedful.run.explaining.measuring import measure_explanations
+from heedful.run.measuring import measure_explanations
 from heedful.run.sources import data_root, find_source
 from heedful.storage import write_text
 

@@ -172,7 +172,7 @@ class PolicyRecord:
 
 @dataclass(frozen=True)
 class MapPlace:
-    """Which attention of a network a map or a gate belongs to; `heedful.explain.captions` puts it into words.
+    """Which attention of a network a map or a gate belongs to; `heedful.explain.legends` puts it into words.
 
     Attributes:
         rule: what a token may look at, for example "forward", "window(3)" or "forward & dependency"; may be empty.

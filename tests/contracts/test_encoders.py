@@ -16,7 +16,7 @@ from torch import Tensor
 
 import heedful.encoders
 from heedful.encoders import ContextEncoder, EmbeddingEncoder
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.models import ENCODERS
 from heedful.structures import ContextStates, Sentences
 

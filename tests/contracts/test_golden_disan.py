@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from heedful.encoders import DisanConfig, DisanEncoder
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.nn import Dense
 from heedful.nn.pooling import SourceToToken
 from heedful.structures import Sentences

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import tiny
-from heedful.cli import answers
+from heedful.cli import opened_model
 from heedful.models import ModelConfig
 from heedful.runtime.layouts import LAYOUTS
 from heedful.tasks import TextSettings, build_network, task_named
@@ -64,7 +64,7 @@ def both(monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> tuple[tiny.Result,
     """Run a command without torch, and with it."""
     first = tiny.run(*arguments)
     with monkeypatch.context() as patch:
-        patch.setattr(answers, "without_torch", lambda *_: None)
+        patch.setattr(opened_model, "without_torch", lambda *_: None)
         return first, tiny.run(*arguments)
 
 
@@ -123,7 +123,7 @@ def test_explanations(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     same(*both(monkeypatch, *asked, "--json"))
     pages = [tmp_path / "page.html", tmp_path / "other.html"]
     mine = tiny.run(*asked, "--html", pages[0])
-    monkeypatch.setattr(answers, "without_torch", lambda *_: None)
+    monkeypatch.setattr(opened_model, "without_torch", lambda *_: None)
     theirs = tiny.run(*asked, "--html", pages[1])
     assert mine.code == theirs.code == 0
     answer = json.loads((folder / "config.json").read_text())["model"]["task"].endswith("number")  # see above
@@ -218,7 +218,7 @@ def test_a_folder_without_a_description_is_read_with_torch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = saved("text", tmp_path / "model", encoder="resan")
-    assert answers.without_torch(folder) is None
+    assert opened_model.without_torch(folder) is None
     mine, theirs = both(monkeypatch, "predict", folder, "--text", "a superb story")
     assert mine == theirs
     assert mine.code == 0

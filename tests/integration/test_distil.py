@@ -20,7 +20,7 @@ from heedful.data.readers.soft_labels import read_soft_labels, read_unlabelled
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.nn.losses import cross_entropy, divergence, softened
 from heedful.run import prepare, train
-from heedful.run.distilling import find_teacher, outcome
+from heedful.run.distilling import distillation, find_teacher
 from heedful.run.distilling.teachers import ModelTeacher
 from heedful.structures import NetworkOutput
 from heedful.tasks import load_model, task_named
@@ -289,7 +289,7 @@ def test_the_teacher_answers_the_test_split_when_all_training_is_over(
 ) -> None:
     seen: list[str] = []
     test = {text for text, _ in tiny.texts()[120:160]}
-    for place, name in ((outcome, "train"), (ModelTeacher, "teach")):
+    for place, name in ((distillation, "train"), (ModelTeacher, "teach")):
         original = getattr(place, name)
 
         def recorded(*given, original=original, name=name, **options):
@@ -298,7 +298,7 @@ def test_the_teacher_answers_the_test_split_when_all_training_is_over(
             return original(*given, **options)
 
         monkeypatch.setattr(place, name, recorded)
-    outcome.distil(settings(folder, augment=2), outcome.Places(tmp_path / "out", folder))
+    distillation.distil(settings(folder, augment=2), distillation.Places(tmp_path / "out", folder))
     assert seen == ["teach", "train", "train", "test"]
 
 
@@ -514,12 +514,12 @@ def test_pairs_are_taught_by_a_function() -> None:
 def test_the_gap_is_that_between_student_and_teacher(
     without: float, taught: float, best: float, closed: float | None
 ) -> None:
-    names = (outcome.WITHOUT, outcome.WITH, outcome.TEACHER)
+    names = (distillation.WITHOUT, distillation.WITH, distillation.TEACHER)
     systems = {
-        name: outcome.System({"accuracy": value})
+        name: distillation.System({"accuracy": value})
         for name, value in zip(names, (without, taught, best), strict=True)
     }
-    found = outcome.Distillation(None, None, "test", systems, None, 0.0)  # type: ignore[arg-type]
+    found = distillation.Distillation(None, None, "test", systems, None, 0.0)  # type: ignore[arg-type]
     assert found.gap_closed == (None if closed is None else pytest.approx(closed))
-    alone = {name: system for name, system in systems.items() if name != outcome.TEACHER}
-    assert outcome.Distillation(None, None, "test", alone, None, 0.0).gap_closed is None  # type: ignore[arg-type]
+    alone = {name: system for name, system in systems.items() if name != distillation.TEACHER}
+    assert distillation.Distillation(None, None, "test", alone, None, 0.0).gap_closed is None  # type: ignore[arg-type]

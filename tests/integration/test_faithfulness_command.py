@@ -12,7 +12,7 @@ import tiny
 from heedful.errors import ArtefactError, ExitCode
 from heedful.explain.measured_methods import CONTROLS
 from heedful.explain.methods import METHODS
-from heedful.run.explaining import default_view
+from heedful.run import default_view
 from heedful.runtime import load
 from heedful.storage.manifest import CARD, METRICS, MODEL_FILES, verify_manifest
 from heedful.tasks import load_model

@@ -117,7 +117,7 @@ def command(first: Path, second: Path, examples: Examples, how: Resampling, as_j
 
 
 def _runs(folder: Path, examples: Examples) -> list[Run]:
-    from heedful.cli.answers import open_model
+    from heedful.cli.opened_model import open_model
     from heedful.errors import UsageError
     from heedful.run.comparison import Run, is_study, read_study
     from heedful.run.evaluate import evaluate_corpus

@@ -29,7 +29,7 @@ def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
 
     If the package heedful-en is installed, its trained English models are asked first.
     """
-    from heedful.workshop.demo import GOLD, run_demo
+    from heedful.workshop.demonstration import GOLD, run_demo
 
     result = run_demo(out, overrides, printing.reporter(), printing.say)
     if printing.as_json:

@@ -54,7 +54,7 @@ def command(
     """
     from heedful.errors import Interrupted, UsageError
     from heedful.run import check_run_folder
-    from heedful.run.distilling.outcome import PLAIN, Places, distil
+    from heedful.run.distilling.distillation import PLAIN, Places, distil
     from heedful.storage import write_text
     from heedful.training.run_folder import RunFolder
 

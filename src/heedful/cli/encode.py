@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.file_options import reading_options
-from heedful.cli.option_groups import Limits, grouped
+from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
 from heedful.data.readers.reading import Reading
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 )
 @limit_options
 @threads_option
-@grouped(limits=Limits)
+@grouped(limits=TextLimits)
 def command(
     model: Path,
     texts: tuple[str, ...],
     input_file: Path | None,
     reading: Reading,
     output: Path | None,
-    limits: Limits,
+    limits: TextLimits,
 ) -> None:
     """Turn texts into vectors with MODEL: one JSON list in each line, or an array [N, D] float32 in a file.
 
@@ -45,7 +45,7 @@ def command(
 
     Example: heedful encode runs/trec --input questions.txt --output questions.npy
     """
-    from heedful.cli.answers import open_model, with_torch, without_torch
+    from heedful.cli.opened_model import open_model, with_torch, without_torch
     from heedful.cli.output import print_json
     from heedful.cli.requests import Asked, stream
     from heedful.errors import UsageError

@@ -11,7 +11,7 @@ import click
 
 from heedful.cli.file_options import reading_options
 from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, judge
-from heedful.cli.option_groups import Limits, grouped
+from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
@@ -90,14 +90,14 @@ class Tables:
 @cache_option
 @threads_option
 @json_option
-@grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=Limits)
+@grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=TextLimits)
 def command(
     model: Path,
     gold: GoldOptions,
     references: Path | None,
     tables: Tables,
     outcome: OutcomeOptions,
-    limits: Limits,
+    limits: TextLimits,
     precision: Precision,
 ) -> int:
     """Measure MODEL on FILE (.csv .tsv .jsonl .json .parquet with named columns) or on a known data set.
@@ -113,7 +113,7 @@ def command(
 
     Example: heedful evaluate runs/trec --on trec:test --data DIR --fail-under accuracy=0.9
     """
-    from heedful.cli.answers import open_model
+    from heedful.cli.opened_model import open_model
     from heedful.evaluation import METRICS
     from heedful.evaluation.report_figure import WHAT, draw_report
     from heedful.run.evaluate import evaluate_gold

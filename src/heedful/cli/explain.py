@@ -13,7 +13,7 @@ import click
 from heedful.cli.feature_options import FeatureOptions, feature_options
 from heedful.cli.file_options import reading_options
 from heedful.cli.method_options import MethodOptions
-from heedful.cli.option_groups import Limits, Requests, grouped
+from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -104,14 +104,14 @@ class Views:
 @limit_options
 @threads_option
 @json_option
-@grouped(requests=Requests, method=MethodOptions, limits=Limits, views=Views)
+@grouped(requests=Requests, method=MethodOptions, limits=TextLimits, views=Views)
 def command(
     model: Path,
     requests: Requests,
     method: MethodOptions,
     features: FeatureOptions,
     policy: bool,
-    limits: Limits,
+    limits: TextLimits,
     views: Views,
 ) -> None:
     """Show what MODEL attended to, what each word contributes, and a deletion test.
@@ -129,7 +129,7 @@ def command(
 
     Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
     """
-    from heedful.cli.explaining import Explaining
+    from heedful.cli.explained_input import Explaining
     from heedful.cli.requests import gather
 
     views.check()

@@ -10,7 +10,7 @@ import click
 
 from heedful.cli.file_options import reading_options
 from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, judge
-from heedful.cli.option_groups import Limits, grouped
+from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, data_option, json_option, limit_options, threads_option
 from heedful.errors import ExitCode
 
@@ -84,14 +84,14 @@ class Draws:
 @limit_options
 @threads_option
 @json_option
-@grouped(gold=GoldOptions, draws=Draws, outcome=OutcomeOptions, limits=Limits)
+@grouped(gold=GoldOptions, draws=Draws, outcome=OutcomeOptions, limits=TextLimits)
 def command(
     model: Path,
     gold: GoldOptions,
     draws: Draws,
     outcome: OutcomeOptions,
     no_save: bool,
-    limits: Limits,
+    limits: TextLimits,
 ) -> int:
     """Measure how faithful the explanations of MODEL are on FILE or on a known data set.
 
@@ -102,13 +102,13 @@ def command(
 
     Example: heedful faithfulness runs/reviews held-out.csv --limit 100 --figure faithfulness.svg
     """
-    from heedful.cli.answers import open_model
+    from heedful.cli.opened_model import open_model
     from heedful.cli.output import print_json, print_text
     from heedful.explain.measured_figure import WHAT, draw_measured
     from heedful.explain.measured_methods import MEASURES
     from heedful.explain.methods import Sampling
-    from heedful.run.explaining.default_view import keep_standing
-    from heedful.run.explaining.measuring import measure_explanations
+    from heedful.run.default_view import keep_standing
+    from heedful.run.measuring import measure_explanations
     from heedful.tasks import model_folder
 
     outcome.check_figures(WHAT)

@@ -13,7 +13,7 @@ from heedful.cli.output import print_json
 @json_option
 def command(as_json: bool) -> None:
     """Print versions, threads and the implementations that this machine supports, to paste into a report."""
-    from heedful.run.info import describe
+    from heedful.run.environment import describe
 
     facts = describe()
     if as_json:

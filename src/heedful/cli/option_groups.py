@@ -50,7 +50,7 @@ def grouped(**records: type) -> Callable[[F], F]:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TextLimits:
     """How long a text may be.
 
     Attributes:
@@ -62,7 +62,7 @@ class Limits:
     truncate: Truncate | None = None
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = TextLimits()
 
 
 @dataclass(frozen=True)

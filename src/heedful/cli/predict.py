@@ -11,7 +11,7 @@ import click
 
 from heedful.cli.file_options import reading_options
 from heedful.cli.many_files import Many, Written, predict_many
-from heedful.cli.option_groups import Limits, Requests, grouped
+from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -77,11 +77,11 @@ if TYPE_CHECKING:
 )
 @threads_option
 @json_option
-@grouped(requests=Requests, limits=Limits, written=Written, many=Many)
+@grouped(requests=Requests, limits=TextLimits, written=Written, many=Many)
 def command(
     model: Path,
     requests: Requests,
-    limits: Limits,
+    limits: TextLimits,
     precision: Precision,
     written: Written,
     many: Many,
@@ -109,7 +109,7 @@ def command(
     """
     from heedful.bulk.batch_answers import Asking
     from heedful.bulk.prediction_file import prediction_file, refuse_output
-    from heedful.cli.answers import answer_rows, open_model, with_torch, without_torch
+    from heedful.cli.opened_model import answer_rows, open_model, with_torch, without_torch
     from heedful.cli.output import exact
     from heedful.cli.requests import stream
 

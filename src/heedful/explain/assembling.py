@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 
 from heedful.errors import UsageError
 from heedful.explain.attribution import Attribution, with_prefix
-from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import PairOfWords, deletion_of
-from heedful.explain.legends import System, default_notes
+from heedful.explain.legends import System, by_caption, caption, default_notes
 from heedful.explain.methods.method_names import MethodChoice, attribute, check_method
 from heedful.explain.methods.question import Question, question_of_words
 from heedful.explain.wide import SignedPhrase, WideView

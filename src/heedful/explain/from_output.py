@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.explain.assembling import assembled
-from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import DeletionScore
-from heedful.explain.legends import System
+from heedful.explain.legends import System, by_caption, caption
 from heedful.runtime.answers import Shown
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.explain.assembling import Reader, asked_about, assembled, explained_by, said_beside, with_looked
-from heedful.explain.captions import by_caption, caption
 from heedful.explain.explanation import Explanation
-from heedful.explain.legends import POOLINGS, SYSTEMS, System
+from heedful.explain.legends import POOLINGS, SYSTEMS, System, by_caption, caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice
 from heedful.explain.standing import by_default
 from heedful.explain.tags_from_runtime import explain_tags

@@ -10,9 +10,8 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.explain.assembling import assembled, explained_by, with_looked
-from heedful.explain.captions import caption
 from heedful.explain.explanation import Explanation, SentenceView
-from heedful.explain.legends import SYSTEMS, System, shared_place
+from heedful.explain.legends import SYSTEMS, System, caption, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.tag_question import Shares, asked_about_tag, place_of
 from heedful.runtime.answers import Shown

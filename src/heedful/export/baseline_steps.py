@@ -13,8 +13,7 @@ from heedful.encoders import (
     HierarchicalCnnEncoder,
     IntraSentenceEncoder,
 )
-from heedful.export.encoder_steps import encoder_steps
-from heedful.export.recording import Recording, rule
+from heedful.export.recording import Recording, encoder_steps, rule
 from heedful.nn import BothWays, Convolution, Gru, Lstm
 from heedful.structures import MapPlace
 

@@ -19,10 +19,8 @@ from heedful.export import (  # noqa: F401  (they enter what they write down)
     mtsa_steps,
     transformer_steps,
 )
-from heedful.export.alignment_steps import alignment_steps
-from heedful.export.encoder_steps import encoder_steps
 from heedful.export.pooling_steps import pooling_steps, weighing_steps
-from heedful.export.recording import NotDescribed, Recording
+from heedful.export.recording import NotDescribed, Recording, encoder_steps
 from heedful.models import (
     AlignmentNetwork,
     Network,
@@ -36,6 +34,7 @@ from heedful.nn import Highway, WordEmbedding
 from heedful.nn.heads import ClassifierHead, Matching, RelatednessHead
 from heedful.runtime.program import EACH, FORMAT, SIDES, WORDS
 from heedful.runtime.settings import MISSING
+from heedful.structures import MapPlace
 
 
 def describe(network: nn.Module) -> dict[str, Any]:
@@ -175,3 +174,30 @@ def classifier_steps(head: ClassifierHead, record: Recording, vector: str) -> st
         gate = record.step("activation", record.dense(head.highway.gate, hidden), name="sigmoid")
         hidden = record.step("mix", gate, record.dense(head.highway.transform, hidden), hidden)
     return record.dense(head.output, hidden)
+
+
+def alignment_steps(network: AlignmentNetwork, read: Recording, answer: Recording) -> str:
+    """Record the network that aligns two texts.
+
+    Args:
+        network: the network.
+        read: gets the steps of one text.
+        answer: gets the steps of a pair.
+
+    Returns:
+        The name of the logits.
+    """
+    reader = network.sentence_encoder
+    with_null = read.step("prepend", WORDS, weights={"row": reader.null})
+    states = read.dense(reader.projection, with_null)
+    if reader.encoder is not None:
+        states = encoder_steps(reader.encoder, read, states)
+    attended = read.sequence(network.attend, states)
+    vectors = []
+    for side, other in (SIDES, SIDES[::-1]):
+        aligned = answer.step("align", f"{side}.{attended}", f"{other}.{attended}", f"{other}.{states}")
+        place = MapPlace(kind=f"{side} to {other}")
+        answer.show("alignment", aligned, place, turned=side != SIDES[0])
+        compared = answer.sequence(network.compare, answer.concat([f"{side}.{states}", aligned]))
+        vectors.append(answer.step("total", compared))
+    return answer.dense(network.output, answer.sequence(network.aggregate, answer.concat(vectors)))

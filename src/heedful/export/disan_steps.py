@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from heedful.encoders import DisaBlock, DisanEncoder
 from heedful.encoders.context_encoder import places_of
-from heedful.export.encoder_steps import encoder_steps
-from heedful.export.recording import Recording, rule
+from heedful.export.recording import Recording, encoder_steps, rule
 from heedful.nn import FusionGate
 from heedful.structures import MapPlace
 

@@ -6,8 +6,7 @@ from heedful.encoders import MdmanEncoder
 from heedful.encoders.mdman import _DIRECTIONS, Way
 from heedful.encoders.resan import DotAttention, FeatureWiseAttention, MaskPolicy, ProductAttention
 from heedful.export.disan_steps import fused_steps
-from heedful.export.encoder_steps import encoder_steps
-from heedful.export.recording import NotDescribed, Recording, rule
+from heedful.export.recording import NotDescribed, Recording, encoder_steps, rule
 from heedful.nn.policy import TokenPolicy
 
 

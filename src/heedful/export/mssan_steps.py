@@ -9,8 +9,7 @@ from torch import Tensor
 from heedful.encoders import MssanEncoder
 from heedful.encoders.mssan import MssanBlock
 from heedful.encoders.priors import DIRECTIONS, Prior, RelativePositions, SinusoidPositions
-from heedful.export.encoder_steps import encoder_steps
-from heedful.export.recording import Recording, rule
+from heedful.export.recording import Recording, encoder_steps, rule
 from heedful.nn import FeedForward, ProjectedGate
 from heedful.structures import MapPlace
 

@@ -7,8 +7,7 @@ from typing import Any
 from heedful.encoders import MtsaEncoder, MtsaPaperEncoder, MtsaStackedEncoder
 from heedful.encoders.mtsa import TensorizedHeads
 from heedful.encoders.mtsa_stacked import _Layer as StackedLayer
-from heedful.export.encoder_steps import encoder_steps
-from heedful.export.recording import Recording, rule
+from heedful.export.recording import Recording, encoder_steps, rule
 from heedful.nn import HeadDense
 
 

@@ -1,15 +1,20 @@
-"""Writing a network down as steps, in the words that the runtime reads (`heedful.runtime.operators`)."""
+"""Writing a network down as steps, in the words that the runtime reads (`heedful.runtime.operators`).
+
+`encoder_steps` finds the function that writes an encoder down; each has the order of the encoder's ``forward``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import singledispatch
 from typing import Any
 
 from torch import Tensor, nn
 
 from heedful.attention.masks import BandMask, Both, Either, Mask
 from heedful.attention.visibility import Band
+from heedful.encoders import ContextEncoder
 from heedful.encoders.context_encoder import in_layer
 from heedful.errors import UsageError
 from heedful.nn import Dense
@@ -127,3 +132,21 @@ def rule(mask: Mask | Band) -> dict[str, Any]:
     if isinstance(mask, Both | Either):
         return {"both" if isinstance(mask, Both) else "either": [rule(mask.first), rule(mask.second)]}
     raise NotDescribed(f"mask {str(mask)!r} reads dependency trees, and only heedful itself parses sentences")
+
+
+@singledispatch
+def encoder_steps(encoder: ContextEncoder, record: Recording, x: str) -> str:
+    """Record an encoder.
+
+    Args:
+        encoder: any encoder.
+        record: gets the steps.
+        x: name of the word vectors.
+
+    Returns:
+        The name of the states, one row a word.
+
+    Raises:
+        NotDescribed: if there are no steps for it.
+    """
+    raise NotDescribed(f"model.encoder: {type(encoder).__name__} is not described")

@@ -12,9 +12,8 @@ from heedful.encoders import MtsaTransformerEncoder, MultiHeadEncoder, Transform
 from heedful.encoders.transformer import DotProductHeads, TensorizedSelfAttention
 from heedful.encoders.transformer import TransformerStack as Stack
 from heedful.encoders.transformer import _Layer as StackLayer
-from heedful.export.encoder_steps import encoder_steps
 from heedful.export.mtsa_steps import each_head, source_steps, split_steps, tensorized_steps
-from heedful.export.recording import Recording, rule
+from heedful.export.recording import Recording, encoder_steps, rule
 from heedful.nn import HeadDense, PreNorm, Residual
 from heedful.structures import MapPlace
 

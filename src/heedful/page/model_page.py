@@ -19,8 +19,7 @@ from torch import Tensor
 
 import heedful
 from heedful.errors import UsageError
-from heedful.explain.captions import caption
-from heedful.explain.legends import CAVEAT, SYSTEMS
+from heedful.explain.legends import CAVEAT, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.page.characters_in_use import characters_in_use

@@ -22,7 +22,7 @@ from heedful.models import MappedVectors
 from heedful.nn import PieceTables, WordEmbedding
 from heedful.run.batches import TrainingBatches
 from heedful.run.card import model_card
-from heedful.run.resuming import check_same_run
+from heedful.run.kept_settings import check_same_run
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, Prepared, SentenceModel, task_named, task_of
 from heedful.training.distributed import is_first_process

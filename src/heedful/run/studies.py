@@ -17,12 +17,11 @@ from heedful.evaluation import Report
 from heedful.machine.child import Failed
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.run import RunResult, check_run_folder, prepare, train
-from heedful.run.info import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
+from heedful.run.environment import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.run.kept_answers import Answers, kind_of_answers
-from heedful.run.kept_settings import plain_settings, same_run
+from heedful.run.kept_settings import changed_files, plain_settings, same_run
 from heedful.run.protocol import GENERATED, Protocol
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
-from heedful.run.resuming import changed_files
 from heedful.run.sources import data_root, find_source
 from heedful.storage import alone, remove_folder, write_text
 from heedful.storage.layout import FOLD, SEED, Varied, record_file, unfinished_folder

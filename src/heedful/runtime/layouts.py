@@ -1,4 +1,8 @@
-"""Every task that needs no torch to answer, and how its answers are laid out."""
+"""Every task that needs no torch to answer, and how its answers are laid out.
+
+The table is a file of its own because `tag_answers` imports `answers`: in `answers`, where a reader would look for it,
+it would close a circle of imports.
+"""
 
 from __future__ import annotations
 

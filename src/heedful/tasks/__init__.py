@@ -26,7 +26,7 @@ from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tags import TagsModel
 from heedful.tasks.task import Corpora, Files, Place, Prepared, Shared, Source, Task
-from heedful.tasks.translation.build_translation import build_translation
+from heedful.tasks.translation.translation_task import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.words.text_model import TextModel
 

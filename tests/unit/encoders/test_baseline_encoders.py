@@ -11,7 +11,7 @@ from torch import Tensor
 
 from heedful.encoders import MultiHeadConfig, MultiHeadEncoder
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.nn import positional_signal
 from heedful.structures import Sentences
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from heedful.encoders import BiBlosanConfig, BiBlosanEncoder, published_block_length
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.structures import Sentences
 
 

@@ -14,7 +14,7 @@ from heedful.attention import AttentionResult, additive_attention
 from heedful.attention.masks import forward, parse_mask
 from heedful.encoders import DisaBlock, DisanConfig, DisanEncoder, disan
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.structures import Sentences
 
 

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from heedful.encoders import DistanceSanConfig, DistanceSanEncoder
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.models import ModelConfig
 from heedful.structures import Sentences
 from heedful.tasks import build_network

@@ -13,7 +13,7 @@ from heedful.attention.visibility import Band
 from heedful.encoders import MdmanConfig, MdmanEncoder
 from heedful.encoders.resan import DotAttention, FeatureWiseAttention, ProductAttention
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption, caption
+from heedful.explain.legends import by_caption, caption
 from heedful.nn import Selection
 from heedful.structures import Sentences
 

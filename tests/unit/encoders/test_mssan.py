@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from heedful.encoders import MssanConfig, MssanEncoder
 from heedful.encoders import mssan as module
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.models import ModelConfig
 from heedful.structures import Sentences
 from heedful.tasks import build_network

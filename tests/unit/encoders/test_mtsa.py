@@ -13,7 +13,7 @@ from heedful.attention.tensorized import tensorized_attention
 from heedful.encoders import MtsaConfig, MtsaEncoder, MtsaPaperConfig, MtsaPaperEncoder
 from heedful.encoders import mtsa as heads_module
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.nn import l2_factors
 from heedful.structures import Sentences
 

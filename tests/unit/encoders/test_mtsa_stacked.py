@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from heedful.encoders import MtsaStackedConfig, MtsaStackedEncoder
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.structures import Sentences
 
 WORDS = Sentences(torch.ones(1, 4).long(), torch.ones(1, 4).bool())

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.encoders import DisanConfig, DisanEncoder, ResanConfig, ResanEncoder
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.models import ModelConfig
 from heedful.nn import Selection
 from heedful.structures import Sentences

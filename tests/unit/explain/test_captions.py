@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heedful.explain import SentenceView
-from heedful.explain.captions import by_caption, caption
+from heedful.explain.legends import by_caption, caption
 from heedful.structures import MapPlace
 
 

@@ -21,9 +21,8 @@ from heedful.explain import (
     render_html,
     render_text,
 )
-from heedful.explain.captions import by_caption
 from heedful.explain.figures import _lines
-from heedful.explain.legends import POOLINGS, map_note
+from heedful.explain.legends import POOLINGS, by_caption, map_note
 from heedful.explain.summary import maps_to_draw, opened_against
 from heedful.models import ModelConfig
 from heedful.models import build as building

@@ -9,7 +9,7 @@ import torch
 
 from heedful.errors import UsageError
 from heedful.explain import Explanation, render_html, render_text
-from heedful.explain.captions import caption
+from heedful.explain.legends import caption
 from heedful.explain.word_features import WordFeatures, feature_lines, feature_map, feature_shares
 from heedful.models import ModelConfig
 from heedful.tasks import TextSettings, build_network, task_named

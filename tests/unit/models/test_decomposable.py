@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.models import AlignmentNetwork, ModelConfig
 from heedful.nn import WordEmbedding
 from heedful.structures import Batch, Sentences

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.models import ENCODERS, ModelConfig, Network
 from heedful.structures import Batch, Sentences
 from heedful.tasks import build_network

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.nn.decoder import DecoderConfig, TransformerDecoder
 
 WIDTH, SOURCE = 12, 8

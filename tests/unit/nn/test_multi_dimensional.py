@@ -12,7 +12,7 @@ from torch import Tensor
 
 from heedful.attention.masks import parse_mask
 from heedful.encoders import DisanConfig, DisanEncoder
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.nn import MultiDimensionalAttention
 from heedful.nn.dense import l2_factors
 from heedful.nn.pooling import DotProduct, MultiDimensional

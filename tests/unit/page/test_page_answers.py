@@ -13,7 +13,7 @@ import torch
 from browsing import Opened, folder_of
 from described import FROZEN, MODELS, ROWS, batch_of, built, texts
 from heedful.errors import UsageError
-from heedful.explain.captions import by_caption
+from heedful.explain.legends import by_caption
 from heedful.export import describe
 from heedful.export.folder import rounded
 from heedful.models import Network

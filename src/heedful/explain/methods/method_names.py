@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from heedful.errors import UsageError, nearest
 from heedful.explain.attribution import Attribution
-from heedful.explain.methods.occlusion import occlusion
+from heedful.explain.methods.deleting import ORDERS, occlusion, shapley
 from heedful.explain.methods.question import Question
-from heedful.explain.methods.shapley import ORDERS, shapley
 
 METHODS = ("attention", "gradient", "integrated", "occlusion", "shapley")
 WITH_TORCH = ("gradient", "integrated")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.errors import UsageError
-from heedful.explain.captions import caption
+from heedful.explain.legends import caption
 from heedful.explain.word_features import FeatureMap, FeatureShares, WordFeatures, feature_map, feature_shares
 from heedful.structures import SideTrace
 from heedful.tasks.sentences.explaining import trace_sentence

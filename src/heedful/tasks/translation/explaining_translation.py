@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heedful.data.bitext import source_batch
 from heedful.data.examples import Corpus
 from heedful.explain import Explanation, SentenceView
-from heedful.explain.captions import caption
+from heedful.explain.legends import caption
 from heedful.structures import Batch, MapPlace
 from heedful.text.subwords import BEGIN, END, Pieces
 

@@ -20,8 +20,10 @@ from heedful.data.readers.reading import RequestFiles
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.evaluation.sequences import evaluate_translations
-from heedful.models import TranslationConfig
+from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork, build_encoder
 from heedful.models.expected import fit_tensors
+from heedful.nn import SeparateTables, SharedTables
+from heedful.nn.decoder import TransformerDecoder
 from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
@@ -30,7 +32,6 @@ from heedful.tasks.named_files import check_options, find_named, published, sum_
 from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.task import Files, Place, Prepared, Source, Task
-from heedful.tasks.translation.build_translation import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.words.word_task import text_settings
 from heedful.text.subwords import Languages, Subwords
@@ -240,3 +241,33 @@ def _notes(corpora: Mapping[str, Corpus], datasets: Mapping[str, ParallelDataset
             yield f"{name}: pairs skipped: {report.dropped_long:,} (a text is too long)"
         if report.truncated:
             yield f"{name}: texts truncated: {report.truncated:,} ({report.tokens_cut:,} subwords removed)"
+
+
+def build_translation(
+    model: ModelConfig, translation: TranslationConfig, source_rows: int, target_rows: int
+) -> TranslationNetwork:
+    """Build a network that translates.
+
+    Weights are drawn from torch's global generator: seed it first.
+
+    Args:
+        model: the settings all models have; its width is that of the vectors of subwords and of the decoder, and
+            pooling, head and matching are not read.
+        translation: those of a network that translates.
+        source_rows: subwords of the source.
+        target_rows: subwords of the translation; the same ones where they are shared.
+
+    Returns:
+        The network, in training mode.
+
+    Raises:
+        UsageError: if a setting is unknown or out of range.
+    """
+    encoder = build_encoder(model, model.width)
+    decoder = TransformerDecoder(model.width, encoder.width_out, translation.decoder)
+    tables = (
+        SharedTables(target_rows, model.width)
+        if translation.shared
+        else SeparateTables(source_rows, target_rows, model.width)
+    )
+    return TranslationNetwork(tables, encoder, decoder)

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset, encode, refuse_long
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import parse_if_possible
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
@@ -21,8 +24,9 @@ from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import save_model_folder
 from heedful.tasks.records import About, TextSettings
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
-from heedful.tasks.words.wide_tensors import wide_tensors
+from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import AnyVocabulary
+from heedful.wide import WidePart
 
 
 @dataclass(frozen=True)
@@ -149,3 +153,40 @@ class TextModel(SavedModel[A_co]):
             metrics=self.about.metrics,
             card=self.about.card,
         )
+
+
+_KINDS = {"numbers": torch.int32, "rarity": torch.float32, "weights": torch.float32, "bias": torch.float32}
+
+
+def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
+    """Return what a folder keeps of a wide part beside its rule and its weight; nothing where there is none."""
+    if part is None:
+        return {}
+    return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
+
+
+def take_wide(state: dict[str, Tensor], rule: PhraseRule, weight: float, outputs: int) -> WidePart:
+    """Take a wide part out of the tensors of a folder.
+
+    Args:
+        state: tensors by name; those of the wide part are removed.
+        rule: which features it reads.
+        weight: what its logits are multiplied by.
+        outputs: classes of the network.
+
+    Returns:
+        The part.
+
+    Raises:
+        UsageError: if a tensor is missing, of another kind, or does not fit the network.
+    """
+    tensors = {}
+    for name, kind in _KINDS.items():
+        tensor = state.pop(f"wide.{name}", None)
+        if tensor is None or tensor.dtype != kind:
+            raise UsageError(f"tensor 'wide.{name}' is missing or not {kind}")
+        tensors[name] = tensor.numpy()
+    part = WidePart(rule, weight=weight, **tensors)
+    if part.outputs != outputs:
+        raise UsageError(f"the wide part has {part.outputs} outputs, the network {outputs}")
+    return part

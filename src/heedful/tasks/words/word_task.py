@@ -28,8 +28,7 @@ from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
-from heedful.tasks.words.text_model import TextModel
-from heedful.tasks.words.wide_tensors import take_wide
+from heedful.tasks.words.text_model import TextModel, take_wide
 from heedful.text.parsers import DependencyParser
 from heedful.text.phrases import WIDE, PhraseRule
 from heedful.text.scripts import AUTO, choose_tokenizer

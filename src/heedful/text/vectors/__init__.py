@@ -2,7 +2,7 @@
 
 from heedful.text.vectors.initial import Table, initial_ngrams, initial_table
 from heedful.text.vectors.plain import read_baseforms
-from heedful.text.vectors.reading import files_of, find_vectors, read_vectors, vector_format
+from heedful.text.vectors.vector_files import files_of, find_vectors, read_vectors, vector_format
 from heedful.text.vectors.word_vectors import Speller, WordVectors
 
 __all__ = [

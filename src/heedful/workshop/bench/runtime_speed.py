@@ -29,10 +29,10 @@ TRAINED, FROZEN, WORDS, BATCH = 9_000, 32_000, 10, 64
 _ROUNDS = {False: (100, 10, 3), True: (1_000, 60, 9)}
 """Measurements of one request, of a batch and of a cold start; the second for ``--full``."""
 _COLD = """import sys
-from heedful.cli import answers
+from heedful.cli import opened_model
 from heedful.cli.main import run
 if sys.argv.pop(1) == "torch":
-    answers.without_torch = lambda *_: None
+    opened_model.without_torch = lambda *_: None
 code = run(sys.argv[1:])
 try:  # not ru_maxrss, which a process has from its parent
     status = open("/proc/self/status").read().split()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.errors import UsageError, nearest
-from heedful.explain.captions import caption
+from heedful.explain.legends import caption
 from heedful.structures import ContextStates, MapPlace, Maps, SideTrace
 from heedful.tasks import Predictor
 from heedful.tasks.sentences.explaining import trace_sentence

@@ -12,7 +12,7 @@ from heedful.storage.layout import SEED, Varied, record_file
 from heedful.workshop.reproduce.cell_runs import gather
 from heedful.workshop.reproduce.kept_runs import pack, packed_file, read_packed, take_up
 from heedful.workshop.reproduce.making import make
-from heedful.workshop.reproduce.runner import Budget
+from heedful.workshop.reproduce.runner import Budget, Order
 from made_runs import COLUMN, ROWS, TABLE, record, write, write_record
 
 TINY = Path("standard") / "tiny"
@@ -57,10 +57,10 @@ def test_a_single_file_comes_before_a_packed_one(declared: Path, tmp_path: Path)
 
 
 def test_packed_runs_are_not_made_again(declared: Path, tmp_path: Path) -> None:
-    made = make(TABLE, declared, tmp_path, Budget(seeds=(1,)))
+    made = make(TABLE, Order(declared, tmp_path, Budget(seeds=(1,))))
     assert not made.result.missing
     take_up(tmp_path / "runs", tmp_path / "runs")
-    again = make(TABLE, declared, tmp_path, Budget(seeds=(1, 2)))
+    again = make(TABLE, Order(declared, tmp_path, Budget(seeds=(1, 2))))
     assert not again.failures
     files = sorted(path.name for path in (tmp_path / "runs").rglob("*=*.json"))
     assert files == ["train.seed=2.json"] * 2

@@ -244,7 +244,7 @@ def test_a_narrowed_table_has_its_own_files_and_command(declared: Path, tmp_path
     write(tmp_path / "runs", "other", (5, 6))
     whole = make(TABLE, Order(declared, tmp_path, run=False))
     before = whole.markdown.read_text()
-    made = make(narrow(TABLE, ["ours"], ["t"]), declared, tmp_path, Budget(folds=2), run=False)
+    made = make(narrow(TABLE, ["ours"], ["t"]), Order(declared, tmp_path, Budget(folds=2), run=False))
     assert made.markdown.name == "tiny-table1-part.md"
     text = made.markdown.read_text()
     assert "heedful reproduce tiny-table1 --data DIR --folds 2 --rows ours --columns t\n" in text

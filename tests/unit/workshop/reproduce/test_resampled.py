@@ -12,7 +12,7 @@ from heedful.evaluation import paired_bootstrap
 from heedful.workshop.reproduce import resampled as resampling
 from heedful.workshop.reproduce.making import make
 from heedful.workshop.reproduce.resampled import FILE, Resampled, checksum
-from heedful.workshop.reproduce.runner import Budget
+from heedful.workshop.reproduce.runner import Order
 from made_runs import TABLE, write
 
 GOLD = np.array([1.0, 2.0, 3.0, 4.5, 2.5])
@@ -72,8 +72,8 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 def test_a_table_keeps_its_tests_beside_its_runs(declared: Path, tmp_path: Path) -> None:
     write(tmp_path / "runs", "ours", (9,))
     write(tmp_path / "runs", "other", (2,))
-    text = make(TABLE, declared, tmp_path, Budget(), run=False).markdown.read_text()
+    text = make(TABLE, Order(declared, tmp_path, run=False)).markdown.read_text()
     kept = (tmp_path / "runs" / FILE).read_bytes()
-    again = make(TABLE, declared, tmp_path, Budget(), run=False)
+    again = make(TABLE, Order(declared, tmp_path, run=False))
     assert (again.result.resampled.made, again.markdown.read_text()) == (0, text)
     assert (tmp_path / "runs" / FILE).read_bytes() == kept

@@ -13,7 +13,7 @@ import tiny
 from heedful.config import RunConfig, load_config
 from heedful.errors import UsageError
 from heedful.run import prepare, train
-from heedful.run.resuming import check_same_run
+from heedful.run.kept_settings import check_same_run
 
 
 @pytest.fixture(scope="module")

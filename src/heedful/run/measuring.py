@@ -17,8 +17,8 @@ from heedful.errors import UsageError
 from heedful.explain.measured_methods import CONTROLS, MeasuredMethods
 from heedful.explain.measures import TextMeasures, measure_text
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
+from heedful.explain.methods.deleting import leave_one_out
 from heedful.explain.methods.method_names import check_method
-from heedful.explain.methods.occlusion import leave_one_out
 from heedful.tasks import SentenceModel, task_of
 from heedful.tasks.sentences.explaining import explain, question_about
 

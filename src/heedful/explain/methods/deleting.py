@@ -1,13 +1,46 @@
-"""Shapley values of words (Shapley, 1953), exact for short texts, else sampled, with their error. Imports no torch."""
+"""Explain an answer by deleting words: leave-one-out and Shapley values. Imports no torch.
+
+Leave-one-out is the "erasure" of Li et al. (2016). Shapley values (Shapley, 1953) are exact for short texts; otherwise
+they are sampled, with their error.
+"""
 
 from __future__ import annotations
 
 from math import factorial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.explain.attribution import Attribution
 from heedful.explain.methods.question import Question
+
+
+def leave_one_out(question: Question) -> tuple[NDArray[np.float64], float]:
+    """Delete every word by itself, ``v(all) - v(all without i)``; all P + 1 texts are computed at once.
+
+    Args:
+        question: what is asked.
+
+    Returns:
+        How far the value falls without each of the words that may be deleted, [P], and the value with all words.
+    """
+    count = len(question.places)
+    values = question.ask(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
+    return values[0] - values[1:], float(values[0])
+
+
+def occlusion(question: Question) -> Attribution:
+    """Explain by leave-one-out; see `leave_one_out`. It is exact and needs no random numbers.
+
+    Args:
+        question: what is asked.
+
+    Returns:
+        What each word contributes.
+    """
+    falls, whole = leave_one_out(question)
+    return Attribution("occlusion", question.of, question.by_side(falls), whole=whole)
+
 
 ORDERS = 50
 """Random orders of the words that are tried by default."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heedful.cli.option_groups import NO_LIMITS, Limits, Requests
+from heedful.cli.option_groups import NO_LIMITS, Requests, TextLimits
 from heedful.cli.requests import Asked
 from heedful.data.encoding import refuse_long
 from heedful.data.examples import Corpus, Example, one_example
@@ -111,7 +111,7 @@ def answer_rows(
     return [*(["row"] if with_row else []), *opened.header, *(["text"] if texts else [])], rows
 
 
-def without_torch(folder: Path, limits: Limits = NO_LIMITS) -> Opened | None:
+def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None:
     """Open a model for `heedful.runtime`, which imports no torch.
 
     Args:
@@ -233,7 +233,7 @@ def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
     )
 
 
-def open_model(folder: Path, limits: Limits = NO_LIMITS, precision: Precision = "float32") -> AnyModel:
+def open_model(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precision = "float32") -> AnyModel:
     """Read a model with torch, whatever it answers.
 
     Args:

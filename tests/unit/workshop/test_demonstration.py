@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heedful.config import load_config
 from heedful.data.scenes import generate
-from heedful.workshop.demo import GOLD, PAIRS
+from heedful.workshop.demonstration import GOLD, PAIRS
 
 
 def test_premises_are_new_and_words_are_known() -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.cli.answers import Opened, open_model, with_torch, without_torch
 from heedful.cli.feature_options import FeatureOptions
 from heedful.cli.method_options import MethodOptions
-from heedful.cli.option_groups import Limits
+from heedful.cli.opened_model import Opened, open_model, with_torch, without_torch
+from heedful.cli.option_groups import TextLimits
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Explaining:
     features: FeatureOptions
     policy: bool
     given: Mapping[str, Any]
-    limits: Limits
+    limits: TextLimits
 
     def opened(self, folder: Path) -> Opened:
         """Open a model, without torch if its method needs none."""

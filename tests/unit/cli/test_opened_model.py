@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.cli.answers import open_model
+from heedful.cli.opened_model import open_model
 from heedful.errors import ArtefactError, UsageError
 from heedful.machine import processors
 

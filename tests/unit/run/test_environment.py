@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from heedful import __version__
-from heedful.run.info import describe, peak_gpu_megabytes, reset_peaks
+from heedful.run.environment import describe, peak_gpu_megabytes, reset_peaks
 
 
 def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
@@ -27,7 +27,7 @@ def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
 
 OF_A_FRESH_PROCESS = """
 import numpy as np
-from heedful.run.info import peak_megabytes, reset_peaks
+from heedful.run.environment import peak_megabytes, reset_peaks
 
 block = np.ones(300 << 17)  # 300 MB
 reset_peaks()

@@ -1,1 +1,0 @@
-"""Measure the explanations of a model on data, and make the best one its default."""
