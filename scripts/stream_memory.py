@@ -4,7 +4,8 @@
 
 It trains a tiny model (4 numbers a word, their mean, one hidden layer) on invented sentences, writes a file of so many
 of them, runs each command on it in a process of its own with one thread, and prints the largest resident memory that
-the system saw (VmHWM). Files are removed again.
+the system saw (VmHWM). Files are removed again. ``--commands scores`` is ``heedful evaluate`` with a model that gives
+a number.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ def sentences() -> list[tuple[str, str]]:
     return [(f"The {noun} was {word} .", label) for noun, (word, label) in itertools.product(NOUNS, words)]
 
 
-def train(folder: Path) -> Path:
+def train(folder: Path, recipe: str) -> Path:
     """Train a tiny model, and return its folder."""
-    lines = ["text,label", *(f"{text},{label}" for text, label in sentences())]
+    lines = ["text,label,score", *(f"{text},{label},{len(text)}" for text, label in sentences())]
     (folder / "train.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     settings = (
         "data.train=train.csv",
@@ -39,7 +40,7 @@ def train(folder: Path) -> Path:
         "model.pooling=mean",
         "model.width=4",
         "model.hidden=4",
-        "model.wide=none",
+        *(["model.wide=none"] if recipe == "my-texts" else []),
         "train.epochs=8",
         "train.optimizer.lr=0.02",
         "train.device=cpu",
@@ -49,25 +50,25 @@ def train(folder: Path) -> Path:
         "-m",
         "heedful",
         "train",
-        "my-texts",
+        recipe,
         "--data",
         str(folder),
         "--no-baseline",
         "-q",
     ]
-    words += ["--out", str(folder / "run"), *(word for one in settings for word in ("--set", one))]
+    words += ["--out", str(folder / recipe), *(word for one in settings for word in ("--set", one))]
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
-    return folder / "run"
+    return folder / recipe
 
 
 def write_table(path: Path, rows: int) -> None:
     """Write a CSV file of so many rows, each other than the one before it."""
     kinds = sentences()
     with path.open("w", encoding="utf-8") as stream:
-        stream.write("id,text,label\n")
+        stream.write("id,text,label,score\n")
         for row in range(rows):
             text, label = kinds[row % len(kinds)]
-            stream.write(f"{row},{text},{label}\n")
+            stream.write(f"{row},{text},{label},{len(text) + row * 7919 % 1000 / 100}\n")
 
 
 def run(words: list[str]) -> tuple[float, float]:
@@ -94,7 +95,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
         folder = Path(place)
-        model, table = str(train(folder)), folder / "rows.csv"
+        model, table = str(train(folder, "my-texts")), folder / "rows.csv"
+        scorer = str(train(folder, "my-numbers"))
         for rows in map(int, options.rows.split(",")):
             write_table(table, rows)
             commands = {
@@ -109,6 +111,7 @@ def main() -> None:
                     "--column",
                     "label=label",
                 ],
+                "scores": ["evaluate", scorer, str(table)],
             }
             for name in options.commands.split(","):
                 seconds, megabytes = run(commands[name])

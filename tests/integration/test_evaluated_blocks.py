@@ -92,8 +92,19 @@ def test_skipped_rows_are_counted(trained, tmp_path: Path, good: int) -> None:
     assert result.err == "rows skipped: 3 (no label)\n"
 
 
-@pytest.mark.usefixtures("blocks_of_seven")
-def test_a_task_that_needs_all_examples_gets_them(trained) -> None:
-    found = tiny.run("evaluate", trained.runs / "score", trained.data / "score-test.jsonl", "--json").json()
-    assert found["count"] > 20
-    assert found["metrics"]["pearson"] > 0.85
+@pytest.mark.parametrize(("name", "file"), [("pair", "pair-test.tsv"), ("score", "score-test.jsonl")])
+def test_pairs_and_scores_in_blocks(trained, monkeypatch: pytest.MonkeyPatch, name: str, file: str) -> None:
+    words = ("evaluate", trained.runs / name, trained.data / file, "--json")
+    words = (*words, "--column", "group=animal") if name == "pair" else words
+    whole = tiny.run(*words).json()
+    monkeypatch.setattr(corpus_builder, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(evaluate, "WHOLE", 20)
+    blocks = tiny.run(*words).json()
+    assert whole["count"] > 20
+    for key in ("count", "per_class", "confusion", "notes"):
+        assert blocks[key] == whole[key], key
+    assert blocks["metrics"] == pytest.approx(whole["metrics"], rel=1e-5)  # texts have other neighbors
+    for key in ("by_group", "by_length"):
+        assert list(blocks[key]) == list(whole[key]), key
+        for part, figures in whole[key].items():
+            assert blocks[key][part] == pytest.approx(figures, rel=1e-5), (key, part)

@@ -19,7 +19,7 @@ from heedful.evaluation.statistics import STATISTICS, Statistic
 
 RESAMPLES = 1_000
 """Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
-_SINGLE_ANSWERS = ("gold", "predicted", "times", "statistics")
+_SINGLE_ANSWERS = ("gold", "predicted", "times", "statistics", "resampling")
 
 Groups = dict[str, dict[str, float]]
 Measure = Callable[..., dict[str, float]]
@@ -44,6 +44,7 @@ class Report:
         calibration: how far confidences are to be trusted; None where an answer has none.
         statistics: the metrics that gold and predicted can be resampled for; not part of `as_dict`.
         signatures: how a metric was counted, by its name, where its counter says so (sacreBLEU).
+        resampling: makes the interval of each metric but accuracy; see `heedful.evaluation.significance`.
         times: how often each row of gold and predicted occurs, [N], where the examples were counted and not kept; None
             where each row is one example.
     """
@@ -61,11 +62,12 @@ class Report:
     calibration: Calibration | None = None
     statistics: Mapping[str, Statistic] = field(default_factory=dict, repr=False, compare=False)
     signatures: dict[str, str] = field(default_factory=dict)
+    resampling: Callable[..., Interval] = field(default=bootstrap_interval, repr=False, compare=False)
     times: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:
-        """The 95 % interval of each metric over examples: Wilson's for accuracy, else the percentile bootstrap."""
+        """The 95 % interval of each metric over examples: Wilson's for accuracy, else by resampling."""
         if self.count < 2:
             return {}
         return {name: self._interval(name, statistic) for name, statistic in self.statistics.items()}
@@ -94,7 +96,8 @@ class Report:
     def _interval(self, name: str, statistic: Statistic) -> Interval:
         if name == "accuracy":
             return accuracy_interval(_sum(self.gold == self.predicted, self.times), self.count)
-        return bootstrap_interval(statistic, self.gold, self.predicted, resamples=RESAMPLES, times=self.times)
+        counted = {} if self.times is None else {"times": self.times}
+        return self.resampling(statistic, self.gold, self.predicted, resamples=RESAMPLES, **counted)
 
 
 def evaluate_classes(

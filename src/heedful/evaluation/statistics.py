@@ -207,7 +207,13 @@ def resampled(
 
 
 def resampled_counts(
-    statistic: Statistic, gold: Values, predicted: Values, times: Values, resamples: int, seed: int
+    statistic: Statistic,
+    gold: Values,
+    predicted: Values,
+    times: Values,
+    resamples: int,
+    seed: int,
+    size: int | None = None,
 ) -> NDArray[np.float64]:
     """Return the metric of one system in every resample, from how often each kind of example occurs.
 
@@ -221,6 +227,7 @@ def resampled_counts(
         times: how often it occurs, [K].
         resamples: how many.
         seed: of the draws.
+        size: examples of a resample; None for as many as occur.
 
     Returns:
         The metric of each resample, [resamples].
@@ -230,7 +237,7 @@ def resampled_counts(
     n, random, found = int(counts.sum()), np.random.default_rng(seed), []
     for start in range(0, resamples, step := max(1, _CELLS // len(counts))):
         rows = min(step, resamples - start)
-        weights = random.multinomial(n, counts / n, size=rows).astype(np.float64)
+        weights = random.multinomial(size or n, counts / n, size=rows).astype(np.float64)
         found.append(statistic(kinds[0], kinds[1], weights))
     return np.concatenate(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,11 +14,7 @@ from torch import Tensor
 
 from heedful.checked import Settings
 from heedful.data.encoding import EncodedDataset
-from heedful.data.examples import Corpus
-from heedful.data.gold import Targets, score_targets
-from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import DataError, UsageError
-from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.metrics import number_metrics
 from heedful.export.describe import answer_steps, classifier_steps, match_steps
 from heedful.export.recording import Recording
@@ -29,15 +24,9 @@ from heedful.nn.heads import ClassifierHead, Matching, match_features
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import NUMBERS, Answer, Read, Shown
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import (
-    PAIRS,
-    SENTENCES,
-    SentenceTask,
-    gold_of,
-    group_of_each,
-    notes_of,
-)
+from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, gold_of
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
@@ -124,30 +113,17 @@ class NumberModel(ScoreModel):
         return rows.double()
 
 
-class _NumberTask(SentenceTask[NumberModel, Answer]):
+class _NumberTask(ScoreTask[NumberModel]):
     """Base of the two tasks that give a number."""
 
     model_type = NumberModel
     settings = NumberOptions
     metrics = ("r2", "pearson", "spearman", "mse", "mae")
-    kept = "scores"
     header = NUMBERS.header
-
-    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """See `Task.collect_labels`: there are none."""
-        return ()
-
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
-        """See `SentenceTask.targets`."""
-        return score_targets(corpus)
 
     def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
         """See `WordTask.fitted`: one number."""
         return replace(model, outputs=1)
-
-    def named_outputs(self, model: ModelConfig) -> int:
-        """See `WordTask.named_outputs`: it has no name."""
-        return 0
 
     def network(self, config: ModelConfig, embedding: Embedding) -> Network:
         """See `WordTask.network`."""
@@ -183,19 +159,9 @@ class _NumberTask(SentenceTask[NumberModel, Answer]):
         """Return the settings of the task's own."""
         return NumberOptions(**model.task_options)
 
-    def measure(self, model: NumberModel, dataset: EncodedDataset) -> Report:
-        """See `Task.measure`."""
-        started = time.perf_counter()
-        rows, _ = model.run(dataset)
-        return evaluate_scores(
-            gold_of(dataset).astype(np.float64),
-            model.scores(rows),
-            groups=group_of_each(dataset),
-            lengths=dataset.lengths(),
-            seconds=time.perf_counter() - started,
-            notes=notes_of(dataset),
-            metrics=number_metrics,
-        )
+    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+        """See `ScoreTask.figures`."""
+        return number_metrics(gold, predicted)
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""

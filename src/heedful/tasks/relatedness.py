@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,20 +10,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from heedful.data.encoding import EncodedDataset
-from heedful.data.examples import Corpus
-from heedful.data.gold import Targets, score_targets
-from heedful.data.tokens import TokenisedCorpus, place
+from heedful.data.tokens import place
 from heedful.errors import DataError
-from heedful.evaluation import Report, evaluate_scores
+from heedful.evaluation import relatedness_metrics
 from heedful.models import ModelConfig, Network, RelatednessNetwork, SentenceEncoder
 from heedful.nn.heads import RelatednessHead
 from heedful.nn.losses import expected_grade, relatedness_loss, relatedness_square_error
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import GRADES, Answer, Read, Shown
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS, SentenceTask, gold_of, group_of_each, notes_of
+from heedful.tasks.sentences.sentence_task import PAIRS
 from heedful.tasks.tables import PAIR, Table
 from heedful.tasks.task import Corpora
 from heedful.training.step import Objective
@@ -75,24 +72,19 @@ class RelatednessModel(ScoreModel):
         return tuple(str(grade) for grade in range(1, self.model.outputs + 1))
 
 
-class RelatednessTask(SentenceTask[RelatednessModel, Answer]):
+class RelatednessTask(ScoreTask[RelatednessModel]):
     """A number from 1 to ``model.outputs``, the last grade."""
 
     name, noun = "relatedness", "relatedness"
     model_type = RelatednessModel
     sides, table = 2, Table(PAIR, "score")
     metrics = ("pearson", "spearman", "mse")
-    kept = "scores"
     uses = PAIRS | table.settings | {"model.outputs", "train.relatedness_loss"}
     options = table.options
     question = "how related two sentences are"
     usage = 'model.predict([("a first sentence", "a second sentence")])'
     hub_task = "sentence-similarity"
     header = GRADES.header
-
-    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """See `Task.collect_labels`: there are none."""
-        return ()
 
     def check_gold(self, corpora: Corpora, model: ModelConfig) -> None:
         """Refuse a score outside the grades; see `WordTask.check_gold`."""
@@ -106,10 +98,6 @@ class RelatednessTask(SentenceTask[RelatednessModel, Answer]):
                         "set model.task=pair-number, which takes any range"
                     )
 
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
-        """See `SentenceTask.targets`."""
-        return score_targets(corpus)
-
     def cache_settings(self, config: RunConfig) -> dict[str, Any]:
         """See `WordTask.cache_settings`; the grades decide which scores are refused."""
         return {**super().cache_settings(config), "grades": config.model.outputs}
@@ -117,10 +105,6 @@ class RelatednessTask(SentenceTask[RelatednessModel, Answer]):
     def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
         """Return the settings as they are: the number of grades is the user's choice."""
         return model
-
-    def named_outputs(self, model: ModelConfig) -> int:
-        """See `WordTask.named_outputs`: the grades are numbers."""
-        return 0
 
     def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
         """See `SentenceTask.head`."""
@@ -139,18 +123,9 @@ class RelatednessTask(SentenceTask[RelatednessModel, Answer]):
         """Return the loss that ``train.relatedness_loss`` names; see `Task.objective`."""
         return _divergence if config.train.relatedness_loss == "kl" else _square_error
 
-    def measure(self, model: RelatednessModel, dataset: EncodedDataset) -> Report:
-        """See `Task.measure`."""
-        started = time.perf_counter()
-        logits, _ = model.run(dataset)
-        return evaluate_scores(
-            gold_of(dataset).astype(np.float64),
-            model.scores(logits),
-            groups=group_of_each(dataset),
-            lengths=dataset.lengths(),
-            seconds=time.perf_counter() - started,
-            notes=notes_of(dataset),
-        )
+    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+        """See `ScoreTask.figures`."""
+        return relatedness_metrics(gold, predicted)
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""

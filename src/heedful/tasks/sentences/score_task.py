@@ -1,0 +1,79 @@
+"""What the tasks share that answer with a number."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Corpus
+from heedful.data.gold import Targets, score_targets
+from heedful.data.tokens import TokenisedCorpus
+from heedful.evaluation import Report, evaluate_scores
+from heedful.evaluation.kept_scores import KeptScores
+from heedful.models import ModelConfig
+from heedful.runtime.answers import Answer
+from heedful.tasks.sentences.sentence_model import ScoreModel
+from heedful.tasks.sentences.sentence_task import SentenceTask, gold_of, group_of_each, notes_of
+
+Model = TypeVar("Model", bound=ScoreModel)
+
+
+class ScoreTask(SentenceTask[Model, Answer]):
+    """Base of the tasks that answer with a number."""
+
+    kept = "scores"
+
+    @abstractmethod
+    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+        """Compute the metrics of scores, [N] each."""
+
+    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """See `Task.collect_labels`: there are none."""
+        return ()
+
+    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+        """See `SentenceTask.targets`."""
+        return score_targets(corpus)
+
+    def named_outputs(self, model: ModelConfig) -> int:
+        """See `WordTask.named_outputs`: numbers have no names."""
+        return 0
+
+    def measure(self, model: Model, dataset: EncodedDataset) -> Report:
+        """See `Task.measure`."""
+        started = time.perf_counter()
+        rows, _ = model.run(dataset)
+        return evaluate_scores(
+            gold_of(dataset).astype(np.float64),
+            model.scores(rows),
+            groups=group_of_each(dataset),
+            lengths=dataset.lengths(),
+            seconds=time.perf_counter() - started,
+            notes=notes_of(dataset),
+            metrics=self.figures,
+        )
+
+    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
+        """See `Task.gold_blocks`: a block has at most 8,192 examples."""
+        return self.table.gold_blocks(file, given, model.labels, model.about.run)
+
+    def measure_blocks(self, model: Model, blocks: Iterable[EncodedDataset]) -> Report:
+        """See `Task.measure_blocks`: the scores are kept, since ranks need all of them."""
+        kept, notes, seconds = KeptScores(), Counter[str](), 0.0
+        for dataset in blocks:
+            started = time.perf_counter()
+            rows, _ = model.run(dataset)
+            kept.add(
+                gold_of(dataset), model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths()
+            )
+            notes.update(notes_of(dataset))
+            seconds += time.perf_counter() - started
+        return kept.report(self.figures, seconds=seconds, notes=dict(notes))
