@@ -14,7 +14,6 @@ from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from heedful.serving.assets import PAGES, POLICY
@@ -98,7 +97,7 @@ class App:
         self._own_names = {
             name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
         }
-        gets: Mapping[str, Handler] = {
+        gets: dict[str, Handler] = {
             "/health/live": self._live,
             "/health/ready": self._ready,
             "/metrics": self._metrics,
@@ -106,23 +105,18 @@ class App:
             "/v1/models": self._models,
             **dict.fromkeys(PAGES, self._page),
         }
-        posts: Mapping[str, Handler] = {
+        posts: dict[str, Handler] = {
             "/v1/predict": self._predict,
             "/v1/encode": self._encode,
             "/v1/explain": self._explain,
             "/v1/embeddings": self._embeddings,
         }
-        self._endpoints = {**dict.fromkeys(gets, ("GET", "HEAD")), **dict.fromkeys(posts, ("POST",))}
-        self._router = Router(
-            [Route(path, handler, methods=["GET"]) for path, handler in gets.items()]
-            + [Route(path, handler, methods=["POST"]) for path, handler in posts.items()],
-            redirect_slashes=False,
-        )
+        self._handlers = {**gets, **posts}
+        self._methods = {**dict.fromkeys(gets, ("GET", "HEAD")), **dict.fromkeys(posts, ("POST",))}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
         started, sent = time.monotonic(), 0
-        scope["deadline"] = started + self.bounds.seconds
 
         async def send_guarded(message: Message) -> None:
             nonlocal sent
@@ -136,7 +130,8 @@ class App:
 
         try:
             self._check(scope)
-            await self._router(scope, receive, send_guarded)
+            response = await self._in_time(Request(scope, receive))
+            await response(scope, receive, send_guarded)
         except Refused as refused:
             if not sent:
                 await refusal(refused)(scope, receive, send_guarded)
@@ -146,7 +141,7 @@ class App:
             self._internal(error)
             if not sent:
                 await refusal(mistake(error))(scope, receive, send_guarded)
-        endpoint = scope["path"] if scope["path"] in self._endpoints else "other"
+        endpoint = scope["path"] if scope["path"] in self._handlers else "other"
         self._counters.request(endpoint, sent, time.monotonic() - started)
 
     def _check(self, scope: Scope) -> None:
@@ -160,7 +155,7 @@ class App:
         if self._own_names and host and bare not in self._own_names:
             message = "this server has another name. Use one that it was started with (--host, --allow-host)."
             raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "host", message)
-        methods = self._endpoints.get(scope["path"])
+        methods = self._methods.get(scope["path"])
         if methods is None:
             raise Refused(
                 HTTPStatus.NOT_FOUND, "path", "there is no such endpoint; /openapi.json lists them."
@@ -179,23 +174,36 @@ class App:
                 message = "send the header Content-Type: application/json."
                 raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", message)
 
+    async def _in_time(self, request: Request) -> Response:
+        """Handle a request within the time of one."""
+        limit = asyncio.timeout(self.bounds.seconds)
+        try:
+            async with limit:
+                return await self._handlers[request.scope["path"]](request)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            seconds = f"{self.bounds.seconds:g} seconds"
+            if request.method == "POST" and "whole" not in request.scope:
+                message = f"the body did not arrive within {seconds}."
+                raise Refused(HTTPStatus.REQUEST_TIMEOUT, "body", message) from error
+            message = f"no answer within {seconds}. Send fewer texts, or try again later."
+            raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "server", message, again=5) from error
+
     async def _fields(self, request: Request) -> dict[str, Any]:
-        """Read the body, its size and its time limited."""
+        """Read the body, its size limited."""
         most, found, size = self.bounds.body, list[bytes](), 0
         self._counters.arriving += 1
         try:
-            async with asyncio.timeout(request.scope["deadline"] - time.monotonic()):
-                async for chunk in request.stream():
-                    size += len(chunk)
-                    if size > 4 * most:  # a client that reads no answer while it sends
-                        break
-                    if size <= most:
-                        found.append(chunk)
-        except TimeoutError as error:
-            message = f"the body did not arrive within {self.bounds.seconds:g} seconds."
-            raise Refused(HTTPStatus.REQUEST_TIMEOUT, "body", message) from error
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > 4 * most:  # a client that reads no answer while it sends
+                    break
+                if size <= most:
+                    found.append(chunk)
         finally:
             self._counters.arriving -= 1
+        request.scope["whole"] = True  # for `_in_time`
         if size > most:
             message = f"the body is longer than {most:,} bytes. Send several requests."
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body", message)
@@ -209,21 +217,21 @@ class App:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_list(fields, self.bounds.texts, pair=served.engine.is_pair)
-        lines = await self._results("predict", served, asked, request)
+        lines = await self._results("predict", served, asked)
         return listed(request, name, "answers", lines)
 
     async def _encode(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_texts(fields, self.bounds.texts)
-        vectors = await self._results("encode", served, asked, request)
+        vectors = await self._results("encode", served, asked)
         return listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
 
     async def _embeddings(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_input(fields, self.bounds.texts)
-        vectors = await self._results("encode", served, asked, request)
+        vectors = await self._results("encode", served, asked)
         tokens = sum(sum(vector.tokens) for vector in vectors)
         data = [
             {
@@ -236,28 +244,15 @@ class App:
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return as_json({"object": "list", "data": data, "model": name, "usage": usage})
 
-    async def _results(self, kind: Kind, served: Served, asked: Asked, request: Request) -> list[Any]:
+    async def _results(self, kind: Kind, served: Served, asked: Asked) -> list[Any]:
         """Queue what is asked and wait for the results."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[list[Any]] = loop.create_future()
-
-        def settle(job: Job, error: BaseException | None) -> None:
-            if future.done():
-                return
-            if error is None:
-                future.set_result(job.results)
-            else:
-                future.set_exception(error)
-
-        job = Job(
-            kind,
-            served.engine,
-            asked.requests,
-            asked.field,
-            lambda job, error: loop.call_soon_threadsafe(settle, job, error),
-        )
+        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        job = Job(kind, served.engine, asked.requests, asked.field, future)
         served.batcher.add(job)
-        return await self._in_time(future, request, lambda: served.batcher.drop(job))
+        try:
+            return await future
+        finally:
+            served.batcher.drop(job)
 
     async def _explain(self, request: Request) -> Response:
         fields = await self._fields(request)
@@ -281,27 +276,13 @@ class App:
 
         future = self._explaining.submit(work)
         self._explanations += 1
-        waiting = asyncio.create_task(_unless_left(request, asyncio.wrap_future(future)))
         try:
-            line, page = await self._in_time(waiting, request, future.cancel)
+            line, page = await _unless_left(request, asyncio.wrap_future(future))
         finally:
             self._explanations -= 1
+            future.cancel()
         more = f', "page": {json_line(page)}' if page else ""
         return plain_json(f'{{"model": {json_line(name)}, "explanation": {line}{more}}}')
-
-    async def _in_time(
-        self, future: asyncio.Future[Any], request: Request, drop: Callable[[], object]
-    ) -> Any:
-        try:
-            async with asyncio.timeout(request.scope["deadline"] - time.monotonic()):
-                return await future
-        except TimeoutError as error:
-            message = (
-                f"no answer within {self.bounds.seconds:g} seconds. Send fewer texts, or try again later."
-            )
-            raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "server", message, again=5) from error
-        finally:
-            drop()
 
     async def _live(self, request: Request) -> Response:
         return as_json({"status": "live"})

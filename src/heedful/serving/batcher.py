@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Literal
@@ -36,7 +37,7 @@ class Job:
         engine: what answers it, from its first text to its last, whatever replaces the model meanwhile.
         requests: its texts or pairs.
         source: name of the list that they came in, for messages.
-        done: called once, in the worker's thread, with the results or with what went wrong.
+        future: gets the results or what went wrong, in the event loop that it belongs to.
         arrived: when, on the monotonic clock.
         results: those that there are: answers as a line of JSON, or vectors.
         taken: texts that are answered, or being answered.
@@ -47,7 +48,7 @@ class Job:
     engine: Engine
     requests: Sequence[Request]
     source: str
-    done: Callable[[Job, BaseException | None], object]
+    future: asyncio.Future[list[Any]]
     arrived: float = field(default_factory=time.monotonic)
     results: list[Any] = field(default_factory=list)
     taken: int = 0
@@ -59,6 +60,8 @@ class Job:
         return len(self.requests) - self.taken
 
 
+Ended = tuple[Job, BaseException | None]
+"""A job that has ended, and what went wrong."""
 Part = tuple[Job, int, int]
 """Some texts of a job: the job, the first of them and the one after the last."""
 
@@ -78,6 +81,7 @@ class Batcher:
         self._waiting = 0
         self._changed = threading.Condition()
         self._open = True
+        self._ended: list[Ended] = []  # of the batch that is computed
         self._thread = threading.Thread(target=self._work, name=f"answers {name}", daemon=True)
         self._thread.start()
 
@@ -138,10 +142,20 @@ class Batcher:
             if not parts:
                 continue
             started = time.perf_counter()
-            with contextlib.suppress(RuntimeError):  # a client's event loop has ended: nobody waits
-                self._answer(parts)
+            self._answer(parts)
+            self._tell()
             count = sum(end - start for _, start, end in parts)
             self._counters.batch(self.name, count, time.perf_counter() - started)
+
+    def _tell(self) -> None:
+        """Hand over what has ended: each loop is woken once, since it takes the interpreter from this thread."""
+        by_loop = defaultdict[asyncio.AbstractEventLoop, list[Ended]](list)
+        for each in self._ended:
+            by_loop[each[0].future.get_loop()].append(each)
+        self._ended = []
+        for loop, ended in by_loop.items():
+            with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
+                loop.call_soon_threadsafe(_settle, ended)
 
     def _next(self) -> list[Part] | None:
         """Wait for texts and take a batch of them; None once the queue is closed and empty."""
@@ -215,11 +229,21 @@ class Batcher:
             return
         if len(job.results) == len(job.requests):
             job.ended = True
-            job.done(job, None)
+            self._ended.append((job, None))
 
     def _fail(self, job: Job, error: BaseException) -> None:
         self.drop(job)
-        job.done(job, error)
+        self._ended.append((job, error))
+
+
+def _settle(ended: Sequence[Ended]) -> None:
+    for job, error in ended:
+        if job.future.done():
+            continue
+        if error is None:
+            job.future.set_result(job.results)
+        else:
+            job.future.set_exception(error)
 
 
 def _lines(answers: Sequence[Any], start: int) -> list[str]:

@@ -29,6 +29,14 @@ _HELP = {
     "heedful_resident_bytes": "Memory of the processes that answer.",
 }
 
+_READ = {
+    "tokens": "heedful_tokens_total",
+    "unknown": "heedful_unknown_words_total",
+    "truncated": "heedful_truncated_total",
+    "empty": "heedful_empty_total",
+}
+"""What an answer says of how its text was read, and the count that it adds to."""
+
 Labels = tuple[tuple[str, str], ...]
 Gauges = Mapping[tuple[str, str], float]
 """What stands now, by name and model ("" for the whole server)."""
@@ -96,17 +104,14 @@ class Counters:
             model: which one answered.
             answers: those that have no counts, such as vectors, are left out.
         """
+        sums = dict.fromkeys(_READ, 0)
+        for answer in answers:
+            for name in _READ:
+                count = getattr(answer, name, 0)
+                sums[name] += sum(count) if isinstance(count, tuple) else count
         with self._lock:
-            for answer in answers:
-                tokens = getattr(answer, "tokens", ())
-                counted = {
-                    "tokens": sum(tokens) if isinstance(tokens, tuple) else int(tokens),
-                    "unknown_words": getattr(answer, "unknown", 0),
-                    "truncated": getattr(answer, "truncated", False),
-                    "empty": getattr(answer, "empty", False),
-                }
-                for name, count in counted.items():
-                    self._counts[f"heedful_{name}_total", _of(model)] += int(count)
+            for name, count in sums.items():
+                self._counts[_READ[name], _of(model)] += count
 
     def load(self, model: str, *, good: bool) -> None:
         """Count a version of a model folder.
