@@ -14,6 +14,9 @@ from heedful.wide.part import Numbers, WidePart
 
 STRENGTHS = (1.0, 3.0, 10.0, 30.0)
 """Inverse strengths of regularization that dev chooses from, the most regularized first."""
+RATIO_STRENGTHS = (0.3, 1.0, 3.0, 10.0)
+"""Likewise where the values are scaled by `log_ratios`."""
+_SMOOTHING = 0.25
 MOST_FEATURES = 500_000
 """Features that are kept at most, the most frequent ones."""
 _WEIGHTS = np.concatenate([[0.0], np.geomspace(0.05, 20.0, 61)])
@@ -30,7 +33,11 @@ def fit_wide(
     dev_classes: NDArray[np.int64],
     class_weights: NDArray[np.float64] | None = None,
 ) -> WidePart:
-    """Fit a linear model.
+    """Fit a logistic regression twice at several strengths, and keep the one under which dev is likeliest.
+
+    One sees the values of the features as they are, the other scaled by `log_ratios`: then features that hardly tell
+    the classes apart are drawn to 0 more strongly, as in NB-SVM (Wang and Manning, ACL 2012). The scale is multiplied
+    into the weights afterwards, so that the part is of the same form and size.
 
     Args:
         rule: which features a text has.
@@ -49,12 +56,41 @@ def fit_wide(
     part = WidePart(rule, numbers, rarity, empty, np.zeros(outputs, np.float32))
     rows = _matrix(part, training)
     found: list[tuple[float, WidePart]] = []
-    for strength in STRENGTHS:
-        weights, bias = _logistic(rows, classes, outputs, strength, class_weights)
-        made = WidePart(rule, numbers, rarity, weights, bias)
-        logits = made.logits(dev).astype(np.float64)
-        found.append((min(_loss(scale * logits, dev_classes) for scale in _SCALES), made))
+    scaled = ((np.ones(len(numbers)), STRENGTHS), (log_ratios(rows, classes), RATIO_STRENGTHS))
+    for scales, strengths in scaled:
+        seen = rows.multiply(scales[None]).tocsr()
+        for strength in strengths:
+            weights, bias = _logistic(seen, classes, outputs, strength, class_weights)
+            weights = (weights * scales[:, None]).astype(np.float32)
+            made = WidePart(rule, numbers, rarity, weights, bias)
+            logits = made.logits(dev).astype(np.float64)
+            found.append((min(_loss(scale * logits, dev_classes) for scale in _SCALES), made))
     return min(found, key=lambda pair: pair[0])[1]
+
+
+def log_ratios(rows: Any, classes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how strongly each feature tells the classes apart.
+
+    For one class the naive Bayes log-count ratio is ``r = log((p / sum(p)) / (q / sum(q)))``, where p and q count the
+    examples inside and outside the class that have the feature, plus 0.25. The result is the root of the mean of
+    ``r²`` over the classes; of two classes, for which r differs in its sign alone, it is ``|r|``.
+
+    Args:
+        rows: values of the features of the training examples, sparse [N, n]; only where they are not 0 counts.
+        classes: the classes of the examples, [N]; at least two different ones.
+
+    Returns:
+        [n].
+    """
+    present = rows.astype(bool)
+    total = np.asarray(present.sum(axis=0)).ravel()
+    squares = []
+    for each in np.unique(classes):
+        inside = np.asarray(present[classes == each].sum(axis=0)).ravel()
+        p, q = inside + _SMOOTHING, total - inside + _SMOOTHING
+        squares.append((np.log(p / p.sum()) - np.log(q / q.sum())) ** 2)
+    found: NDArray[np.float64] = np.sqrt(np.mean(squares, axis=0))
+    return found
 
 
 def fit_weight(

@@ -7,11 +7,12 @@ import random
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from heedful.errors import UsageError
 from heedful.text.phrases import WIDE, PhraseRule
 from heedful.wide import WidePart
-from heedful.wide.fitting import fit_weight, fit_wide
+from heedful.wide.fitting import fit_weight, fit_wide, log_ratios
 from heedful.wide.saying import contributions
 from tiny import texts
 
@@ -20,6 +21,10 @@ ROWS = texts()
 CLASSES = np.array([int(label == "pos") for _, label in ROWS])
 WORDS = [text.split() for text, _ in ROWS]
 FEATURES = [RULE.numbers(words) for words in WORDS]
+
+
+_ONE_EACH = (([0.25, 0.25, 1.25], [2.25, 2.25, 1.25]), ([0.25, 1.25, 1.25], [2.25, 1.25, 1.25]))
+"""Counts inside and outside the classes of the fourth and of the third row of a small table, 0.25 added."""
 
 
 def fitted(outputs: int = 2) -> WidePart:
@@ -62,6 +67,41 @@ def test_it_learns_and_knows_typos_by_their_characters() -> None:
     assert (logits.argmax(axis=1) == CLASSES[120:]).mean() > 0.9
     typo = part.logits([RULE.numbers(["lovley"]), RULE.numbers(["draery"])])
     assert typo.argmax(axis=1).tolist() == [1, 0]
+
+
+def test_log_ratios_are_those_of_naive_bayes() -> None:
+    """By hand: three features, in 2 and 0, 1 and 1, and 0 and 2 of the examples of two classes."""
+    rows = sparse.csr_matrix(np.array([[0.5, 0, 0], [0.3, 0.9, 0], [0, 0.2, 0.7], [0, 0, 0.1]]))
+    expected = [np.log(2.25 / 0.25), 0.0, np.log(2.25 / 0.25)]
+    assert log_ratios(rows, np.array([0, 0, 1, 1])) == pytest.approx(expected)
+    ratios = [
+        np.log([9, 1, 1 / 9]),
+        *(np.log(np.divide(p, sum(p)) / np.divide(q, sum(q))) for p, q in _ONE_EACH),
+    ]
+    mean = np.sqrt(np.mean(np.square(ratios), axis=0))
+    assert log_ratios(rows, np.array([0, 0, 2, 1])) == pytest.approx(mean)
+
+
+def test_of_the_fits_with_and_without_scaled_features_dev_takes_the_likelier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both see the values of a saved part: a scale that was not multiplied into the weights would show here."""
+
+    def loss(part: WidePart) -> float:
+        logits = part.logits(FEATURES[90:120]).astype(np.float64)
+        margins = np.where(CLASSES[90:120] == 1, 1, -1) * (logits[:, 1] - logits[:, 0])
+        return min(float(np.log1p(np.exp(-scale * margins)).mean()) for scale in np.geomspace(0.1, 5, 41))
+
+    both = fitted()
+    with monkeypatch.context() as patch:
+        patch.setattr("heedful.wide.fitting.STRENGTHS", ())
+        scaled = fitted()
+    with monkeypatch.context() as patch:
+        patch.setattr("heedful.wide.fitting.RATIO_STRENGTHS", ())
+        plain = fitted()
+    assert (scaled.logits(FEATURES[120:]).argmax(axis=1) == CLASSES[120:]).mean() > 0.9
+    assert loss(both) == min(loss(scaled), loss(plain))
+    assert loss(scaled) != loss(plain)
 
 
 def test_a_text_of_unknown_features_has_the_bias_alone() -> None:
