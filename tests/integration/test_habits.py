@@ -276,6 +276,35 @@ def test_what_is_kept_is_said_once_listed_and_cleared(
     assert tiny.run("data", "cache", "--json").json()["folder"] is None
 
 
+def test_a_search_says_once_where_data_is_kept_and_keeps_none_if_asked(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+    place = tmp_path / "cache"
+    monkeypatch.setenv("HEEDFUL_CACHE", str(place))
+
+    def searching(out: str, *options: object) -> tiny.Result:
+        recipe = (
+            "tune",
+            mine / "settings.toml",
+            "--data",
+            mine,
+            "--set",
+            "data.train=train.csv",
+            "--trials",
+            1,
+        )
+        how = (*COLUMNS, "--encoding", "latin-1", "--set", "data.test=''", "--set", "train.max_steps=1")
+        result = tiny.run(*recipe, *how, *options, "--out", tmp_path / out)
+        assert result.code == 0, result.err
+        return result
+
+    searching("none", "--no-cache")
+    assert not place.exists()
+    said = [str(place) in searching(*how).err for how in (("first",), ("second",))]
+    assert said == [True, False]
+
+
 def test_resume_where_there_is_nothing_to_resume_says_so(mine: Path, tmp_path: Path) -> None:
     result = training(mine, tmp_path / "run", "--resume")
     assert result.code == 0

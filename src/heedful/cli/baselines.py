@@ -16,6 +16,7 @@ from heedful.cli.options import (
     PATH,
     cache_option,
     data_option,
+    first_use_reported,
     json_option,
     quiet_option,
     set_option,
@@ -144,7 +145,8 @@ def command(
             if file is not None and file.exists():
                 click.echo(f"{file}: exists and is kept", err=True)
                 continue
-            board = board_of(name, asked, say=printing.say)
+            with first_use_reported(quiet=printing.quiet):
+                board = board_of(name, asked, say=printing.say)
             if file is not None:
                 write_text(file, json.dumps(as_dict(board)) + "\n")
             if printing.as_json:

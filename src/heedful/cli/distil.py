@@ -7,7 +7,16 @@ import json
 import click
 
 from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
-from heedful.cli.options import PATH, data_option, json_option, quiet_option, set_option, threads_option
+from heedful.cli.options import (
+    PATH,
+    cache_option,
+    data_option,
+    first_use_reported,
+    json_option,
+    quiet_option,
+    set_option,
+    threads_option,
+)
 from heedful.cli.output import print_json
 
 
@@ -31,6 +40,7 @@ from heedful.cli.output import print_json
 @click.option("--no-plain", is_flag=True, help="Do not also train the student without a teacher.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted distillation in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier distillation in --out.")
+@cache_option
 @threads_option
 @json_option
 @quiet_option
@@ -69,7 +79,7 @@ def command(
     for folder in (out, out / PLAIN):
         RunFolder(folder).refuse_foreign(replaces=False)
         check_run_folder(folder, resume=resume or overwrite)
-    with RunFolder(out).alone("heedful distil"):
+    with RunFolder(out).alone("heedful distil"), first_use_reported(quiet=printing.quiet):
         try:
             found = distil(
                 config,

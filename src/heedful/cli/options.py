@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -110,6 +110,26 @@ def cache_option(function: F) -> F:
         help="Neither read nor keep encoded data and word vectors on disk. HEEDFUL_CACHE=none does the same for every "
         "command; 'heedful data cache' lists what is kept.",
     )(function)
+
+
+@contextmanager
+def first_use_reported(*, quiet: bool) -> Iterator[None]:
+    """Report on standard error where encoded data is kept, if the body is the first that keeps any.
+
+    Args:
+        quiet: whether nothing is printed.
+    """
+    from heedful.data.cache import cache_folder
+    from heedful.data.cache_contents import first_use_note
+
+    notes = () if quiet else first_use_note()
+    try:
+        yield
+    finally:
+        place = cache_folder()
+        if place is not None and place.exists():
+            for note in notes:
+                click.echo(note, err=True)
 
 
 def _set_back(variable: str, before: str | None) -> None:

@@ -14,6 +14,7 @@ from heedful.cli.options import (
     cache_option,
     data_option,
     executor_of,
+    first_use_reported,
     json_option,
     no_baseline_option,
     quiet_option,
@@ -73,13 +74,11 @@ def command(
     """
     from heedful.baselines.beside import or_warning
     from heedful.baselines.beside_study import beside_study
-    from heedful.data.cache_contents import first_use_note
     from heedful.errors import Interrupted
     from heedful.run.studies import run_study
 
-    kept = () if printing.quiet else first_use_note()
     try:
-        with executor_of(ray) as executor:
+        with first_use_reported(quiet=printing.quiet), executor_of(ray) as executor:
             study = run_study(
                 recipe.recipe,
                 out,
@@ -94,8 +93,6 @@ def command(
             )
     except Interrupted as error:
         raise Interrupted(f"{error} (the same command goes on)") from None
-    for note in kept:
-        click.echo(note, err=True)
     shared = [*recipe.overrides, *([f"data.folds={runs.folds}"] if runs.folds else [])]
     beside, failures = (
         (None, [])

@@ -14,6 +14,7 @@ from heedful.cli.options import (
     cache_option,
     data_option,
     executor_of,
+    first_use_reported,
     json_option,
     quiet_option,
     ray_option,
@@ -106,7 +107,7 @@ def command(
     for name, domain in search.space.items():
         printing.say(f"varies {name}: {domain}")
     try:
-        with executor_of(ray) as executor:
+        with first_use_reported(quiet=printing.quiet), executor_of(ray) as executor:
             study = run_search(
                 search,
                 wanted.trials,
