@@ -251,7 +251,7 @@ def test_settings_that_contradict_the_data(trained, tmp_path: Path, changes: lis
             "data.score is not used by a task of texts: remove it, or set model.task to one",
         ),
         ("translation.pieces=500", "translation.pieces is not used by a task of texts"),
-        ("model.task_options.loss=huber", "model.task_options.loss is not used by a task of texts"),
+        ("model.task_options.loss=huber", "model.task_options.loss: unknown setting"),
     ],
 )
 def test_a_setting_that_the_task_does_not_use_is_refused_by_name(

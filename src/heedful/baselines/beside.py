@@ -126,10 +126,10 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
         result: the run on them.
 
     Returns:
-        The comparison; None for anything but classes of texts or pairs, for more than `MOST_EXAMPLES` training
-        examples, and where the run dropped examples that it evaluates.
+        The comparison; None for anything but classes of texts or pairs, where wrong answers have costs, for more than
+        `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
     """
-    if source.task not in CLASS_TASKS:
+    if source.task not in CLASS_TASKS or "cost" in result.dev.metrics:
         return None
     splits = read_splits(source)
     models = baselines_of(splits)

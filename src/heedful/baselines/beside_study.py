@@ -59,4 +59,5 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
 
 def _splits(config: RunConfig, data: Path | None) -> Splits | None:
     source = find_source(config, data_root(config, data))
-    return read_splits(source) if source.task in CLASS_TASKS else None
+    by_cost = bool(config.model.task_options.get("costs"))
+    return read_splits(source) if source.task in CLASS_TASKS and not by_cost else None

@@ -27,7 +27,7 @@ class Column:
 
 
 def _best(answer: Any) -> float:
-    return float(max(answer.probabilities.values()))
+    return float(answer.probabilities[answer.label])
 
 
 def _of_labels(answer: Any) -> list[float]:

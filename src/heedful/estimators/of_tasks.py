@@ -97,8 +97,11 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         return predictor.probabilities(predictor.logits(self._rows(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class of each text or pair, [N], in the type of the training targets."""
-        best = self.predict_proba(X).argmax(axis=1)
+        """Return the class of each text or pair, [N], in the type of the training targets.
+
+        It is the most probable class, or with ``model__task_options={"costs": ...}`` the one of least expected cost.
+        """
+        best = self.predictor.chosen(self.predict_proba(X))
         predicted: NDArray[Any] = self.classes_[best]
         return predicted
 

@@ -112,6 +112,7 @@ def assembled(
         sides=tuple(views),
         labels=shown.labels,
         probabilities=shown.probabilities,
+        answered=None if shown.answered is None else shown.labels[shown.answered],
         score=shown.score,
         score_range=shown.score_range,
         alignments=alignments,
@@ -132,7 +133,7 @@ def asked_about(
 
     Args:
         sides: the words of each text.
-        shown: the answer: of labels the most probable one is asked about, of a number the number.
+        shown: the answer: of labels the one that is answered is asked about, of a number the number.
         predict: takes examples, each a tuple with one list of words a side; returns probabilities [N, Y], or numbers
             [N, 1].
         added: words that the network puts in front of each text itself.
@@ -144,7 +145,7 @@ def asked_about(
     own = [tuple(words[added:]) for words in sides]
     if shown.score is not None:
         return question_of_words(own, predict, 0, "the predicted number", mask)
-    best = int(np.argmax(shown.probabilities))
+    best = shown.best
     return question_of_words(own, predict, best, f"the probability of “{shown.labels[best]}”", mask)
 
 
@@ -191,22 +192,23 @@ def explained_by(
     return replace(explanation, faithfulness=deletion_of(question, weights)) if deletions else explanation
 
 
-def said_beside(wide: WidePart, sides: Sequence[Sequence[str]], row: Floats, *, added: int) -> WideView:
+def said_beside(
+    wide: WidePart, sides: Sequence[Sequence[str]], row: Floats, best: int, *, added: int
+) -> WideView:
     """Say what each word adds to an answer, signed for the predicted class, against the average of the others.
 
     Args:
         wide: the wide part.
         sides: the words of each text of one request.
         row: what the network itself gave for it, [Y].
+        best: the number of the predicted class.
         added: words that the network puts in front of each text, which the wide part does not read.
 
     Returns:
         Signed words and phrases.
     """
     made = contributions(wide, [words[added:] for words in sides])
-    total = row + made.total
-    best = int(total.argmax())
-    signs = np.full(len(total), -1 / max(1, len(total) - 1))
+    signs = np.full(len(row), -1 / max(1, len(row) - 1))
     signs[best] = 1.0
     return WideView(
         tuple(np.concatenate([np.zeros(added), words @ signs]) for words in made.words),

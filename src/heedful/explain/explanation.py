@@ -150,6 +150,7 @@ class Explanation:
         standing: how the method did on data, in a sentence, if that was measured.
         features: single features of one word, if they were asked for.
         policy: how a policy opened the masks of each sentence, if that was asked for.
+        answered: the label that was predicted where costs decide; None for the most probable one.
     """
 
     sides: tuple[SentenceView, ...]
@@ -166,6 +167,7 @@ class Explanation:
     standing: str = ""
     features: WordFeatures | None = None
     policy: tuple[PolicySteps, ...] = ()
+    answered: str | None = None
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -178,6 +180,8 @@ class Explanation:
             )
         if not self.labels and self.score is None:
             raise UsageError("a prediction needs labels with probabilities, or a score; got neither.")
+        if self.answered is not None and self.answered not in self.labels:
+            raise UsageError(f"answered must be one of the labels; got {self.answered!r:.80}.")
         numbers = np.asarray(
             [*self.probabilities, *(() if self.score is None else (self.score,))], dtype=float
         )
@@ -195,8 +199,15 @@ class Explanation:
 
     @property
     def predicted(self) -> str | None:
-        """The most probable label; None where only a score was predicted."""
+        """The label that was predicted: the most probable one, or `answered`; None where only a score was predicted."""
+        if self.answered is not None:
+            return self.answered
         return self.labels[int(np.argmax(self.probabilities))] if self.labels else None
+
+    @property
+    def certainty(self) -> float:
+        """The probability of the label that was predicted; 1 where only a score was predicted."""
+        return dict(zip(self.labels, self.probabilities, strict=True)).get(str(self.predicted), 1.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Turn into plain lists and numbers, ready for ``json.dumps``; `from_dict` gives the same record back."""

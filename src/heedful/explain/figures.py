@@ -173,4 +173,4 @@ def _write(figure: Figure, left: float, top: float, text: str, **style: Any) -> 
 def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         return f"score {explanation.score:.2f}"
-    return f"{explanation.predicted} {max(explanation.probabilities):.2f}"
+    return f"{explanation.predicted} {explanation.certainty:.2f}"

@@ -29,6 +29,7 @@ def explanation_from(
     *,
     labels: Sequence[str] = (),
     probabilities: Sequence[float] | None = None,
+    answered: int | None = None,
     score: float | None = None,
     score_range: tuple[float, float] | None = None,
     system: System | None = None,
@@ -50,6 +51,7 @@ def explanation_from(
             says where the padding begins.
         labels: class names in the order of the logits.
         probabilities: one a label; by default the softmax of the logits where labels are given.
+        answered: the number of the label that is answered; None for the most probable one.
         score: predicted score of a pair, if that is what the network predicts.
         score_range: smallest and largest possible score.
         system: how the network's paper speaks of it; see `heedful.explain.legends.SYSTEMS`.
@@ -93,7 +95,7 @@ def explanation_from(
     }
     explanation = assembled(
         views,
-        Shown(tuple(labels), tuple(probabilities or ()), score, score_range),
+        Shown(tuple(labels), tuple(probabilities or ()), score, score_range, answered),
         system,
         pooling,
         alignments=between,

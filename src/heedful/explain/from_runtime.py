@@ -74,7 +74,7 @@ def explain(
     )
     if model.wide is not None:
         sides = [view.words for view in views]
-        said = said_beside(model.wide, sides, own, added=len(program.shown.prefix))
+        said = said_beside(model.wide, sides, own, shown.best, added=len(program.shown.prefix))
         explanation = replace(explanation, wide=said)
     if standing:
         explanation = replace(explanation, standing=standing)

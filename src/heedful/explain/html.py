@@ -202,7 +202,8 @@ def headline(explanation: Explanation) -> tuple[str, str]:
             f"score {explanation.score:.2f}",
             "" if span is None else f"on a scale of {span[0]:g} to {span[1]:g}",
         )
-    return str(explanation.predicted), f"{max(explanation.probabilities):.0%}"
+    by_cost = ", by the costs of wrong answers" if explanation.answered is not None else ""
+    return str(explanation.predicted), f"{explanation.certainty:.0%}{by_cost}"
 
 
 def _top(explanation: Explanation) -> str:

@@ -84,8 +84,12 @@ def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         span = explanation.score_range
         return f"score {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
-    answers = sorted(zip(explanation.labels, explanation.probabilities, strict=True), key=lambda a: -a[1])
+    answers = sorted(
+        zip(explanation.labels, explanation.probabilities, strict=True),
+        key=lambda a: (a[0] != explanation.predicted, -a[1]),
+    )
     first, *rest = [f"{visible(label)} {p:.2f}" for label, p in answers]
+    first += " by the costs of wrong answers" if explanation.answered is not None else ""
     return first + (f"   ({', '.join(rest)})" if rest else "")
 
 

@@ -61,6 +61,7 @@ def export_onnx(
             "task": folder.config["model"]["task"],
             "labels": folder.labels,
             "temperature": temperature,
+            **({"costs": folder.config["costs"]} if folder.config.get("costs") else {}),
             "tokenizer": text["tokenizer"],
             "markup": text.get("markup", "keep"),
             "max_tokens": text["max_tokens"],

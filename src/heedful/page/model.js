@@ -82,7 +82,7 @@ class Model {
     const shares = shared(logits.map((logit) => logit / this.temperature));
     const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
     const score = this.labels.length ? null : sum(shared(logits).map((share, grade) => share * (grade + 1)));
-    const label = this.labels.length ? this.labels[shares.indexOf(Math.max(...shares))] : null;
+    const label = this.labels.length ? this.labels[cheapest(shares, this.costs)] : null;
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
     return { label, score, probabilities, logits, sides, alignments: this.aligned(looks.at(-1), sides) };
   }
@@ -115,6 +115,13 @@ class Model {
       { name: `${second.name} to ${first.name}`, weights: turned, rows, columns },
     ];
   }
+}
+
+// The most probable class, or where wrong answers have costs the one that is expected to cost least.
+function cheapest(shares, costs) {
+  if (!costs.length) return shares.indexOf(Math.max(...shares));
+  const expected = shares.map((_, answer) => shares.reduce((cost, share, gold) => cost + share * costs[gold][answer], 0));
+  return expected.indexOf(Math.min(...expected));
 }
 
 function shared(logits) {

@@ -118,6 +118,7 @@ def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
         "labels": folder.labels,
         "outputs": config["model"]["outputs"],
         "temperature": float(config.get("temperature", 1.0)),
+        "costs": config.get("costs", []),
         "text": {
             "tokenizer": text["tokenizer"],
             "markup": text.get("markup", "keep"),

@@ -135,7 +135,7 @@ function aligned({ alignments }) {
 
 function show(answer, { prefix }) {
   const { label, score, probabilities, sides } = answer;
-  const best = Math.max(...probabilities.map(({ probability }) => probability));
+  const own = probabilities.find((each) => each.label === label), best = own?.probability ?? 0;
   const [what, how] = score === null
     ? [oneLine(label), percent(best)]
     : [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];

@@ -123,6 +123,7 @@ def suggest(
         return []
     logits, sides = model.run(model.encode_examples(examples, pool.source)[0])
     probabilities = model.probabilities(logits)
+    answered = model.chosen(probabilities)
     uncertainty = _MEASURES.get(by, margin)(probabilities)
     if by == "random":
         order = np.random.default_rng(seed).permutation(len(examples))[:count]
@@ -134,8 +135,8 @@ def suggest(
         Suggestion(
             examples[place].row,
             examples[place].texts,
-            model.labels[int(probabilities[place].argmax())],
-            float(probabilities[place].max()),
+            model.labels[answered[place]],
+            float(probabilities[place, answered[place]]),
             float(uncertainty[place]),
         )
         for place in order.tolist()

@@ -52,7 +52,8 @@ class Answer(_OfTexts):
     """What a model says about one text or pair.
 
     Attributes:
-        label: the most probable class; None for relatedness and for numbers.
+        label: the most probable class, or where wrong answers have costs the one that is expected to cost least; None
+            for relatedness and for numbers.
         probabilities: class name to probability; they sum to 1. For relatedness the grades "1", "2" and so on; empty
             for numbers.
         score: the expected grade for relatedness, or the number; else None.
@@ -101,6 +102,7 @@ class Shown:
         probabilities: of the labels.
         score: the number, where the answer is one.
         score_range: the least and the greatest number that there can be.
+        answered: the number of the label that is answered; None for the most probable one.
         deletable: whether deleting words is measured by the probability of the first answer.
     """
 
@@ -108,7 +110,15 @@ class Shown:
     probabilities: tuple[float, ...] = ()
     score: float | None = None
     score_range: tuple[float, float] | None = None
+    answered: int | None = None
     deletable: bool = True
+
+    @property
+    def best(self) -> int:
+        """The number of the label that is answered."""
+        if self.answered is not None:
+            return self.answered
+        return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
 
 
 A = TypeVar("A")
@@ -128,7 +138,7 @@ class Layout(Generic[A]):
 
 
 def _class_cells(answer: Answer) -> list[str]:
-    return [str(answer.label), f"{max(answer.probabilities.values()):.3f}", answer.remarks]
+    return [str(answer.label), f"{answer.probabilities[str(answer.label)]:.3f}", answer.remarks]
 
 
 def _labels_cells(answer: LabelsAnswer) -> list[str]:

@@ -23,6 +23,8 @@ class Decision:
         names: what the logits stand for: class names, labels, or the grades "1", "2" and so on; empty for a number.
         temperature: what logits are divided by before the softmax.
         thresholds: for labels the probability from which each is answered, [Y]; else None.
+        costs: of classes what it costs to answer class k where class j is right, at row j and column k, [Y, Y]; None
+            where the most probable class is answered.
         numbers: for numbers the least and the greatest of the training examples; else (0, 0).
     """
 
@@ -31,6 +33,7 @@ class Decision:
     temperature: float = 1.0
     thresholds: Shares | None = None
     numbers: tuple[float, float] = (0.0, 0.0)
+    costs: Shares | None = None
 
     def probabilities(self, logits: Floats) -> Shares:
         """Return the probability of each name.
@@ -55,6 +58,10 @@ class Decision:
             return float(_softmax(logits.astype(np.float64)) @ np.arange(1, len(self.names) + 1))
         return None if self.names else float(logits[0])
 
+    def best(self, shares: Shares) -> int:
+        """Return the number of the class that is answered, for the probabilities of one example, [Y]."""
+        return int(shares.argmax() if self.costs is None else cheapest(shares[None], self.costs)[0])
+
     def answers(self, logits: Floats, read: Sequence[Read]) -> Iterator[Answer | LabelsAnswer]:
         """Answer requests.
 
@@ -73,17 +80,37 @@ class Decision:
                 yield LabelsAnswer(tuple(self.names[place] for place in chosen), named, **vars(how))
                 continue
             score = self.score(row)
-            label = None if score is not None else self.names[int(own.argmax())]
+            label = None if score is not None else self.names[self.best(own)]
             yield Answer(label, named, score, **vars(how))
 
     def shown(self, logits: Floats) -> Shown:
         """Return the answer that logits [Y] stand for, as an explanation shows it."""
         shares, score = tuple(self.probabilities(logits[None])[0].tolist()), self.score(logits)
         if score is None:
-            return Shown(self.names, shares)
+            answered = None if self.costs is None else self.best(np.array(shares))
+            return Shown(self.names, shares, answered=answered)
         low, high = (1.0, float(len(self.names))) if self.names else self.numbers
         ends = (low, high) if self.names else (min(low, score), max(high, score))
         return Shown(self.names, shares, score, ends, deletable=False)
+
+
+def cheapest(shares: Shares, costs: Shares) -> NDArray[np.int64]:
+    """Return the class of least expected cost, ``argmin_k sum_j shares[j] * costs[j, k]``; of equals the first.
+
+    Args:
+        shares: probabilities of the classes, [N, Y].
+        costs: of answering class k where class j is right, at row j and column k, [Y, Y].
+
+    Returns:
+        Numbers of classes, [N]; none depends on the other rows.
+    """
+    expected = np.zeros_like(shares)
+    for column, row in zip(
+        shares.T, costs, strict=True
+    ):  # a product of matrices may round by the number of rows
+        expected += column[:, None] * row
+    found: NDArray[np.int64] = expected.argmin(axis=1)
+    return found
 
 
 def _softmax(logits: Shares) -> Shares:

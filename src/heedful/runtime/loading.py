@@ -109,7 +109,10 @@ def _decision(settings: Settings, labels: Sequence[str], weights: Weights, progr
         thresholds = _numbers_of(settings, weights, "thresholds", outputs)
         return Decision(task, tuple(labels), thresholds=thresholds.astype(np.float64))
     names = tuple(labels) or tuple(str(grade) for grade in range(1, outputs + 1))
-    return Decision(task, names, settings.temperature)
+    costs = np.array(settings.costs, np.float64) if settings.costs else None
+    if costs is not None and (task not in ("text", "pair") or len(costs) != outputs):
+        raise UsageError(f"{task!r} with costs of {len(costs)} classes, and a network of {outputs} outputs")
+    return Decision(task, names, settings.temperature, costs=costs)
 
 
 def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> Floats:

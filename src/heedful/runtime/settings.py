@@ -42,6 +42,7 @@ class Settings:
         encoder: its name, for explanations.
         pooling: the name of its pooling, for explanations.
         run: the settings of the run that made it, as they were saved.
+        costs: what each answer costs by the class that is right; empty where the most probable class is answered.
         outputs: ``model.outputs``, which must be those of the network; None where it is not saved.
     """
 
@@ -57,6 +58,7 @@ class Settings:
     encoder: str
     pooling: str
     run: Mapping[str, Any]
+    costs: tuple[tuple[float, ...], ...] = ()
     outputs: object = None
 
 
@@ -85,7 +87,7 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         )
     truncate, markup = text.get("truncate", "error"), text.get("markup", "keep")
     tokens, temperature = text.get("max_tokens", 400), config.get("temperature", 1.0)
-    wide = config.get("wide", 0.0)
+    wide, costs = config.get("wide", 0.0), config.get("costs", [])
     checks = {
         "model.task": (task in tuple(LAYOUTS), task),
         "text.tokenizer": (text.get("tokenizer") in tuple(TOKENIZERS), text.get("tokenizer")),
@@ -93,6 +95,7 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         "text.max_tokens": (type(tokens) is int and 1 <= tokens < 2**31, tokens),
         "text.truncate": (truncate in ("error", "head", "drop", "window"), truncate),
         "temperature": (_is_temperature(temperature), temperature),
+        "costs": (_are_costs(costs), costs),
         "wide": (type(wide) in (int, float) and 0 <= wide < math.inf, wide),
     }
     for name, (good, value) in checks.items():
@@ -124,6 +127,7 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         str(model.get("encoder", "")),
         str(model.get("pooling", "")),
         run,
+        tuple(tuple(map(float, row)) for row in costs),
         model.get("outputs"),
     )
 
@@ -140,6 +144,16 @@ def _table(config: Mapping[str, Any], name: str, path: Path) -> Mapping[str, Any
     if not isinstance(value, Mapping):
         raise ArtefactError(f"{path / CONFIG}: {name}: must be a table; got {value!r:.80}. {REMEDY}")
     return value
+
+
+def _are_costs(value: Any) -> bool:
+    """Say whether this is a square table of costs, or empty."""
+    return isinstance(value, list) and all(
+        isinstance(row, list)
+        and len(row) == len(value)
+        and all(type(cost) in (int, float) and 0 <= cost < math.inf for cost in row)
+        for row in value
+    )
 
 
 def _is_temperature(value: Any) -> bool:

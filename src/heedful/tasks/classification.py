@@ -27,7 +27,9 @@ from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, T
 from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import CLASSES, Answer, Read, Shown
+from heedful.runtime.deciding import cheapest
 from heedful.structures import NetworkOutput
+from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     PAIRS,
@@ -76,28 +78,41 @@ class Predictor(SentenceModel[Answer]):
             raise UsageError("this model has a wide part: encode the texts with its own settings")
         return wide.logits([dataset.phrases[row] for row in range(len(dataset))])
 
-    def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32]) -> WideView | None:
+    def chosen(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the number of the class that is answered, [N], for probabilities [N, Y].
+
+        It is the most probable class, or where wrong answers have costs the one that is expected to cost least.
+        """
+        if self.about.costs:
+            return cheapest(probabilities, np.array(self.about.costs))
+        found: NDArray[np.int64] = probabilities.argmax(axis=1)
+        return found
+
+    def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32], best: int) -> WideView | None:
         """See `SentenceModel.said`: signed for the predicted class, against the average of the others."""
         wide = self.about.wide
         from heedful.explain.assembling import said_beside
 
-        return None if wide is None else said_beside(wide, sides, row, added=len(self.network.prefix))
+        return None if wide is None else said_beside(wide, sides, row, best, added=len(self.network.prefix))
 
     def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
         """See `SentenceModel.answers`."""
+        probabilities = self.probabilities(rows)
         return [
             Answer(
-                label=self.labels[int(row.argmax())],
+                label=self.labels[best],
                 probabilities=dict(zip(self.labels, row.tolist(), strict=True)),
                 score=None,
                 **vars(how),
             )
-            for row, how in zip(self.probabilities(rows), read, strict=True)
+            for row, best, how in zip(probabilities, self.chosen(probabilities).tolist(), read, strict=True)
         ]
 
     def shown(self, row: NDArray[np.float32]) -> Shown:
         """See `SentenceModel.shown`."""
-        return Shown(self.labels, tuple(self.probabilities(row[None])[0].tolist()))
+        probabilities = self.probabilities(row[None])
+        answered = int(self.chosen(probabilities)[0]) if self.about.costs else None
+        return Shown(self.labels, tuple(probabilities[0].tolist()), answered=answered)
 
     def explained(self, rows: Tensor) -> Tensor:
         """See `SentenceModel.explained`."""
@@ -108,6 +123,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
     """Base of the two tasks that choose a class."""
 
     model_type = Predictor
+    settings = ClassOptions
     metrics = ("accuracy", "macro_f1")
     header = CLASSES.header
 
@@ -123,6 +139,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `Task.untrained`; the model knows what the examples of each class count in training."""
         model = super().untrained(config, prepared)
         model.class_weights = _weights(config.train, gold_of(prepared.datasets["train"]), prepared.labels)
+        cost_matrix(_costs(model), model.labels)  # a name that is wrong is reported before training
         return model
 
     def objective(self, config: RunConfig, model: Predictor) -> Objective:
@@ -138,22 +155,25 @@ class ClassTask(SentenceTask[Predictor, Answer]):
     def calibrate(self, model: Predictor, dev: EncodedDataset, training: EncodedDataset) -> None:
         """Fit the wide part where one is asked for, then the temperature under which the gold of dev is likeliest.
 
-        See `Task.calibrate`.
+        From then on the model answers by cost, if wrong answers have costs. See `Task.calibrate`.
         """
         if model.text.phrases.reads:
             fit_beside(model, dev, training, model.class_weights)
         logits, _ = model.run(dev)
         temperature = fit_temperature(logits, gold_of(dev).astype(np.int64))
-        model.about = replace(model.about, temperature=temperature)
+        stated = _costs(model)
+        costs = tuple(map(tuple, cost_matrix(stated, model.labels).tolist())) if stated else ()
+        model.about = replace(model.about, temperature=temperature, costs=costs)
 
     def measure(self, model: Predictor, dataset: EncodedDataset) -> Report:
         """See `Task.measure`."""
         started = time.perf_counter()
         logits, _ = model.run(dataset)
         gold = gold_of(dataset).astype(np.int64)
-        return evaluate_classes(
+        predicted, likeliest = _answered(model, logits)
+        report = evaluate_classes(
             gold,
-            logits.argmax(axis=1),
+            predicted,
             model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
@@ -161,6 +181,9 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             seconds=time.perf_counter() - started,
             notes=notes_of(dataset),
         )
+        classes = len(model.labels)
+        counts = np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
+        return _with_costs(report, model, counts)
 
     def gold_blocks(self, model: Predictor, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
         """See `Task.gold_blocks`: a block has at most 8,192 examples."""
@@ -170,30 +193,50 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `Task.measure_blocks`: what is kept are counts and sums, as many as there are kinds of examples."""
         cells, notes, seconds = Counter[Cell](), Counter[str](), 0.0
         sums: CalibrationSums | None = None
+        classes = len(model.labels)
+        counts = np.zeros((2, classes, classes), np.int64)
         for dataset in blocks:
             started = time.perf_counter()
             logits, _ = model.run(dataset)
             gold = gold_of(dataset).astype(np.int64)
             found = calibration_sums(logits, gold, model.about.temperature)
             sums = found if sums is None else sums + found
-            cells.update(
-                count_cells(
-                    gold, logits.argmax(axis=1), dataset.groups, dataset.group_names, dataset.lengths()
-                )
-            )
+            predicted, likeliest = _answered(model, logits)
+            cells.update(count_cells(gold, predicted, dataset.groups, dataset.group_names, dataset.lengths()))
+            counts += np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
             notes.update(notes_of(dataset))
             seconds += time.perf_counter() - started
-        return evaluate_cells(
+        report = evaluate_cells(
             cells,
             model.labels,
             calibration=None if sums is None else sums.calibration(),
             seconds=seconds,
             notes=dict(notes),
         )
+        return _with_costs(report, model, counts)
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""
         yield CLASSES.cells(answer)
+
+
+def _costs(model: Predictor) -> dict[str, Any]:
+    return ClassOptions(**model.model.task_options).costs
+
+
+def _answered(model: Predictor, logits: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of the classes that are answered, and of the most probable ones, [N] each."""
+    likeliest: NDArray[np.int64] = logits.argmax(axis=1)
+    return model.chosen(model.probabilities(logits)) if model.about.costs else likeliest, likeliest
+
+
+def _with_costs(report: Report, model: Predictor, counts: NDArray[np.int64]) -> Report:
+    """Add the mean cost of the answers, and of the most probable classes, where wrong answers have costs."""
+    if not model.about.costs or not counts.any():
+        return report
+    means = (counts * np.array(model.about.costs)).sum(axis=(1, 2)) / report.count
+    named = dict(zip(("cost", "cost_of_most_probable"), means.tolist(), strict=True))
+    return replace(report, metrics={**report.metrics, **named})
 
 
 def _loss(output: NetworkOutput, targets: Tensor, *, smoothing: float, weights: Tensor | None) -> Tensor:
@@ -233,7 +276,15 @@ def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str
 
 
 _OF_CLASSES = frozenset(
-    {"distil", "data.label_type", *LOSS, "model.highway", "model.final_bias", "model.wide"}
+    {
+        "distil",
+        "data.label_type",
+        *LOSS,
+        "model.highway",
+        "model.final_bias",
+        "model.wide",
+        "model.task_options",
+    }
 )
 """Settings of tasks that choose a class."""
 

@@ -76,6 +76,8 @@ class About:
         temperature: what logits are divided by before the softmax that gives confidences (Guo et al., ICML 2017);
             1, and never another, where none was fitted.
         wide: what is added to the logits before; None where there is nothing.
+        costs: of classes what it costs to answer class k where class j is right, at row j and column k; empty where the
+            most probable class is answered.
     """
 
     run: dict[str, Any] = field(default_factory=dict)
@@ -83,6 +85,7 @@ class About:
     card: str = "A Heedful model; `heedful.from_pretrained` reads it.\n"
     temperature: float = 1.0
     wide: WidePart | None = None
+    costs: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         known = isinstance(self.temperature, float) and 0 < self.temperature < math.inf
@@ -90,3 +93,6 @@ class About:
             raise UsageError(
                 f"temperature must be a number above 0, from 0.000001 to 1,000,000; got {self.temperature!r}"
             )
+        square = all(len(row) == len(self.costs) for row in self.costs)
+        if not (square and all(0 <= cost < math.inf for row in self.costs for cost in row)):
+            raise UsageError("costs must be a square table of numbers of 0 or more")

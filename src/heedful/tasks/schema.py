@@ -71,23 +71,23 @@ def read_settings(kind: type[Settings], folder: ModelFolder, path: Path) -> Sett
     return settings
 
 
-def read_about(settings: FolderSettings, folder: ModelFolder, path: Path, temperature: float = 1.0) -> About:
+def read_about(settings: FolderSettings, folder: ModelFolder, path: Path, **measured: Any) -> About:
     """Return what a model folder keeps beside the network.
 
     Args:
         settings: from `read_settings`.
         folder: its content.
         path: where it was read, for messages.
-        temperature: see `About`.
+        **measured: further fields of `About`.
 
     Returns:
         The rest of the folder.
 
     Raises:
-        ArtefactError: if the temperature is out of range.
+        ArtefactError: if one of them is out of range.
     """
     try:
-        return About(settings.run, folder.metrics, folder.card, temperature)
+        return About(settings.run, folder.metrics, folder.card, **measured)
     except UsageError as error:
         raise _refused(path / CONFIG, [str(error)]) from error
 

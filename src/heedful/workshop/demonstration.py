@@ -99,7 +99,7 @@ def _run_alone(
     run = train(config, prepared, folder=folder, overwrite=True, reporter=reporter)
     answers = run.predictor.answer(PAIRS)
     rows = [
-        (pair, answer.label or "", max(answer.probabilities.values()))
+        (pair, answer.label or "", answer.probabilities[answer.label or ""])
         for pair, answer in zip(PAIRS, answers, strict=True)
     ]
     explanation = run.predictor.explain(PAIRS[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from heedful.export.folder import rounded
 from heedful.models import Network
 from heedful.page import render_page
 from heedful.page.model_page import TASKS, operators
+from heedful.runtime.deciding import cheapest
 from heedful.runtime.program import Program
 from heedful.runtime.weights import SCALE, Weights
 from heedful.storage.model_folder import save_tensors
@@ -90,6 +92,22 @@ def test_answers_and_pictures(name: str, opened: Opened, tmp_path: Path) -> None
         if output.alignments:
             sizes = tuple(len(ids) + len(network.prefix) for ids in example)
             same_maps(answer["alignments"], output.alignments.values(), row, sizes)
+
+
+def test_a_page_answers_by_cost(opened: Opened, tmp_path: Path) -> None:
+    network = built(MODELS["text of disan"])
+    folder = folder_of(network, VOCABULARY, tokenizer="whitespace")
+    costs = [[0, 30, 2], [1, 0, 1], [0.5, 9, 0]]
+    page = opened(replace(folder, config={**folder.config, "costs": costs}), network)
+    examples = texts(1)
+    asked = "async (examples) => { const model = await heedful; return examples.map((texts) => { "
+    asked += "const { label, probabilities } = model.predict(texts); "
+    asked += "return [label, ...probabilities.map((each) => each.probability)]; }); }"
+    found = page.evaluate(asked, written(examples))
+    shares = np.array([numbers for _, *numbers in found])
+    wanted = cheapest(shares, np.array(costs, np.float64))
+    assert [label for label, *_ in found] == [folder.labels[place] for place in wanted]
+    assert (wanted != shares.argmax(axis=1)).any()
 
 
 def same_maps(found: Sequence[Sequence[float]], traced: Any, row: int, shape: tuple[int, ...]) -> None:

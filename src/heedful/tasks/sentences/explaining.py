@@ -66,6 +66,7 @@ def explain(
         [_of_pieces(place) for place in places] or views,
         labels=shown.labels,
         probabilities=shown.probabilities,
+        answered=shown.answered,
         score=shown.score,
         score_range=shown.score_range,
         # A token that the network puts in front has no place in a tree.
@@ -78,7 +79,9 @@ def explain(
     if places:
         summary = predictor.network.sentence_encoder.embedding.summary_width > 0
         explanation = on_words(explanation, views, places, summary=summary)
-    explanation = replace(explanation, wide=predictor.said([view.words for view in views], own[0]))
+    explanation = replace(
+        explanation, wide=predictor.said([view.words for view in views], own[0], shown.best)
+    )
     added = len(predictor.network.prefix)
     predict, mask = _answers_of_words(predictor), mask_of(predictor.vocabulary)
     question = asked_about([v.words for v in views], shown, predict, added=added, mask=mask)
@@ -102,7 +105,7 @@ def question_about(
     Args:
         predictor: the model.
         example: one text or one pair.
-        column: of the probabilities, which one is asked about; None for the largest.
+        column: of the probabilities, which one is asked about; None for that of the answer.
 
     Returns:
         The question, and which of the probabilities it is about.
@@ -113,8 +116,8 @@ def question_about(
     reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows)
     sides = [view.words for view in reader.views(example.texts, dataset.words()[0].tolist())]
     if column is not None:
-        shown = replace(shown, probabilities=tuple(float(k == column) for k in range(len(shown.labels))))
-    best = int(np.argmax(shown.probabilities)) if shown.score is None else 0
+        shown = replace(shown, answered=column)
+    best = shown.best if shown.score is None else 0
     predict, mask = _answers_of_words(predictor), mask_of(predictor.vocabulary)
     return asked_about(sides, shown, predict, mask=mask), best
 
@@ -126,7 +129,7 @@ def _by_gradients(
     from heedful.explain.methods.gradients import gradient, integrated, on_vectors
 
     beside = predictor.beside(dataset)
-    column = 0 if shown.score is not None else int(np.argmax(shown.probabilities))
+    column = 0 if shown.score is not None else shown.best
 
     def problem() -> OnVectors:
         fixed = 0 if beside is None else torch.from_numpy(beside).to(predictor.device)

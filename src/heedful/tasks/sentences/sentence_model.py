@@ -56,12 +56,13 @@ class SentenceModel(TextModel[A_co]):
         """Return what is added to the network's rows of numbers, [N, Y]; by default nothing."""
         return None
 
-    def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32]) -> WideView | None:
+    def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32], best: int) -> WideView | None:
         """Say what each word adds to an answer beside the network; by default nothing.
 
         Args:
             sides: the words of each text of one request.
             row: what the network itself gave for it, [Y].
+            best: the number of the class that is answered.
 
         Returns:
             Signed words and phrases.

@@ -141,6 +141,8 @@ class TextModel(SavedModel[A_co]):
         }
         if self.about.wide is not None:
             config["wide"] = self.about.wide.weight
+        if self.about.costs:
+            config["costs"] = [list(row) for row in self.about.costs]
         embedding = self.network.sentence_encoder.embedding
         if isinstance(embedding, PretrainedEmbedding):
             config["encoder"] = describe_encoder(embedding.encoder)

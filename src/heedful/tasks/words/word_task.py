@@ -50,10 +50,12 @@ class WordFolder(FolderSettings):
         temperature: see `heedful.tasks.About`.
         encoder: the configuration of a pretrained encoder, checked by `heedful.storage.hugging_face`.
         wide: the weight of the wide part; 0 for none.
+        costs: see `heedful.tasks.About`.
     """
 
     temperature: float = 1.0
     wide: float = 0.0
+    costs: tuple[tuple[float, ...], ...] = ()
     encoder: dict[str, Any] = field(default_factory=dict)
 
 
@@ -195,13 +197,15 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
     def load(self, folder: ModelFolder, path: Path, limits: Limits) -> Model:
         """See `Task.load`."""
         settings = read_settings(WordFolder, folder, path)
-        about = read_about(settings, folder, path, settings.temperature)
+        about = read_about(settings, folder, path, temperature=settings.temperature, costs=settings.costs)
         check_labels(folder.labels, self.named_outputs(settings.model), path, self.label_problem)
         text = limits.of(settings.text)
 
         def build() -> Model:
             vocabulary = vocabulary_from_plain(folder.vocabulary, str(path / VOCABULARY))
             tensors, wide = dict(folder.state), None
+            if settings.costs and len(settings.costs) != len(folder.labels):
+                raise UsageError(f"costs of {len(settings.costs)} classes, and {len(folder.labels)} labels")
             if settings.wide:
                 if "model.wide" not in self.uses:
                     raise UsageError(f"a task of {self.noun} has no wide part")

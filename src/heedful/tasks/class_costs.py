@@ -1,0 +1,85 @@
+"""What wrong classes cost, as settings and as a matrix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.checked import Settings
+from heedful.errors import UsageError, nearest
+
+
+def _stated(costs: Mapping[str, Any]) -> str:
+    rows = [list(row.values()) if isinstance(row, Mapping) else [row] for row in costs.values()]
+    good = all(
+        type(cost) in (int, float) and 0 <= cost < math.inf and not math.isnan(cost)
+        for row in rows
+        for cost in row
+    )
+    return "" if good else "must give every class a number of 0 or more, or a table of such numbers"
+
+
+@dataclass(frozen=True)
+class ClassOptions(Settings):
+    """Settings of the task's own, ``[model.task_options]``.
+
+    Attributes:
+        costs: gold class to what a wrong answer costs: a number for every wrong answer, or a table of predicted class
+            to number. What is not named costs 1. The model then answers with the class of least expected cost, under
+            the probabilities at the temperature that dev gives; without costs it answers with the most probable class.
+    """
+
+    costs: dict[str, Any] = field(default_factory=dict, metadata={"check": _stated})
+
+
+def cost_matrix(costs: Mapping[str, Any], labels: Sequence[str]) -> NDArray[np.float64]:
+    """Return what each answer costs.
+
+    Args:
+        costs: see `ClassOptions`.
+        labels: the classes in the order of their numbers.
+
+    Returns:
+        The cost of answering class k where class j is right, at row j and column k; 0 where k is j, [Y, Y].
+
+    Raises:
+        UsageError: if there is no such class, or a right answer has a cost.
+    """
+    number = {label: place for place, label in enumerate(labels)}
+    matrix = 1.0 - np.eye(len(labels))
+
+    def place(name: str, where: str) -> int:
+        if name not in number:
+            raise UsageError(f"{where}: there is no class {name!r}; {nearest(name, list(labels))}")
+        return number[name]
+
+    for gold, row in costs.items():
+        own = place(gold, "model.task_options.costs")
+        if not isinstance(row, Mapping):
+            matrix[own, np.arange(len(labels)) != own] = row
+            continue
+        for answer, cost in row.items():
+            where = f"model.task_options.costs.{gold}"
+            if answer == gold:
+                raise UsageError(f"{where}: a right answer costs nothing; leave {answer!r} out")
+            matrix[own, place(answer, where)] = cost
+    return matrix
+
+
+def confused(gold: NDArray[np.int64], answered: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
+    """Count the examples of each class by their answers.
+
+    Args:
+        gold: numbers of the right classes, [N].
+        answered: of those that were answered, [N].
+        classes: how many there are, Y.
+
+    Returns:
+        Examples of class j that were answered with class k, at row j and column k, [Y, Y].
+    """
+    return np.bincount(gold * classes + answered, minlength=classes * classes).reshape(classes, classes)
