@@ -8,6 +8,7 @@ import io
 import itertools
 import json
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,13 @@ def run(*arguments: object) -> Result:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = run_command([str(argument) for argument in arguments])
     return Result(int(code), out.getvalue(), err.getvalue())
+
+
+def train_in(root: Path, recipe: str, settings: Mapping[str, object]) -> None:
+    """Train with the data in a folder; the run is in ``root / "run"``."""
+    changes = [f"--set={name}={value}" for name, value in settings.items()]
+    result = run("train", recipe, "--data", root, "--out", root / "run", *changes)
+    assert result.code == 0, result.err
 
 
 def texts() -> list[tuple[str, str]]:

@@ -46,9 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tiny.write_csv(root / f"{name}.csv", rows, ["text", "label"])
     settings = {name.replace("__", "."): value for name, value in FEW.items()}
     settings |= {"data.train": "train.csv", "data.test": "test.csv", "data.options.label_separator": ";"}
-    changes = [f"--set={name}={value}" for name, value in settings.items()]
-    result = tiny.run("train", "my-labels", "--data", root, "--out", root / "run", *changes)
-    assert result.code == 0, result.err
+    tiny.train_in(root, "my-labels", settings)
     return root
 
 

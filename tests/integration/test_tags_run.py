@@ -69,9 +69,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
         write(root / f"{name}.conll", *sentences(count, request.param, seed))
     settings = {name.replace("__", "."): value for name, value in FEW.items()}
     settings |= {"data.train": "train.conll", "data.test": "test.conll"}
-    changes = [f"--set={name}={value}" for name, value in settings.items()]
-    result = tiny.run("train", "my-tags", "--data", root, "--out", root / "run", *changes)
-    assert result.code == 0, result.err
+    tiny.train_in(root, "my-tags", settings)
     return root
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 import random
 import time
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from attempts import call
 from fuzzed_formats import FORMATS, Format, Rows, Sample
 from heedful.cli.output import message
 from heedful.errors import DataError, UsageError
+from packers import in_zip
 from tally import Outcome, Tally
 
 INPUTS = 20_000
@@ -35,18 +34,11 @@ CHANGES = (
 )
 
 
-def _zip(content: bytes) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a", content)
-    return packed.getvalue()
-
-
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
+QUICK_PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": lambda content: gzip.compress(content, 1),
     ".xz": lambda content: lzma.compress(content, preset=0),
     ".bz2": bz2.compress,
-    ".zip": _zip,
+    ".zip": in_zip,
 }
 
 
@@ -116,11 +108,11 @@ def attempt(form: Format, draw: random.Random, folder: Path, what: str) -> Outco
     content = joined(form, sample, units, draw) if units or sample.head else b""
     name = form.name
     if change.startswith("packed") and form.packs:
-        suffix = draw.choice(sorted(PACKERS))
-        name, packed = name + suffix, PACKERS[suffix](content)
+        suffix = draw.choice(sorted(QUICK_PACKERS))
+        name, packed = name + suffix, QUICK_PACKERS[suffix](content)
         if suffix != ".zip" and draw.random() < 0.3:
             half = len(content) // 2
-            packed = PACKERS[suffix](content[:half]) + PACKERS[suffix](content[half:])
+            packed = QUICK_PACKERS[suffix](content[:half]) + QUICK_PACKERS[suffix](content[half:])
         content = packed
     if change in ("noise", "packed noise"):
         content = noise(content, draw)

@@ -30,17 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BoardOptions:
-    """What a board is to hold.
-
-    Attributes:
-        data: value of ``--data``.
-        encoders: value of ``--with``.
-        studies: values of ``--study``.
-        without: values of ``--without``.
-        examples: value of ``--examples``.
-        runs: value of ``--runs``.
-        overrides: values of ``--set``.
-    """
+    """What a board is to hold."""
 
     data: Path | None
     encoders: str | None

@@ -19,16 +19,7 @@ Files = Callable[[Path | None], list[Path]]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured.
-
-    Attributes:
-        full: value of ``--full/--quick``.
-        lengths: values of ``--length``.
-        batch: value of ``--batch``.
-        width: value of ``--width``.
-        repeats: value of ``--repeats``.
-        without: values of ``--without``.
-    """
+    """How much is measured."""
 
     full: bool
     lengths: tuple[int, ...]
@@ -44,13 +35,7 @@ class Size:
 
 @dataclass(frozen=True)
 class What:
-    """What is measured in place of operations and layers.
-
-    Attributes:
-        models: value of ``--models``.
-        systems: values of ``--model``.
-        runtime: value of ``--runtime``.
-    """
+    """What is measured in place of operations and layers."""
 
     models: bool
     systems: tuple[str, ...]

@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Examples:
-    """The examples that two models are compared on.
-
-    Attributes:
-        on: value of ``--on``.
-        reading: how its file is read.
-        data: value of ``--data``.
-        references: value of ``--references``.
-    """
+    """The examples that two models are compared on."""
 
     on: str | None
     reading: Reading
@@ -48,13 +41,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Resampling:
-    """What is compared, and by how many resamples.
-
-    Attributes:
-        metrics: values of ``--metric``.
-        resamples: value of ``--resamples``.
-        seed: value of ``--seed``.
-    """
+    """What is compared, and by how many resamples."""
 
     metrics: tuple[str, ...]
     resamples: int

@@ -100,12 +100,7 @@ def cache(clear: bool, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Parts:
-    """How the examples are cut into parts, each of which is predicted by the others.
-
-    Attributes:
-        folds: value of ``--folds``.
-        seed: value of ``--seed``.
-    """
+    """How the examples are cut into parts, each of which is predicted by the others."""
 
     folds: int
     seed: int

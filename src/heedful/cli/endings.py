@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from heedful.errors import ExitCode
+from heedful.training.signals import handled_by
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 """The signals that ask a command to end."""
@@ -33,12 +34,8 @@ def signals_raise() -> Iterator[None]:
         yield
         return
     numbers = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    former = {number: signal.signal(number, _end) for number in numbers}
-    try:
+    with handled_by(_end, numbers):
         yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def exit_at_once(code: int) -> None:

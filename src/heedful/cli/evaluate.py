@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.file_options import reading_options
-from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, judge
+from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_options, judge
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     cache_option,
-    data_option,
     json_option,
     limit_options,
     precision_option,
@@ -31,13 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tables:
-    """Which tables are printed below the figures.
-
-    Attributes:
-        by_length: value of ``--by-length``.
-        calibration: value of ``--calibration``.
-        confusion: value of ``--confusion``.
-    """
+    """Which tables are printed below the figures."""
 
     by_length: bool
     calibration: bool
@@ -57,12 +49,7 @@ class Tables:
 
 @click.command()
 @click.argument("model", type=PATH)
-@click.argument("file", type=PATH, required=False)
-@click.option(
-    "--on", "split", metavar="SET:SPLIT", help="A known data set instead of FILE, for example trec:test."
-)
-@data_option
-@reading_options
+@gold_options("trec:test")
 @click.option(
     "--references",
     type=PATH,

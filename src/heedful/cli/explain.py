@@ -35,14 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Views:
-    """Where an explanation is shown.
-
-    Attributes:
-        compare: value of ``--compare``.
-        html: value of ``--html``.
-        figure: values of ``--figure``.
-        as_json: value of ``--json``.
-    """
+    """Where an explanation is shown."""
 
     compare: Path | None
     html: Path | None

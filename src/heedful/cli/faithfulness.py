@@ -8,23 +8,15 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.file_options import reading_options
-from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, judge
+from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_options, judge
 from heedful.cli.option_groups import TextLimits, grouped
-from heedful.cli.options import PATH, data_option, json_option, limit_options, threads_option
+from heedful.cli.options import PATH, json_option, limit_options, threads_option
 from heedful.errors import ExitCode
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What is measured, and what is drawn for it.
-
-    Attributes:
-        methods: values of ``--method``.
-        limit: value of ``--limit``.
-        samples: value of ``--samples``.
-        seed: value of ``--seed``.
-    """
+    """What is measured, and what is drawn for it."""
 
     methods: tuple[str, ...]
     limit: int
@@ -34,12 +26,7 @@ class Draws:
 
 @click.command()
 @click.argument("model", type=PATH)
-@click.argument("file", type=PATH, required=False)
-@click.option(
-    "--on", "split", metavar="SET:SPLIT", help="A known data set instead of FILE, for example sst2:dev."
-)
-@data_option
-@reading_options
+@gold_options("sst2:dev")
 @click.option(
     "--method",
     "methods",

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Written:
-    """In which form predictions are written.
-
-    Attributes:
-        output: value of ``--output``.
-        header: value of ``--header``.
-        as_json: value of ``--json``.
-        as_columns: value of ``--conll``.
-    """
+    """In which form predictions are written."""
 
     output: Path | None
     header: bool | None
@@ -34,13 +27,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Many:
-    """What the options say of many files.
-
-    Attributes:
-        jobs: value of ``--jobs``.
-        wanted: value of ``--format``.
-        bad_rows: value of ``--bad-rows``.
-    """
+    """What the options say of many files."""
 
     jobs: int | None
     wanted: str | None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from heedful.cli.file_options import reading_options
+from heedful.cli.options import PATH, data_option
 from heedful.errors import ExitCode, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -17,17 +19,41 @@ if TYPE_CHECKING:
     from heedful.data.readers.reading import Reading
     from heedful.tasks import AnyModel
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def gold_options(example: str) -> Callable[[F], F]:
+    """Return a decorator that adds FILE, ``--on``, ``--data`` and the options that say how FILE is read.
+
+    Args:
+        example: a known data set, for the help.
+
+    Returns:
+        The decorator; `GoldOptions` is the record of these options.
+    """
+    options = (
+        reading_options,
+        data_option,
+        click.option(
+            "--on",
+            "split",
+            metavar="SET:SPLIT",
+            help=f"A known data set instead of FILE, for example {example}.",
+        ),
+        click.argument("file", type=PATH, required=False),
+    )
+
+    def decorate(function: F) -> F:
+        for option in options:
+            function = option(function)
+        return function
+
+    return decorate
+
 
 @dataclass(frozen=True)
 class GoldOptions:
-    """Which examples a model is measured on.
-
-    Attributes:
-        file: the argument FILE.
-        split: value of ``--on``.
-        data: value of ``--data``.
-        reading: how FILE is read.
-    """
+    """Which examples a model is measured on."""
 
     file: Path | None
     split: str | None
@@ -65,13 +91,7 @@ class GoldOptions:
 
 @dataclass(frozen=True)
 class OutcomeOptions:
-    """What a command does with its measurements.
-
-    Attributes:
-        figures: values of ``--figure``.
-        fail_under: value of ``--fail-under``.
-        as_json: value of ``--json``.
-    """
+    """What a command does with its measurements."""
 
     figures: tuple[Path, ...]
     fail_under: str | None

@@ -18,14 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """Values of the options; None where one was not given.
-
-    Attributes:
-        method: of ``--method``.
-        samples: of ``--samples``.
-        seed: of ``--seed``.
-        word: of ``--word``.
-    """
+    """Values of the options; None where one was not given."""
 
     method: str | None = None
     samples: int | None = None

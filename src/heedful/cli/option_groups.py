@@ -51,12 +51,7 @@ def grouped(**records: type) -> Callable[[F], F]:
 
 @dataclass(frozen=True)
 class TextLimits:
-    """How long a text may be.
-
-    Attributes:
-        max_tokens: value of ``--max-tokens``; None for the setting of the model.
-        truncate: value of ``--truncate``; None for the setting of the model.
-    """
+    """How long a text may be; None leaves what the model was saved with."""
 
     max_tokens: int | None = None
     truncate: Truncate | None = None
@@ -67,16 +62,7 @@ NO_LIMITS = TextLimits()
 
 @dataclass(frozen=True)
 class Requests:
-    """The texts that a model is asked about.
-
-    Attributes:
-        texts: values of ``--text``.
-        premise: value of ``--premise``.
-        hypothesis: value of ``--hypothesis``.
-        predicates: values of ``--predicates``.
-        input_file: value of ``--input``.
-        reading: how this file is read.
-    """
+    """The texts that a model is asked about."""
 
     texts: tuple[str, ...]
     premise: str | None
@@ -116,13 +102,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class RunPlace:
-    """Where a run is written, and what happens to an earlier one there.
-
-    Attributes:
-        out: value of ``--out``.
-        resume: value of ``--resume``.
-        overwrite: value of ``--overwrite``.
-    """
+    """Where a run is written, and what happens to an earlier one there."""
 
     out: Path
     resume: bool
@@ -143,12 +123,7 @@ class RunPlace:
 
 @dataclass(frozen=True)
 class Printing:
-    """What a command prints.
-
-    Attributes:
-        as_json: value of ``--json``.
-        quiet: value of ``--quiet``.
-    """
+    """What a command prints."""
 
     as_json: bool
     quiet: bool

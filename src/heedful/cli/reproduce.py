@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BudgetOptions:
-    """How much is trained.
-
-    Attributes:
-        budget: value of ``--budget``.
-        seeds: value of ``--seeds``.
-        folds: value of ``--folds``.
-        overrides: values of ``--set``.
-    """
+    """How much is trained."""
 
     budget: str
     seeds: str | None
@@ -56,15 +49,10 @@ class BudgetOptions:
 
 @dataclass(frozen=True)
 class Part:
-    """Which table is made, and which part of it.
-
-    Attributes:
-        table: the argument TABLE.
-        rows: value of ``--rows``.
-        columns: value of ``--columns``.
-    """
+    """Which table is made, and which part of it."""
 
     table: str | None
+    listing: bool
     rows: str | None
     columns: str | None
 
@@ -85,14 +73,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Making:
-    """How a table is made.
-
-    Attributes:
-        jobs: value of ``--jobs``.
-        no_run: value of ``--no-run``.
-        models: values of ``--model``.
-        ray: value of ``--ray``.
-    """
+    """How a table is made."""
 
     jobs: int
     no_run: bool
@@ -155,7 +136,6 @@ class Making:
 @grouped(part=Part, wanted=BudgetOptions, how=Making, printing=Printing)
 def command(
     part: Part,
-    listing: bool,
     data: Path | None,
     out: Path,
     wanted: BudgetOptions,
@@ -178,11 +158,11 @@ def command(
     from heedful.workshop.reproduce.table_records import to_records
 
     if convert is not None:
-        _convert(convert, part.table, listing=listing)
+        _convert(convert, part.table, listing=part.listing)
         return
     plan = wanted.plan()
     data = None if data is None else data_folder(data)
-    if listing or part.table is None:
+    if part.listing or part.table is None:
         _refuse("rows", "columns", "jobs", "ray", "no_run", "models", why="name the TABLE it is for")
         _list(data, out, plan, as_json=printing.as_json)
         return

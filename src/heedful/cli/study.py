@@ -27,13 +27,7 @@ from heedful.cli.output import print_json
 
 @dataclass(frozen=True)
 class Runs:
-    """Which runs there are.
-
-    Attributes:
-        seeds: value of ``--seeds``.
-        folds: value of ``--folds``.
-        only: value of ``--only``.
-    """
+    """Which runs there are."""
 
     seeds: str | None
     folds: int | None

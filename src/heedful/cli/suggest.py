@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choosing:
-    """How texts are chosen.
-
-    Attributes:
-        count: value of ``-n``.
-        by: value of ``--by``.
-        candidates: value of ``--candidates``.
-        seed: value of ``--seed``.
-    """
+    """How texts are chosen."""
 
     count: int
     by: By

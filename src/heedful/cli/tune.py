@@ -26,15 +26,7 @@ from heedful.cli.output import print_json
 
 @dataclass(frozen=True)
 class Trials:
-    """What is searched, and with how many trials.
-
-    Attributes:
-        trials: value of ``--trials``.
-        vary: values of ``--vary``.
-        space: value of ``--space``.
-        jobs: value of ``--jobs``.
-        no_prune: value of ``--no-prune``.
-    """
+    """What is searched, and with how many trials."""
 
     trials: int
     vary: tuple[str, ...]

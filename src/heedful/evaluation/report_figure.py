@@ -32,9 +32,7 @@ def draw_report(report: Report, path: Path | str, dpi: int = 200) -> Path:
         The file. The same report gives the same bytes with the same version of matplotlib.
 
     Raises:
-        UsageError: for another suffix, or if the report has neither confidences nor lengths.
-        MissingExtraError: without matplotlib.
-        OutputError: if it cannot be written.
+        UsageError: if the report has neither confidences nor lengths; see also `heedful.drawing.write_figure`.
     """
     panels: list[Callable[[Axes], None]] = []
     if report.calibration is not None:

@@ -39,9 +39,7 @@ def draw(explanation: Explanation, path: Path | str, dpi: int = 200) -> Path:
         The file. The same explanation gives the same bytes with the same version of matplotlib.
 
     Raises:
-        UsageError: for another suffix.
-        MissingExtraError: without matplotlib.
-        OutputError: if it cannot be written.
+        HeedfulError: see `heedful.drawing.write_figure`.
     """
     return write_figure(path, lambda: _figure(explanation), "Drawing an explanation", dpi=dpi)
 

@@ -41,9 +41,7 @@ def draw_measured(measured: MeasuredMethods, path: Path | str, dpi: int = 200) -
         The file. The same measures give the same bytes with the same version of matplotlib.
 
     Raises:
-        UsageError: for another suffix.
-        MissingExtraError: without matplotlib.
-        OutputError: if it cannot be written.
+        HeedfulError: see `heedful.drawing.write_figure`.
     """
     return write_figure(path, lambda: _figure(measured), WHAT, dpi)
 

@@ -137,11 +137,11 @@ def binary_parse_words(parse: str) -> tuple[str, ...]:
     Returns:
         The words in order.
     """
-    return tuple(_UNESCAPED.get(leaf, leaf) for leaf in parse.split() if leaf != "(" and leaf != ")")
+    return tuple(PENN_ESCAPES.get(leaf, leaf) for leaf in parse.split() if leaf != "(" and leaf != ")")
 
 
 _CHUNK = re.compile(r"\S+")
-_UNESCAPED = {
+PENN_ESCAPES = {
     "-LRB-": "(",
     "-RRB-": ")",
     "-LSB-": "[",
@@ -151,6 +151,7 @@ _UNESCAPED = {
     "``": '"',
     "''": '"',
 }
+"""What the Penn Treebank writes for brackets and quotation marks, to the character itself."""
 
 # Marks that are words of their own wherever they stand. A comma or colon between two digits belongs to the number.
 _MARK = re.compile(

@@ -228,23 +228,8 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, text: str, source: str = "vocabulary") -> Vocabulary:
-        """Read what `to_json` wrote.
-
-        Args:
-            text: the JSON.
-            source: name for error messages, usually the file.
-
-        Returns:
-            The vocabulary.
-
-        Raises:
-            ArtefactError: if the text is not such a JSON or of another format version.
-        """
-        try:
-            content = json.loads(text)
-        except ValueError as error:
-            raise ArtefactError(f"{source}: not JSON: {error}. Save the model again.") from error
-        return cls.from_plain(content, source)
+        """Read what `to_json` wrote; see `vocabulary_from_json`, which reads either kind of vocabulary."""
+        return cls.from_plain(_parsed(text, source), source)
 
     @classmethod
     def from_plain(cls, content: Any, source: str = "vocabulary") -> Vocabulary:
@@ -330,11 +315,14 @@ def vocabulary_from_json(text: str, source: str = "vocabulary") -> AnyVocabulary
     Raises:
         ArtefactError: if the text is not such a JSON or of another format version.
     """
+    return vocabulary_from_plain(_parsed(text, source), source)
+
+
+def _parsed(text: str, source: str) -> Any:
     try:
-        content = json.loads(text)
+        return json.loads(text)
     except ValueError as error:
         raise ArtefactError(f"{source}: not JSON: {error}. Save the model again.") from error
-    return vocabulary_from_plain(content, source)
 
 
 def vocabulary_from_plain(content: Any, source: str = "vocabulary") -> AnyVocabulary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
@@ -45,6 +45,25 @@ class StopRequest:
 
 
 @contextlib.contextmanager
+def handled_by(handler: Callable[[int, FrameType | None], Any], numbers: Iterable[int]) -> Iterator[None]:
+    """While entered, signals are handled by ``handler``; afterwards by what handled them before.
+
+    Args:
+        handler: called with the number and the frame.
+        numbers: of the signals.
+
+    Yields:
+        Once.
+    """
+    former = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, before in former.items():
+            signal.signal(number, signal.SIG_DFL if before is None else before)
+
+
+@contextlib.contextmanager
 def stop_raises(afterwards: str) -> Iterator[None]:
     """While entered, the first SIGINT or SIGTERM raises `Interrupted`, for code that only waits for other processes.
 
@@ -60,9 +79,5 @@ def stop_raises(afterwards: str) -> Iterator[None]:
             signal.signal(one, signal.SIG_IGN)
         raise Interrupted(f"asked to stop ({afterwards})")
 
-    former = {number: signal.signal(number, stop) for number in numbers}
-    try:
+    with handled_by(stop, numbers):
         yield
-    finally:
-        for number, handler in former.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from fixed_selector import Fixed
 from heedful.attention.visibility import Band
 from heedful.encoders import MdmanConfig, MdmanEncoder
 from heedful.encoders.resan import DotAttention, FeatureWiseAttention, ProductAttention
 from heedful.errors import UsageError
 from heedful.explain.legends import by_caption, caption
-from heedful.nn import Selection
 from heedful.structures import Sentences
 
 
@@ -36,17 +36,6 @@ def encoder(width: int = 4, **options: Any) -> MdmanEncoder:
 def words(batch: int, length: int, width: int = 4) -> Tensor:
     torch.manual_seed(3)
     return torch.randn(batch, length, width, dtype=torch.float64)
-
-
-class Fixed(nn.Module):
-    """Stands in for the selector."""
-
-    def __init__(self, query: list[bool], key: list[bool]) -> None:
-        super().__init__()
-        self.actions = (torch.tensor([query]), torch.tensor([key]))
-
-    def forward(self, x: Tensor, valid: Tensor) -> Selection:
-        return Selection(self.actions[0] & valid, self.actions[1] & valid, x.new_zeros(len(x)))
 
 
 def see(made: MdmanEncoder, query: list[bool], key: list[bool]) -> tuple[dict[str, list[list[int]]], Any]:

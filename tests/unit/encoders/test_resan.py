@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from fixed_selector import Fixed
 from heedful.encoders import DisanConfig, DisanEncoder, ResanConfig, ResanEncoder
 from heedful.explain.legends import by_caption
 from heedful.models import ModelConfig
-from heedful.nn import Selection
 from heedful.structures import Sentences
 from heedful.tasks import build_network
 
@@ -27,17 +27,6 @@ def encoder(**options: Any) -> ResanEncoder:
     for parameter in made.parameters():
         nn.init.normal_(parameter, std=0.8)
     return made
-
-
-class Fixed(nn.Module):
-    """Stands in for the selector."""
-
-    def __init__(self, query: list[bool], key: list[bool]) -> None:
-        super().__init__()
-        self.actions = (torch.tensor([query]), torch.tensor([key]))
-
-    def forward(self, x: Tensor, valid: Tensor) -> Selection:
-        return Selection(self.actions[0] & valid, self.actions[1] & valid, x.new_zeros(len(x)))
 
 
 def test_the_published_size_to_the_unit() -> None:

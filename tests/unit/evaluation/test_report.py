@@ -7,24 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from heedful.evaluation import accuracy_interval, calibration, evaluate_classes, evaluate_scores
+from heedful.evaluation import accuracy_interval, evaluate_classes, evaluate_scores
 from heedful.evaluation.metrics import NAMES, length_bins
-from heedful.evaluation.report import Report
 from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability
-
-GOLD = np.array([0, 0, 1, 1, 0])
-LOGITS = np.array([[2.0, 0], [0, 1], [0, 3], [0, 1], [1, 0]])
-LENGTHS = np.array([[3], [5], [6], [12], [400]])
-
-
-def _report() -> Report:
-    return evaluate_classes(
-        GOLD,
-        LOGITS.argmax(axis=1),
-        ("no", "yes"),
-        lengths=LENGTHS,
-        calibration=calibration(LOGITS, GOLD, 2.0),
-    )
+from made_reports import LENGTHS, made_report
 
 
 def test_bins_of_length() -> None:
@@ -40,7 +26,7 @@ def test_bins_of_length() -> None:
 
 
 def test_metrics_by_length() -> None:
-    report = _report()
+    report = made_report()
     assert list(report.by_length) == ["0-5", "6-10", "11-15", "over 100"]
     assert report.by_length["0-5"] == {"accuracy": 0.5, "macro_f1": pytest.approx(1 / 3), "count": 2}
     assert render_lengths(report).splitlines()[1].split() == ["0-5", "0.5000", "2", "[0.0945,", "0.9055]"]
@@ -49,7 +35,7 @@ def test_metrics_by_length() -> None:
 
 
 def test_intervals_in_text_and_json() -> None:
-    report = _report()
+    report = made_report()
     assert report.intervals["accuracy"] == accuracy_interval(4, 5)
     assert f"accuracy 0.8000 {accuracy_interval(4, 5)}" in report.render()
     plain = json.loads(json.dumps(report.as_dict()))
@@ -67,7 +53,7 @@ def test_one_example_has_no_interval() -> None:
 
 
 def test_calibration_is_printed_and_a_figure() -> None:
-    report = _report()
+    report = made_report()
     assert report.calibration is not None
     assert report.figures() == {**report.metrics, "ece": report.calibration.after.ece}
     assert f"ECE {report.calibration.after.ece:.4f} at temperature 2.000" in report.render()
@@ -80,7 +66,7 @@ def test_calibration_is_printed_and_a_figure() -> None:
 
 
 def test_confusion_is_printed() -> None:
-    lines = render_confusion(_report()).splitlines()
+    lines = render_confusion(made_report()).splitlines()
     assert [line.split()[-2:] for line in lines] == [["1", "2"], ["2", "1"], ["0", "2"]]
     assert lines[1].startswith("1 no")
     assert "no classes" in render_confusion(evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6)))

@@ -10,27 +10,14 @@ import pytest
 
 from heedful.drawing import write_figure
 from heedful.errors import MissingExtraError, UsageError
-from heedful.evaluation import Report, calibration, evaluate_classes, evaluate_scores
+from heedful.evaluation import evaluate_scores
 from heedful.evaluation.report_figure import draw_report
-
-GOLD = np.array([0, 0, 1, 1, 0])
-LOGITS = np.array([[2.0, 0], [0, 1], [0, 3], [0, 1], [1, 0]])
-LENGTHS = np.array([[3], [5], [6], [12], [400]])
-
-
-def _report() -> Report:
-    return evaluate_classes(
-        GOLD,
-        LOGITS.argmax(axis=1),
-        ("no", "yes"),
-        lengths=LENGTHS,
-        calibration=calibration(LOGITS, GOLD, 2.0),
-    )
+from made_reports import LENGTHS, made_report
 
 
 def test_svg_holds_both_panels_and_is_the_same_twice(tmp_path: Path) -> None:
-    first = draw_report(_report(), tmp_path / "a" / "one.svg").read_bytes()
-    assert first == draw_report(_report(), tmp_path / "two.svg").read_bytes()
+    first = draw_report(made_report(), tmp_path / "a" / "one.svg").read_bytes()
+    assert first == draw_report(made_report(), tmp_path / "two.svg").read_bytes()
     assert first.count(b'<g id="axes_') == 3  # reliability, lengths, and the bars behind them
 
 
@@ -42,7 +29,7 @@ def test_other_formats(tmp_path: Path, suffix: str, start: bytes) -> None:
 
 def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):
-        draw_report(_report(), tmp_path / "f.jpg")
+        draw_report(made_report(), tmp_path / "f.jpg")
     with pytest.raises(UsageError, match="neither confidences nor sentence lengths"):
         draw_report(evaluate_scores(np.arange(2.0), np.arange(2.0)), tmp_path / "f.png")
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from heedful.attention import native
 from heedful.models import ModelConfig
 from heedful.tasks import Predictor, TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
@@ -40,3 +41,15 @@ def saved(tmp_path: Path) -> Saved:
         return made, path
 
     return save
+
+
+@pytest.fixture(params=native.INSTRUCTION_SETS)
+def instructions(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Compute with each instruction set that this processor has."""
+    before = str(native.status()["instruction_set"])
+    try:
+        native.use_instruction_set(request.param)
+    except native.UsageError:
+        pytest.skip(f"this processor has no {request.param}")
+    yield request.param
+    native.use_instruction_set(before)

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
-from heedful.attention import native
 from heedful.runtime import kernels
 from heedful.runtime.kernels import Packed
 
 pytestmark = pytest.mark.skipif(not kernels.compiled(), reason="the kernels are not compiled")
 SHAPES = [(1, 1, 1), (7, 300, 300), (13, 257, 65), (6, 128, 64), (25, 600, 6), (3, 5, 130)]
-
-
-@pytest.fixture(params=native.INSTRUCTION_SETS)
-def instructions(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = str(native.status()["instruction_set"])
-    try:
-        native.use_instruction_set(request.param)
-    except native.UsageError:
-        pytest.skip(f"this processor has no {request.param}")
-    yield request.param
-    native.use_instruction_set(before)
 
 
 def drawn(rows: int, terms: int, outputs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from described import MODELS, built, program_of
-from heedful.attention import native
 from heedful.errors import DataError, UsageError
 from heedful.runtime import kernels, load
 from heedful.runtime.in_order import in_order
@@ -41,17 +40,6 @@ def test_company_changes_no_bit(
         program.answer(examples), (program.answer([e])[0] for e in examples), strict=True
     ):
         assert np.array_equal(mine.logits, theirs.logits)
-
-
-@pytest.fixture(params=native.INSTRUCTION_SETS)
-def instructions(request: pytest.FixtureRequest) -> Iterator[None]:
-    before = str(native.status()["instruction_set"])
-    try:
-        native.use_instruction_set(request.param)
-    except native.UsageError:
-        pytest.skip(f"this processor has no {request.param}")
-    yield
-    native.use_instruction_set(before)
 
 
 def drawn(*shape: int, scale: float = 1.0) -> np.ndarray:

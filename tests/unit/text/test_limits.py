@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,21 +11,7 @@ from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError, UsageError
 from heedful.text.limits import LINE, ROWS, UNPACKED
 from heedful.text.vectors import read_vectors
-
-
-def zipped(content: bytes) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", content)
-    return packed.getvalue()
-
-
-PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.compress,
-    ".xz": lzma.compress,
-    ".bz2": bz2.compress,
-    ".zip": zipped,
-}
+from packers import PACKERS
 
 
 @pytest.mark.parametrize("suffix", PACKERS)

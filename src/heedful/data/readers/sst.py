@@ -11,22 +11,13 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.text_lines import find_file, numbered_lines
 from heedful.errors import DataError, UsageError
+from heedful.text.tokenize import PENN_ESCAPES
 
 FIVE_CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
 TWO_CLASSES = ("negative", "positive")
 NEUTRAL = 2
 SENTENCE, PHRASE = "sentence", "phrase"
 _UPPER_BOUNDS = (0.2, 0.4, 0.6, 0.8)
-_ESCAPES = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "``": '"',
-    "''": '"',
-}
 _EXTRA_COPIES = 3
 
 
@@ -76,7 +67,7 @@ def class_name(level: int, classes: int) -> str | None:
 
 def unescape_word(word: str) -> str:
     r"""Undo the treebank's escapes: ``-LRB-`` and the other brackets, its quotation marks, ``\/`` and ``\*``."""
-    return _ESCAPES.get(word, word).replace("\\/", "/").replace("\\*", "*")
+    return PENN_ESCAPES.get(word, word).replace("\\/", "/").replace("\\*", "*")
 
 
 def add_tree(

@@ -34,7 +34,7 @@ from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import RoleAnswer
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
 from heedful.tasks.task import Files
-from heedful.tasks.words.word_task import WordTask
+from heedful.tasks.words.word_task import WordTask, refuse_leaving_out
 from heedful.text.bio import begin_numbers, bio_tags, role_of
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective
@@ -64,11 +64,7 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: a long sentence is cut or refused, never left out."""
-        if config.data.truncate in ("drop", "window"):
-            return [
-                f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
-            ]
-        return []
+        return refuse_leaving_out(config, self.name)
 
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
         """See `Task.files`."""

@@ -33,7 +33,7 @@ from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.task import Files, Place, Prepared, Source, Task
 from heedful.tasks.translation.translator import Translation, Translator
-from heedful.tasks.words.word_task import text_settings
+from heedful.tasks.words.word_task import refuse_leaving_out, text_settings
 from heedful.text.subwords import Languages, Subwords
 from heedful.training.step import Objective
 
@@ -68,11 +68,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: a long pair is left out of training under "head" already."""
-        if config.data.truncate in ("drop", "window"):
-            return [
-                f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
-            ]
-        return []
+        return refuse_leaving_out(config, self.name)
 
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
         """See `Task.files`: two files a part, whose line n says the same."""

@@ -307,6 +307,22 @@ def text_settings(config: RunConfig) -> TextSettings:
     )
 
 
+def refuse_leaving_out(config: RunConfig, task: str) -> list[str]:
+    """Return what is wrong with the settings of a task whose long texts are cut or refused, never left out.
+
+    Args:
+        config: the settings.
+        task: its name.
+
+    Returns:
+        The problem, or nothing.
+    """
+    how = config.data.truncate
+    if how not in ("drop", "window"):
+        return []
+    return [f'data.truncate = "{how}" is for texts and pairs; model.task is {task!r}']
+
+
 def training_settings(config: RunConfig, corpus: TokenisedCorpus) -> TextSettings:
     """Return how the training part is read: as a model reads text, but for long ones that are to be dropped."""
     text, data = text_settings(config), config.data

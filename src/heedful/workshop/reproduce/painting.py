@@ -37,9 +37,7 @@ def draw_panels(title: str, panels: Sequence[Panel], path: Path | str, dpi: int 
         The file. The same panels give the same bytes with the same version of matplotlib.
 
     Raises:
-        UsageError: for another suffix.
-        MissingExtraError: without matplotlib.
-        OutputError: if it cannot be written.
+        HeedfulError: see `heedful.drawing.write_figure`.
     """
     return write_figure(path, lambda: _figure(title, panels), WHAT, dpi)
 

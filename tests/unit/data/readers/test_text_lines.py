@@ -1,48 +1,31 @@
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import lzma
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from heedful.data.readers.text_lines import find_file, numbered_lines
 from heedful.errors import DataError, UsageError
+from packers import STREAMS, in_zip
 
-
-def in_zip(content: bytes) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("inside.txt", content)
-    return packed.getvalue()
-
-
-COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".xz": lzma.compress,
-    ".gz": gzip.compress,
-    ".bz2": bz2.compress,
-}
 TEXT = "ein Reh\nzwei Rehe äsen\n".encode()
 
 
-@pytest.mark.parametrize("suffix", [*COMPRESS, ".zip"])
+@pytest.mark.parametrize("suffix", [*STREAMS, ".zip"])
 @pytest.mark.parametrize("asked", ["with suffix", "without suffix"])
 def test_compressed_file_reads_like_the_plain_one(tmp_path: Path, suffix: str, asked: str) -> None:
     file = tmp_path / f"a.txt{suffix}"
-    file.write_bytes(in_zip(TEXT) if suffix == ".zip" else COMPRESS[suffix](TEXT))
+    file.write_bytes(in_zip(TEXT) if suffix == ".zip" else STREAMS[suffix](TEXT))
     path = file if asked == "with suffix" else tmp_path / "a.txt"
     assert find_file(path) == file
     assert list(numbered_lines(path)) == [(1, "ein Reh"), (2, "zwei Rehe äsen")]
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("suffix", STREAMS)
 def test_truncated_file_names_itself_and_the_row(tmp_path: Path, suffix: str) -> None:
     lines = "".join(f"row {i} {i * 7919 % 10007}\n" for i in range(60_000)).encode()
-    packed = COMPRESS[suffix](lines)
+    packed = STREAMS[suffix](lines)
     file = tmp_path / f"a.txt{suffix}"
     file.write_bytes(packed[: len(packed) // 2])
     with pytest.raises(DataError, match=rf"a\.txt\{suffix}: row \d+: .*cut short or damaged") as caught:
@@ -50,7 +33,7 @@ def test_truncated_file_names_itself_and_the_row(tmp_path: Path, suffix: str) ->
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
+@pytest.mark.parametrize("suffix", STREAMS)
 def test_file_that_is_not_compressed_at_all(tmp_path: Path, suffix: str) -> None:
     file = tmp_path / f"a.txt{suffix}"
     file.write_bytes(b"plain text after all\n")
