@@ -15,16 +15,15 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from heedful.errors import ExitCode, HeedfulError
 from heedful.machine import threads
 from heedful.machine.child import Failed, threads_for_children
+from heedful.serving.caught_signals import CaughtSignals, signals_held_back
 from heedful.serving.engine import temporary_folder
 from heedful.serving.server import AT_ONCE
 from heedful.serving.service import Service
@@ -37,9 +36,8 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
 _SPAWN = multiprocessing.get_context("spawn")
-_ENDING = (signal.SIGINT, signal.SIGTERM)
-_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-"""Seconds at least between two starts of a worker; twice as many after each start that failed."""
+_PAUSE, _DOUBLED = 1.0, 6
+"""Seconds at least between two starts of a worker; twice as many after each start that failed, so many times."""
 _TRIES = 3
 """Starts of a worker that fail, one after the other, before the server ends because no worker is left."""
 
@@ -60,42 +58,12 @@ class _Place:
     running: tuple[SpawnProcess, Connection] | None = None
     stands: bool = False
     failures: int = 0
-    started: float = -_LONGEST_PAUSE
+    started: float = 0.0
 
     @property
     def due(self) -> float:
         """When the next worker may be started here."""
-        return self.started + min(_PAUSE * 2**self.failures, _LONGEST_PAUSE)
-
-
-class _Signals:
-    """The signals that came, and a socket that can be waited for.
-
-    Attributes:
-        came: their numbers.
-        woken: can be read from once one came.
-    """
-
-    def __init__(self) -> None:
-        self.came = list[int]()
-        self.woken, self._wakes = socket.socketpair()
-        self.woken.setblocking(False)
-        self._wakes.setblocking(False)
-
-    def __enter__(self) -> _Signals:
-        self._handlers = {number: signal.signal(number, self._note) for number in _ENDING}
-        self._former = signal.set_wakeup_fd(self._wakes.fileno(), warn_on_full_buffer=False)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.set_wakeup_fd(self._former)
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self.woken.close()
-        self._wakes.close()
-
-    def _note(self, number: int, _frame: FrameType | None) -> None:
-        self.came.append(number)
+        return self.started + _PAUSE * 2 ** min(self.failures, _DOUBLED)
 
 
 class Supervisor:
@@ -133,11 +101,10 @@ class Supervisor:
             HeedfulError: if a worker cannot start; of the kind and with the message that it had there.
         """
         try:
-            self._start(self._places[0])  # alone: what is wrong with a folder is said once
-            wait(self._connections())
-            self._hear(self._places[0])
-            with _Signals() as signals:
-                self._keep(signals, stand)
+            self._begin()
+            stand()
+            with CaughtSignals() as signals:
+                self._serve(signals)
         finally:
             self._end(signal.SIGTERM)
             for process, _ in self._running():
@@ -147,22 +114,27 @@ class Supervisor:
             return ExitCode.OK
         return ExitCode.INTERRUPTED if signals.came[-1] == signal.SIGINT else ExitCode.TERMINATED
 
-    def _keep(self, signals: _Signals, stand: Callable[[], None]) -> None:
+    def _begin(self) -> None:
+        """Wait until all workers have read their models: the first one alone, so that what is wrong is found once."""
+        first, *others = self._places
+        self._start(first)
+        self._wait_and_hear()
+        for place in others:
+            self._start(place)
+        while not all(place.stands for place in others):
+            self._wait_and_hear()
+
+    def _serve(self, signals: CaughtSignals) -> None:
+        """Let the workers answer, and keep their number until a signal has come and all have ended."""
+        self._serving = True
+        for connection in self._connections():
+            _send(connection)
         passed = 0
         while self._running() or not self._ending:
-            if not self._ending:
-                self._start_those_due()
-            for connection in wait([*self._connections(), signals.woken], self._patience()):
-                if connection is signals.woken:
-                    signals.woken.recv(1_024)
             for place in self._places:
-                if place.running and place.running[1].poll():
-                    self._hear(place)
-            if not self._serving and all(place.stands for place in self._places):
-                stand()
-                self._serving = True
-                for _, connection in self._running():
-                    _send(connection)
+                if not self._ending and not place.running and place.due <= time.monotonic():
+                    self._start(place)
+            self._wait_and_hear(signals.woken)
             for _ in signals.came[passed:]:
                 passed += 1
                 self._end(AT_ONCE if self._ending else signal.SIGTERM)
@@ -175,25 +147,25 @@ class Supervisor:
     def _connections(self) -> list[Connection]:
         return [connection for _, connection in self._running()]
 
-    def _patience(self) -> float | None:
-        """Seconds until a worker may be started; None where none is missing."""
-        due = [place.due for place in self._places if not place.running]
-        return None if self._ending or not due else max(0.0, min(due) - time.monotonic())
-
-    def _start_those_due(self) -> None:
-        now = time.monotonic()
+    def _wait_and_hear(self, woken: socket.socket | None = None) -> None:
+        """Wait until a worker reports or ends, a new one may be started, or a signal comes, and hear the workers."""
+        due = [] if self._ending else [place.due for place in self._places if not place.running]
+        patience = max(0.0, min(due) - time.monotonic()) if due and self._serving else None
+        for each in wait([*self._connections(), *([woken] if woken else [])], patience):
+            if isinstance(each, socket.socket):
+                each.recv(1_024)
         for place in self._places:
-            if not place.running and place.due <= now:
-                self._start(place)
+            if place.running and place.running[1].poll():
+                self._hear(place)
 
     def _start(self, place: _Place) -> None:
         place.worker.folder.mkdir(exist_ok=True)
         ours, theirs = _SPAWN.Pipe()
         process = _SPAWN.Process(target=be_worker, args=(place.worker, self._listening, theirs, self._tasks))
-        with threads_for_children(self._threads), _no_interrupts():
+        with threads_for_children(self._threads), signals_held_back():
             process.start()
+            place.running, place.started = (process, ours), time.monotonic()
         theirs.close()
-        place.running, place.started = (process, ours), time.monotonic()
 
     def _end(self, number: int) -> None:
         for process, _ in self._running():
@@ -219,11 +191,9 @@ class Supervisor:
         shutil.rmtree(place.worker.folder, ignore_errors=True)
         bury(self._folder, place.worker.number)
         if self._ending:
-            self._clean = self._clean and process.exitcode in (
-                0,
-                -signal.SIGTERM,
-            )  # the latter had not begun yet
-        elif stood:
+            ended_well = process.exitcode in (0, -signal.SIGTERM)  # the latter had not begun to answer
+            self._clean = self._clean and ended_well
+        elif stood and self._serving:
             self._say(
                 f"worker {place.worker.number} {_told(process.exitcode)}, and another one takes its place"
             )
@@ -258,14 +228,3 @@ def _told(code: int | None) -> str:
     if code is not None and code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"ended with exit status {code}"
-
-
-@contextlib.contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Hold SIGINT back. A process that is started meanwhile never gets it, and it is the parent that is to get it."""
-    resource_tracker.ensure_running()  # its start would let signals through again
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import ExitCode
 from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
+from heedful.serving.caught_signals import let_terminate
 from heedful.serving.service import Answering, Service
 from heedful.serving.shelf import Tasks
 from heedful.serving.summed_counts import SummedCounts
@@ -56,6 +58,7 @@ def be_worker(worker: Worker, listening: socket.socket, parent: Connection, task
         parent: connection to the process that started this one.
         tasks: those that other workers serve already; a folder that holds another one by now is refused.
     """
+    let_terminate()
     threads.begin(worker.threads)
     end_with_parent()
     tempfile.tempdir = str(worker.folder)
@@ -69,11 +72,12 @@ def be_worker(worker: Worker, listening: socket.socket, parent: Connection, task
     except MemoryError:
         sys.exit(ExitCode.OUT_OF_MEMORY)
     except Exception as error:
-        parent.send(Failed.of(error, f"worker {worker.number}"))
+        with contextlib.suppress(OSError):  # the parent was killed
+            parent.send(Failed.of(error, f"worker {worker.number}"))
         sys.exit(1)
     try:
         parent.send(dict(answering.shelf.tasks))
         parent.recv()
-    except (EOFError, OSError):  # the parent was killed
+    except (EOFError, OSError):
         sys.exit(ExitCode.TERMINATED)
     sys.exit(answering.until_ended(listening, worker=True))

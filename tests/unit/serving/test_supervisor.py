@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,12 +18,14 @@ import pytest
 
 import heedful.runtime
 import tiny
+from heedful.serving import Bounds
 from heedful.text.characters import json_line
 from served import Server, is_worker, save_model, server, status_of
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("httptools")
+supervisor = pytest.importorskip("heedful.serving.supervisor")
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc")
 LINES = {"accept": "application/x-ndjson"}
 TWO = ("--workers", "2")
@@ -210,6 +213,37 @@ def test_a_bad_folder_is_refused_once_and_as_by_one_process(folder: Path, tmp_pa
     assert one.code == two.code == 5
     assert one.err == two.err
     assert len(two.err.splitlines()) == 1
+
+
+def test_a_worker_that_dies_before_it_can_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "be_worker", print)  # ends without a report
+    done = tiny.run("serve", folder, "--port", "0", *TWO)
+    assert done.code == 70
+    assert "a worker ended with exit status 0 before it could answer" in done.err
+
+
+def test_a_signal_while_the_workers_start(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "heedful", "serve", str(folder), "--port", "0", *TWO]
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    child = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    assert until(lambda: list(tmp_path.glob("heedful-serve-*/worker-1")))
+    child.terminate()
+    _, said = child.communicate(timeout=60)
+    assert (child.returncode, said) == (143, "heedful: terminated\n")
+    assert list(tmp_path.glob("heedful-serve-*")) == []
+
+
+def test_the_pause_before_a_start_grows_to_a_minute(tmp_path: Path) -> None:
+    from heedful.serving.app import Access
+    from heedful.serving.service import Service
+    from heedful.serving.worker_process import Worker
+
+    service = Service({}, Bounds(), Access())
+    place = supervisor._Place(Worker(1, service, tmp_path, None, print))
+    pauses = []
+    for place.failures in (0, 1, 2, 6, 5_000):
+        pauses.append(place.due - place.started)
+    assert pauses == [1, 2, 4, 64, 64]
 
 
 def test_a_folder_that_is_spoilt_later_ends_only_a_server_without_workers(tmp_path: Path) -> None:
