@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import math
 import resource
 import shutil
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +19,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from heedful.errors import ArtefactError, HeedfulError
+from heedful.export.describe import describe
+from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
-from heedful.storage.model_folder import CONFIG, LABELS, VOCABULARY, WEIGHTS
+from heedful.storage.model_folder import CONFIG, LABELS, VOCABULARY, WEIGHTS, load_model_folder
+from heedful.storage.packed_words import read_words
 from heedful.tasks import Predictor, RolePredictor, TagsModel, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
 from tally import Outcome
@@ -48,6 +53,9 @@ ODD = (
     {"x": 1},
 )
 """What may stand in the place of any value; those that are no JSON are written as Python writes them."""
+
+SMALL = "small"
+"""Name of the good folder in 8 bits, whose vocabulary is compressed."""
 
 OPTIONS = {
     "disan": ("masks", "scale", "mask_style", "dropout", "activation"),
@@ -95,6 +103,11 @@ def write_bases(folder: Path) -> None:
         network = build_network(model, trained, frozen)
         kind: Any = {"roles": RolePredictor, "tags": TagsModel}.get(task, Predictor)
         kind(network, model, words, labels, TextSettings()).save(folder / name)
+    many = Vocabulary(("film", "dull", "superb", ".", *(f"word{n}" for n in range(60))))
+    model = ModelConfig(width=8, hidden=8, outputs=3)
+    network = build_network(model, torch.randn(many.trainable_rows, 8))
+    Predictor(network, model, many, ("a", "b", "c"), TextSettings()).save(folder / SMALL)
+    export_folder(load_model_folder(folder / SMALL), describe(network), folder / SMALL, "int8")
 
 
 def cases() -> Iterator[Case]:
@@ -141,6 +154,42 @@ def cases() -> Iterator[Case]:
         yield Case("text", f"temperature {value}", _set(CONFIG, "temperature", value), must)
     yield Case("text", "temperature 1", _set(CONFIG, "temperature", 1))
     yield from _of_tensors()
+    yield from _of_compressed_words()
+
+
+def _of_compressed_words() -> Iterator[Case]:
+    for part in ("bytes", "zlib", "more"):
+        yield from _odd(SMALL, VOCABULARY, part)
+        yield Case(SMALL, f"no {part}", _without(VOCABULARY, part), part != "more")
+    for path in ("format", "lowercase", "oov", "buckets", "trainable", "extra", "baseforms", "more"):
+        for value in ODD:
+            yield Case(SMALL, f"inside: {path} = {value!r}", _inside(path, value))
+    for length in (10, 1 << 20, 50 << 20, 1 << 40):
+        yield Case(
+            SMALL, f"a bomb said to be {length}", _whole(VOCABULARY, {"bytes": length, "zlib": BOMB}), True
+        )
+    for name, inner in (("depth", b"[" * 10**6), ("list", b"[1, 2]"), ("bytes", bytes(range(256)))):
+        yield Case(SMALL, f"{name} inside", _whole(VOCABULARY, _compressed(inner, len(inner))), True)
+    twice = json.dumps(_compressed(b"{}", 2)).encode()
+    yield Case(SMALL, "compressed twice", _whole(VOCABULARY, _compressed(twice, len(twice))), True)
+
+
+def _compressed(whole: bytes, length: int) -> dict[str, Any]:
+    return {"bytes": length, "zlib": base64.b64encode(zlib.compress(whole, 9)).decode("ascii")}
+
+
+BOMB = _compressed(b" " * (50 << 20), 0)["zlib"]
+"""50 MiB in 50 kB."""
+
+
+def _inside(path: str, value: Any) -> Callable[[Path], None]:
+    """Change the vocabulary that is compressed."""
+
+    def changed(folder: Path) -> None:
+        whole = json.dumps(put(read_words(folder / VOCABULARY), path, value)).encode("ascii")
+        edit(folder, VOCABULARY, lambda _: _compressed(whole, len(whole)))
+
+    return changed
 
 
 def _of_tensors() -> Iterator[Case]:

@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
+from setuptools import find_namespace_packages
 
 import heedful
 from heedful.models import ModelConfig
@@ -69,6 +71,14 @@ def run(gathered: Path, *arguments: object, stdin: bytes = b"") -> subprocess.Co
         timeout=120,
         check=False,
     )
+
+
+def test_the_wheel_installs_its_own_package_alone(gathered: Path) -> None:
+    settings = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = settings["tool"]["setuptools"]["packages"]["find"]["include"]
+    found = find_namespace_packages(str(gathered), include=packages)
+    assert {name.partition(".")[0] for name in found} == {"heedful_runtime"}
+    assert {"heedful_runtime.runtime", "heedful_runtime.explain.methods"} <= set(found)
 
 
 def test_no_module_of_heedful_is_named_any_more(gathered: Path) -> None:

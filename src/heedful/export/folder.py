@@ -24,6 +24,9 @@ def export_folder(
 ) -> None:
     """Write a model folder for `heedful.runtime`; the settings, words, labels and figures stay.
 
+    With smaller numbers the vocabulary is compressed too, unless most of its vectors are a package's: the package is
+    compressed as a whole.
+
     Args:
         folder: the model, as `heedful.storage.model_folder.load_model_folder` reads it.
         description: of its network, from `heedful.export.described`.
@@ -55,6 +58,7 @@ def export_folder(
         labels=folder.labels,
         metrics=folder.metrics,
         card=folder.card,
+        small=numbers != "float32" and not shared,
     )
 
 

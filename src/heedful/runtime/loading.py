@@ -31,6 +31,7 @@ from heedful.storage.manifest import (
     verify_manifest,
 )
 from heedful.storage.named_models import find_model
+from heedful.storage.packed_words import read_words
 from heedful.storage.shared_rows import completed
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
@@ -68,7 +69,7 @@ def _load(path: Path) -> Model:
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.task == "tags" and (problem := tags_problem(labels)):
         raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    plain, shared = completed(config, read_json(path / VOCABULARY, dict), path)
+    plain, shared = completed(config, read_words(path / VOCABULARY), path)
     vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
     if not isinstance(vocabulary, Vocabulary):
         raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")

@@ -42,8 +42,16 @@ def read_json(path: Path, kind: type) -> Any:
 
     Raises ArtefactError if it cannot be read as that.
     """
+    return parsed(read_text(path), path, kind)
+
+
+def parsed(text: str, path: Path, kind: type) -> Any:
+    """Parse JSON whose outermost value is of one kind; ``path`` names its file in messages.
+
+    Raises ArtefactError if it is no such JSON.
+    """
     try:
-        value = json.loads(read_text(path), parse_constant=_finite, parse_float=_finite)
+        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{path}: expected JSON; {error}. {REMEDY}") from error
     if not isinstance(value, kind):

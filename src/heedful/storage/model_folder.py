@@ -35,6 +35,7 @@ from heedful.storage.manifest import (
     write_json,
     write_manifest,
 )
+from heedful.storage.packed_words import packed, read_words
 from heedful.storage.shared_rows import SHARED, completed
 from heedful.storage.whole_numbers import restored
 
@@ -70,6 +71,7 @@ def save_model_folder(
     labels: Sequence[str],
     metrics: Mapping[str, Any],
     card: str,
+    small: bool = False,
 ) -> None:
     """Write a model folder: temporary folder, sync, rename. An old folder stays until the new one is complete.
 
@@ -81,6 +83,7 @@ def save_model_folder(
         labels: class names in the order of the logits.
         metrics: what was measured, as plain values.
         card: the model card in Markdown.
+        small: whether the vocabulary is compressed (`heedful.storage.packed_words`).
 
     Raises:
         OutputError: if it cannot be written.
@@ -89,7 +92,8 @@ def save_model_folder(
     bad = _first_not_finite(state)
     if bad is not None:
         raise UsageError(f"state: tensor {bad!r} holds values that are not finite; {path} was not written")
-    plain = {CONFIG: config, VOCABULARY: vocabulary, LABELS: list(labels), METRICS: metrics}
+    words = packed(vocabulary) if small else vocabulary
+    plain = {CONFIG: config, VOCABULARY: words, LABELS: list(labels), METRICS: metrics}
     with replace_folder(path) as folder:
         for name, value in plain.items():
             write_json(folder / name, value)
@@ -121,7 +125,7 @@ def _load(path: Path) -> ModelFolder:
     refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
     config = read_json(path / CONFIG, dict)
-    vocabulary, shared = completed(config, read_json(path / VOCABULARY, dict), path)
+    vocabulary, shared = completed(config, read_words(path / VOCABULARY), path)
     config.pop(SHARED, None)
     state = load_tensors(path / WEIGHTS)
     try:

@@ -13,7 +13,7 @@ from heedful.errors import UsageError
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
 from heedful.runtime.weights import Weights
-from heedful.storage.manifest import WEIGHTS
+from heedful.storage.manifest import VOCABULARY, WEIGHTS
 from heedful.tasks import Predictor, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
 
@@ -120,3 +120,18 @@ def test_a_number_that_float16_cannot_hold(tmp_path: Path) -> None:
     assert result.code == 2
     assert "head.output.weight" in result.err
     assert not (tmp_path / "small").exists()
+
+
+@pytest.mark.parametrize("numbers", ["int8", "float16", "float32"])
+def test_smaller_numbers_come_with_a_compressed_vocabulary(tmp_path: Path, numbers: str) -> None:
+    words = Vocabulary(tuple(f"word{n}" for n in range(500)), ("song",), {"songs": "song"})
+    config = ModelConfig(width=8, hidden=8, outputs=3)
+    network = build_network(config, torch.randn(words.trainable_rows, 8), torch.randn(1, 8))
+    made = Predictor(network, config, words, ("x", "y", "z"), TextSettings())
+    made.save(tmp_path / "model")
+    assert tiny.run("export", tmp_path / "model", f"--{numbers}", tmp_path / "small").code == 0
+    plain, small = ((tmp_path / name / VOCABULARY).stat().st_size for name in ("model", "small"))
+    assert small == plain if numbers == "float32" else small < plain / 2
+    for found in (load(tmp_path / "small").asking.vocabulary, load_model(tmp_path / "small").vocabulary):
+        assert found == words
+    assert tiny.run("export", tmp_path / "small", "--page", tmp_path / "page.html").code == 0
