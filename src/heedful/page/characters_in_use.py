@@ -36,6 +36,16 @@ def characters_in_use(tokenizer: str) -> dict[str, Any]:
     return found
 
 
+@cache
+def characters_in_shapes() -> dict[str, str]:
+    """Describe what the shape of a word tells apart beside letters (`heedful.text.ngrams.NgramRule.cased`).
+
+    Returns:
+        Capitals and digits as the inside of a regular expression's brackets.
+    """
+    return {"capitals": _brackets(str.isupper), "digit_signs": _brackets(str.isdigit)}
+
+
 def _brackets(holds: Callable[[str], bool]) -> str:
     """Return the characters of which something holds, as ranges for a regular expression of JavaScript."""
     parts, start = [], 0

@@ -27,7 +27,7 @@ function turned(v, to, by, bits) {
   v[to + 1] = rest ? (second >>> rest) | (first << (32 - rest)) : second;
 }
 
-// {low, whole}: the lower 32 bits of the digest as a number, and all of it as a BigInt, little-endian.
+// {low, high, whole}: the lower and the upper 32 bits of the digest as numbers, and all of it as a BigInt, little-endian.
 function blake2(text) {
   const bytes = ENCODER.encode(text), blocks = Math.max(1, Math.ceil(bytes.length / 128));
   const padded = new DataView(new ArrayBuffer(blocks * 128)), state = START.slice();
@@ -59,5 +59,5 @@ function blake2(text) {
     }
     state.forEach((_, place) => { state[place] ^= v[place] ^ v[place + 16]; });
   }
-  return { low: state[0], get whole() { return (BigInt(state[1]) << 32n) | BigInt(state[0]); } };
+  return { low: state[0], high: state[1], get whole() { return (BigInt(state[1]) << 32n) | BigInt(state[0]); } };
 }

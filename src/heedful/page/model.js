@@ -76,7 +76,7 @@ class Model {
     const sides = texts.map((text, number) => this.read(text, number));
     const { vector } = this.network.description;
     const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
-    const own = this.network.answer(sides.map(({ rows }) => rows), looks);
+    const own = this.network.answer(sides, looks);
     const beside = this.wide?.logits(sides.map(({ words }) => words));
     const logits = Array.from(own, (logit, number) => logit + (beside?.[number] ?? 0));
     const shares = shared(logits.map((logit) => logit / this.temperature));
@@ -96,6 +96,7 @@ class Model {
       name: this.sides[number], text, truncated: found.length > most, count: found.length,
       words: kept.map(({ word }) => word), spans: kept.map(({ start, end }) => [start, end]),
       rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }) => !known),
+      ngrams: kept.map(({ word }) => this.words.ngrams(word)),
     };
   }
 

@@ -22,7 +22,7 @@ from heedful.errors import UsageError
 from heedful.explain.legends import CAVEAT, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
-from heedful.page.characters_in_use import characters_in_use
+from heedful.page.characters_in_use import characters_in_shapes, characters_in_use
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder
 from heedful.storage.whole_numbers import rounded
@@ -87,10 +87,6 @@ def _check(folder: ModelFolder, description: Mapping[str, Any]) -> None:
     task = folder.config["model"].get("task", "text")
     if task not in TASKS:
         raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
-    if "ngrams" in description["words"]:
-        raise UsageError(
-            "text.subwords: a page has no vectors of n-grams; train with text.subwords=0, or use heedful-runtime"
-        )
     if folder.config["text"].get("parser"):
         raise UsageError(
             f"text.parser={folder.config['text']['parser']!r}: a page has no parser of sentences"
@@ -124,7 +120,7 @@ def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
             "markup": text.get("markup", "keep"),
             "max_tokens": text.get("max_tokens", 400),
             "truncate": text.get("truncate", "error"),
-            "characters": characters_in_use(text["tokenizer"]),
+            "characters": _characters(folder),
         },
         "vocabulary": folder.vocabulary,
         "network": {name: each for name, each in description.items() if name != "shown"},
@@ -134,6 +130,12 @@ def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
         "wide": {"rule": text["phrases"], "weight": float(config["wide"])} if wide else None,
     }
     return save({**wide, **state}, {"page": json.dumps(about)})
+
+
+def _characters(folder: ModelFolder) -> dict[str, Any]:
+    """Return the classes of characters that the tokenizer, and n-grams that know capitals, look at."""
+    shapes = characters_in_shapes() if folder.vocabulary.get("ngrams", {}).get("cased") else {}
+    return {**characters_in_use(folder.config["text"]["tokenizer"]), **shapes}
 
 
 def _wide(folder: ModelFolder) -> dict[str, Tensor]:

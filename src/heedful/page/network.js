@@ -619,7 +619,7 @@ function sinusoids(step) {
 // A network: the steps that read a text, and those from the texts to the answer.
 class Network {
   constructor(description, tensors, kernels) {
-    this.tables = [description.words.trained, description.words.frozen].map((name) => tensors[name]);
+    this.tables = ["trained", "frozen", "ngrams"].map((table) => tensors[description.words[table]]);
     const made = (steps) => steps.map((each) => {
       const step = new Step(each, tensors, kernels);
       return { step, compute: OPERATORS[each.do](step) };
@@ -627,13 +627,17 @@ class Network {
     Object.assign(this, { description, reading: made(description.read), answering: made(description.answer) });
   }
 
-  vectors(rows) {
-    const [trained, frozen] = this.tables, width = trained.shape[1], made = value(rows.length, width);
+  // The vectors of words: of each its own row, and the mean of the rows of its n-grams where it has any.
+  vectors(rows, ngrams) {
+    const [trained, frozen, runs] = this.tables, width = trained.shape[1], made = value(rows.length, width);
+    const add = (i, table, place, share = 1) => {
+      const scale = share * (table.scales ? table.scales[place] : 1);
+      for (let c = 0; c < width; c += 1) made.data[i * width + c] += table.data[place * width + c] * scale;
+    };
     rows.forEach((number, i) => {
-      if (number < 2) return;
-      const [table, place] = number < trained.shape[0] ? [trained, number] : [frozen, number - trained.shape[0]];
-      const scale = table.scales ? table.scales[place] : 1;
-      for (let c = 0; c < width; c += 1) made.data[i * width + c] = table.data[place * width + c] * scale;
+      if (number >= trained.shape[0]) add(i, frozen, number - trained.shape[0]);
+      else if (number > 1) add(i, trained, number);
+      ngrams[i].forEach((place) => add(i, runs, place, 1 / ngrams[i].length));
     });
     return made;
   }
@@ -643,12 +647,12 @@ class Network {
     return values;
   }
 
-  // The logits of an example. texts: of each the rows of its words; seen: of each what gathers its pictures, and last
-  // what gathers those of the answer.
+  // The logits of an example. texts: of each the rows of its words and of their n-grams; seen: of each what gathers its
+  // pictures, and last what gathers those of the answer.
   answer(texts, seen = []) {
     const given = {};
-    texts.forEach((rows, side) => {
-      const read = this.run(this.reading, { words: this.vectors(rows) }, seen[side]);
+    texts.forEach(({ rows, ngrams }, side) => {
+      const read = this.run(this.reading, { words: this.vectors(rows, ngrams) }, seen[side]);
       for (const [name, x] of Object.entries(read)) given[`${["first", "second"][side]}.${name}`] = x;
     });
     return Array.from(this.run(this.answering, given, seen[texts.length])[this.description.logits].data);

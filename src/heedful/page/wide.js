@@ -1,8 +1,6 @@
 // The wide part of a model: a linear model of words, phrases and runs of characters; see heedful.wide and
 // heedful.text.phrases, which this equals.
 
-const REMEMBERED = 20000;
-
 class WidePart {
   constructor({ rule, weight }, tensors) {
     const [numbers, rarity, weights, bias] = ["numbers", "rarity", "weights", "bias"].map(

@@ -11,7 +11,8 @@ const ABBREVIATION =
 const SECOND_SPLIT = /([-−—–/~"'“’”‘°])/u;
 // What Python's re.IGNORECASE takes for these letters, beside both cases.
 const MORE_CASES = { i: "İı", s: "ſ", k: "\u212a" };
-const TAG = "<tag>", LINK = "<link>";
+const TAG = "<tag>", LINK = "<link>", MASK = "[MASK]";
+const REMEMBERED = 20000;  // words and features whose rows are kept
 
 const anyCase = (source) =>
   source.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}${MORE_CASES[letter] ?? ""}]`);
@@ -140,6 +141,13 @@ class Vocabulary {
     this.first = 2 + plain.trainable.length + plain.extra.length;
     this.buckets = BigInt(plain.buckets);
     this.nearest = plain.oov === "nearest" ? new Nearest(plain.trainable, characters) : null;
+    this.runs = plain.ngrams ? new Ngrams(plain.ngrams, characters) : null;
+  }
+
+  // The rows of a word's n-grams; none where there is no table of them, and none of a masked word.
+  ngrams(word) {
+    if (!this.runs || word === MASK) return [];
+    return this.runs.rowsOf(this.lowercase && !this.runs.cased ? word.toLowerCase() : word);
   }
 
   look(word) {
@@ -148,6 +156,45 @@ class Vocabulary {
     if (row !== undefined) return { row, known: true };
     if (this.buckets) return { row: this.first + Number(blake2(folded).whole % this.buckets), known: false };
     return { row: this.rows.get(this.nearest?.word(folded)) ?? 1, known: false };
+  }
+}
+
+// Which rows of the table of n-grams a word has; see heedful.text.ngrams.
+class Ngrams {
+  constructor(rule, { capitals, letters, digit_signs: signs }) {
+    Object.assign(this, { cased: false, ...rule, known: new Map() });
+    const kind = (inside) => new RegExp(`^[${inside}]$`, "u");
+    this.kinds = this.cased ? [["X", kind(capitals)], ["x", kind(letters)], ["d", kind(signs)]] : [];
+  }
+
+  rowsOf(word) {
+    let found = this.known.get(word);
+    if (found === undefined) {
+      found = this.of(word).flatMap((ngram) => this.hashed(ngram));
+      if (this.known.size >= REMEMBERED) this.known.clear();
+      this.known.set(word, found);
+    }
+    return found;
+  }
+
+  of(word) {
+    const marked = [...`<${word}>`], found = this.cased ? [`<<${this.shape(word)}`] : [];
+    if (marked.length < this.shortest) found.push(marked.join(""));
+    for (let length = this.shortest; length <= this.longest; length += 1)
+      for (let start = 0; start + length <= marked.length; start += 1)
+        found.push(marked.slice(start, start + length).join(""));
+    return found;
+  }
+
+  hashed(ngram) {
+    const { low, high } = blake2(ngram);
+    return [low, high].slice(0, this.hashes).map((part) => part % this.rows);
+  }
+
+  // The kinds of a word's characters, runs of one kind once.
+  shape(word) {
+    const kinds = [...word].map((character) => this.kinds.find(([, is]) => is.test(character))?.[0] ?? character);
+    return kinds.filter((kind, place) => kind !== kinds[place - 1]).join("");
   }
 }
 

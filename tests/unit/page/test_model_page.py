@@ -32,8 +32,11 @@ HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202
 LABELS = ("<b>bad</b>", "</script><script>alert(3)</script>", "good")
 
 
-def saved(path: Path, ngrams: NgramRule | None = None, text: Any = None, **settings: Any) -> Path:
-    vocabulary = Vocabulary(("the", "film", "was", "dull", "</script>"), extra=("song",), ngrams=ngrams)
+def saved(
+    path: Path, ngrams: NgramRule | None = None, text: Any = None, lowercase: bool = True, **settings: Any
+) -> Path:
+    words = ("the", "film", "was", "dull", "</script>")
+    vocabulary = Vocabulary(words, extra=("song",), lowercase=lowercase, ngrams=ngrams)
     config = ModelConfig(**{"width": 20, "hidden": 10, "outputs": 3, **settings})
     torch.manual_seed(2)
     rows = None if ngrams is None else torch.randn(ngrams.rows, 20)
@@ -71,7 +74,6 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"ngrams": NgramRule(rows=50)}, "text.subwords"),
         ({"encoder": "resan"}, "model.encoder"),
         ({"encoder": "disan", "encoder_options": {"masks": ["parent"]}}, "parent"),
     ],
@@ -119,6 +121,39 @@ def test_a_wide_part_is_added(task: str, tmp_path: Path, opened: Opened) -> None
     model.wide = None
     alone = model.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(alone - wanted).max(axis=1).min() > 0.01
+
+
+@pytest.mark.parametrize(
+    "rule", [NgramRule(rows=50), NgramRule(300, 2, 6, hashes=2, cased=True), NgramRule(7, 9, 9)]
+)
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_vectors_of_ngrams_are_added(
+    rule: NgramRule, lowercase: bool, tmp_path: Path, opened: Opened
+) -> None:
+    text = TextSettings(tokenizer="whitespace")
+    path = saved(tmp_path / "model", ngrams=rule, lowercase=lowercase, text=text, encoder="disan")
+    for target in (["--page", tmp_path / "model.html"], ["--int8", tmp_path / "small"]):
+        assert tiny.run("export", path, *target).code == 0
+    texts = [
+        "The film was dull",
+        "",
+        "a [MASK] [mask] film",
+        "Dublin DUBLIN 3rd \u00b2 \u2167. \u01c5z \u0661\u0662 aXbXd \U0001f600\U0001f600 \U00010400\U00010428",
+        "unseen w\u00f6rter stra\u00dfe \u0130stanbul \u039f\u0394\u039f\u03a3 \u0e2a\u0e27 " * 12,
+    ]
+    page = opened(tmp_path / "model.html")
+    found = page.evaluate(
+        "async (asked) => { const model = await heedful; return asked.map((each) => model.predict([each]).logits); }",
+        texts,
+    )
+    model = load(tmp_path / "small")
+    assert np.abs(np.array(found) - model.logits(texts)).max() <= 1e-4
+    words = "".join(texts).split()
+    rows = page.evaluate(
+        "async (words) => { const model = await heedful; return words.map((word) => model.words.ngrams(word)); }",
+        words,
+    )
+    assert rows == [model.asking.vocabulary.rows_of_ngrams(word).tolist() for word in words]
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
