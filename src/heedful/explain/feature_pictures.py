@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.explain.html_pictures import attention_key, figure_with_width, panels, weight_tip
-from heedful.explain.summary import KEPT, LONG
+from heedful.explain.summary import KEPT, LONG, Grid
 from heedful.explain.svg import Geometry, heat_map
 from heedful.text.characters import shorten, visible
 
@@ -75,7 +75,7 @@ def _of_map(features: WordFeatures, each: FeatureMap, names: Sequence[str]) -> s
         columns, values = [sentence[j] for j in seen], values[:, seen]
         geometry = Geometry.of(rows, columns, _WIDEST)
         tip = weight_tip(rows, columns, values, "→")
-        panel = heat_map(rows, columns, values, geometry, tip, name=f"{each.name}, {words}, {name}")
+        panel = heat_map(Grid(rows, columns, values), geometry, tip, name=f"{each.name}, {words}, {name}")
         short = f"The {len(seen)} words with the largest weights." if len(seen) < len(sentence) else ""
         drawn.append(figure_with_width(name, short, panel))
     distances = ", ".join(f"{row} {value:.2f}" for row, value in zip(rows[1:], each.distances, strict=True))
@@ -93,9 +93,7 @@ def _of_shares(features: WordFeatures, shares: FeatureShares, names: Sequence[st
     values = np.hstack([np.array(shares.means)[:, None], shares.weights])
     geometry = Geometry.of(names, columns, _WIDEST)
     panel = heat_map(
-        names,
-        columns,
-        values,
+        Grid(names, columns, values),
         geometry,
         weight_tip(names, columns, values, ","),
         name=f"source2token, {word}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heedful.explain import panels
-from heedful.explain.summary import LABEL_CELLS, focus, maps_beside, maps_to_draw, opened_against
+from heedful.explain.summary import LABEL_CELLS, Grid, focus, maps_beside, maps_to_draw, opened_against
 from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _heat(
     numbers: bool = True,
 ) -> Panel:
     def paint(axes: Axes) -> None:
-        panels.paint_heat_map(axes, rows, columns, values, size.font, outlined, numbers=numbers)
+        panels.paint_heat_map(axes, Grid(rows, columns, values, outlined, numbers), size.font)
 
     return _square(title, columns, size, paint)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.summary import MANY, by_layer, focus, maps_beside, opened_against
+from heedful.explain.summary import MANY, Grid, by_layer, focus, maps_beside, opened_against
 from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
 from heedful.text.characters import visible
 
@@ -48,9 +48,7 @@ def alignments(explanation: Explanation) -> str:
         weights = whole[list(rows)][:, list(columns)]
         tip = weight_tip(first.words, second.words, weights, "↔")
         drawn = heat_map(
-            first.words,
-            second.words,
-            weights,
+            Grid(first.words, second.words, weights),
             geometry,
             tip,
             empty="seen by no word",
@@ -122,12 +120,9 @@ class _Pictures:
         for name in names:
             weights = view.maps[name]
             drawn = heat_map(
-                view.words,
-                view.words,
-                weights,
+                Grid(view.words, view.words, weights, opened_against(view, name)),
                 self.geometry,
                 weight_tip(view.words, view.words, weights, "←"),
-                outlined=opened_against(view, name),
                 empty=self.empty,
                 name=f"{name} attention, {view.name}",
             )
@@ -143,13 +138,10 @@ class _Pictures:
         if view.chosen is not None:
             chosen = view.chosen.astype(float)
             drawn = heat_map(
-                view.words,
-                view.words,
-                chosen,
+                Grid(view.words, view.words, chosen, numbers=False),
                 self.geometry,
                 lambda i, j: f"{view.words[i]} may look at {view.words[j]}",
                 empty="not selected",
-                numbers=False,
                 name=f"chosen by the mask selector, {view.name}",
             )
             found.append(self._figure("Chosen by the mask selector", "chosen", drawn))
@@ -157,7 +149,7 @@ class _Pictures:
             names, shares = tuple(view.fusion), np.stack(list(view.fusion.values()), axis=1)
             tip = weight_tip(view.words, names, shares, "from")
             geometry = replace(self.geometry, header=Geometry.of(view.words, names).header)
-            drawn = heat_map(view.words, names, shares, geometry, tip, name=f"fusion, {view.name}")
+            drawn = heat_map(Grid(view.words, names, shares), geometry, tip, name=f"fusion, {view.name}")
             found.append(self._figure("Attention fusion", "fusion", drawn))
         return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from heedful.explain.signed_words import signed_colours
 from heedful.explain.style import drawable, light_palette
-from heedful.explain.summary import NUMBERS_UP_TO, cell_number
+from heedful.explain.summary import Grid, cell_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,27 +27,13 @@ def shades() -> tuple[Any, Any]:
     return LinearSegmentedColormap.from_list("heedful", light_palette()), PowerNorm(0.5, 0.0, 1.0)
 
 
-def paint_heat_map(
-    axes: Axes,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    values: Array,
-    font: float,
-    outlined: Array | None = None,
-    *,
-    numbers: bool = True,
-    even: bool = False,
-) -> None:
+def paint_heat_map(axes: Axes, grid: Grid, font: float, *, even: bool = False) -> None:
     """Paint weights; an exact zero leaves its cell empty.
 
     Args:
         axes: where to paint.
-        rows: labels down the side.
-        columns: labels along the top.
-        values: [rows, columns] in 0..1.
+        grid: what to paint.
         font: size of the labels in points.
-        outlined: [rows, columns] bool, cells to outline; or None.
-        numbers: whether the cells of a small map carry their numbers.
         even: whether the shade grows evenly with the value, and not with its square root.
     """
     colours, scale = shades()
@@ -55,16 +41,16 @@ def paint_heat_map(
         from matplotlib.colors import Normalize
 
         scale = Normalize(0.0, 1.0)
-    _grid(axes, rows, columns, font)
-    shown = np.ma.masked_less_equal(values, 0.0)
+    _grid(axes, grid.rows, grid.columns, font)
+    shown = np.ma.masked_less_equal(grid.values, 0.0)
     axes.pcolormesh(shown, cmap=colours, norm=scale, edgecolors="white", linewidth=0.6)
-    if numbers and max(len(rows), len(columns)) <= NUMBERS_UP_TO:
-        for (i, j), value in np.ndenumerate(values):
+    if grid.numbered:
+        for (i, j), value in np.ndenumerate(grid.values):
             tone = "white" if value > (0.55 if even else 0.3) else INK
             number = cell_number(value)
             axes.text(j + 0.5, i + 0.52, number, ha="center", va="center", size=font * 0.72, color=tone)
-    if outlined is not None:
-        for i, j in np.argwhere(outlined):
+    if grid.outlined is not None:
+        for i, j in np.argwhere(grid.outlined):
             axes.add_patch(_outline(int(i), int(j)))
 
 

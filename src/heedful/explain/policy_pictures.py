@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.explain.html_pictures import attention_key, figure_with_width, panels, weight_tip
-from heedful.explain.summary import KEPT, LONG
+from heedful.explain.summary import KEPT, LONG, Grid
 from heedful.explain.svg import Geometry, heat_map
 from heedful.text.characters import visible
 
@@ -81,12 +81,9 @@ def _drawn(
 ) -> Drawing:
     geometry = Geometry.of(steps.words, columns, 1.5 * _THIRD)
     panel = heat_map(
-        steps.words,
-        columns,
-        values,
+        Grid(steps.words, columns, values, outlined),
         geometry,
         weight_tip(steps.words, columns, values, "←" if columns == steps.words else "chosen"),
-        outlined=outlined,
         empty="not chosen",
         name=f"{title}, {steps.name}",
     )
@@ -96,14 +93,10 @@ def _drawn(
 def _mask(steps: PolicySteps, title: str, note: str, mask: Array, outlined: Array | None) -> Drawing:
     geometry = Geometry.of(steps.words, steps.words, _THIRD)
     panel = heat_map(
-        steps.words,
-        steps.words,
-        mask.astype(float),
+        Grid(steps.words, steps.words, mask.astype(float), outlined, numbers=False),
         geometry,
         lambda i, j: f"{steps.words[i]} may look at {steps.words[j]}",
-        outlined=outlined,
         empty="sees no word",
-        numbers=False,
         name=f"{title}, {steps.name}",
     )
     return figure_with_width(f"3. {title}", note, panel)

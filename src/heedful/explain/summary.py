@@ -26,6 +26,30 @@ _STANDS_OUT = 0.02
 """A link whose weight exceeds an even spread by less is not worth naming."""
 
 
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Weights of words against words, which pictures draw as a heat map.
+
+    Attributes:
+        rows: labels down the side.
+        columns: labels along the top.
+        values: [rows, columns] in 0..1.
+        outlined: [rows, columns] bool, cells to outline; None for no cell.
+        numbers: whether the cells carry their numbers if the map is small.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Array
+    outlined: Array | None = None
+    numbers: bool = True
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the cells carry their numbers."""
+        return self.numbers and max(len(self.rows), len(self.columns)) <= NUMBERS_UP_TO
+
+
 @dataclass(frozen=True)
 class Link:
     """A word and a word that it attends to.

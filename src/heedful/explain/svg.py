@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from heedful.explain.summary import LABEL_CELLS, NUMBERS_UP_TO, cell_number, shade
+from heedful.explain.summary import LABEL_CELLS, Grid, cell_number, shade
 from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
@@ -60,43 +60,34 @@ def level(weight: float) -> int:
 
 
 def heat_map(
-    rows: Sequence[str],
-    columns: Sequence[str],
-    values: Array,
+    grid: Grid,
     geometry: Geometry,
     tip: Callable[[int, int], str],
     *,
-    outlined: Array | None = None,
     empty: str = "sees no word",
-    numbers: bool = True,
     name: str = "",
 ) -> Panel:
     """Draw weights in 0..1 as a grid; an exact zero leaves its cell empty.
 
     Args:
-        rows: the words down the side.
-        columns: the words along the top.
-        values: [rows, columns].
+        grid: what to draw.
         geometry: sizes.
         tip: the text that shows when the pointer rests on cell (i, j); escaped here.
-        outlined: [rows, columns] bool, cells to outline; or None.
         empty: what to write into a row without weights.
-        numbers: whether the cells of a small map carry their numbers.
         name: what a screen reader announces.
 
     Returns:
         The panel.
     """
-    g = geometry
+    g, rows, columns, values = geometry, grid.rows, grid.columns, grid.values
     parts = [_frame(len(rows), len(columns), g), _row_labels(rows, g), _column_labels(columns, g)]
-    numbers = numbers and max(len(rows), len(columns)) <= NUMBERS_UP_TO
     for i in range(len(rows)):
         if len(columns) and not (values[i] > 0).any():
             parts.append(_empty_row(i, len(columns), empty, g))
         for j in range(len(columns)):
             if values[i, j] > 0:
-                parts.append(_cell(i, j, float(values[i, j]), g, tip(i, j), numbers))
-            if outlined is not None and outlined[i, j]:
+                parts.append(_cell(i, j, float(values[i, j]), g, tip(i, j), grid.numbered))
+            if grid.outlined is not None and grid.outlined[i, j]:
                 parts.append(_outline(i, j, g))
     width = g.label + len(columns) * g.cell + _overhang(columns, g.font)
     return _svg(width, len(rows), g, "".join(parts), name)
@@ -146,14 +137,14 @@ def word_bars(
         parts.append(_bar_title(x, f"gate {gate}", g))
         for i, value in enumerate(values.tolist()):
             tip = f"{words[i]}, gate {gate}: {value:.0%} own meaning, {1 - value:.0%} context"
-            parts.append(_bar(x, i, value, f"{value:.2f}", "own", "context", g, tip))
+            parts.append(_bar(x, i, value, f"{value:.2f}", ("own", "context"), g, tip))
         x += _BAR + 48
     if weights is not None:
         largest = max(float(weights.max(initial=0.0)), 1e-9)
         parts.append(_bar_title(x, "weight", g))
         for i, value in enumerate(weights.tolist()):
             tip = f"{words[i]}: {value:.1%} of the sentence vector"
-            parts.append(_bar(x, i, value / largest, f"{100 * value:.1f} %", "weight", "track", g, tip))
+            parts.append(_bar(x, i, value / largest, f"{100 * value:.1f} %", ("weight", "track"), g, tip))
         x += _BAR + 48
     return _svg(x, len(words), g, "".join(parts), name)
 
@@ -236,7 +227,8 @@ def _bar_title(x: float, title: str, g: Geometry) -> str:
     return f"<g><title>{_safe(title)}</title>{shown}</g>"
 
 
-def _bar(x: float, i: int, share: float, shown: str, full: str, rest: str, g: Geometry, tip: str) -> str:
+def _bar(x: float, i: int, share: float, shown: str, classes: tuple[str, str], g: Geometry, tip: str) -> str:
+    full, rest = classes
     thick = min(g.cell - 3, 15.0)
     y, width = g.header + (i + 0.5) * g.cell - thick / 2, _BAR * min(max(share, 0.0), 1.0)
     return (

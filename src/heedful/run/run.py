@@ -122,30 +122,35 @@ def train(
         InUseError: if another process is at work in the folder.
     """
     with contextlib.nullcontext() if folder is None else RunFolder(folder).alone():
-        return _train(config, prepared, folder, reporter, resume=resume, overwrite=overwrite)
+        return _train(config, prepared, _Keeping(folder, reporter, resume, overwrite))
+
+
+@dataclass(frozen=True)
+class _Keeping:
+    """Where a run is kept, what happens to an earlier one there, and who is told of its progress."""
+
+    folder: Path | None
+    reporter: Reporter | None
+    resume: bool
+    overwrite: bool
 
 
 def _train(
     config: RunConfig,
     prepared: Prepared[Any, Any],
-    folder: Path | None,
-    reporter: Reporter | None,
-    *,
-    resume: bool,
-    overwrite: bool,
+    keeping: _Keeping,
 ) -> RunResult:
     started = time.perf_counter()
     threads.settle()
-    if folder is not None and resume:
+    folder = keeping.folder
+    if folder is not None and keeping.resume:
         check_same_run(folder, config, prepared.fingerprint)
     task = task_named(prepared.task)
     _check_metric(config.train, task.metrics)
     predictor: AnyModel = task.untrained(config, prepared)
     batches = TrainingBatches(prepared.transfer or prepared.datasets["train"], config, task)
     with collect_choices() as choices:
-        result = _fit(
-            config, batches, predictor, prepared, folder, reporter, resume=resume, overwrite=overwrite
-        )
+        result = _fit(config, batches, predictor, prepared, keeping)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
         if config.data.protocol != "paper":  # whose dev part is the test part
             task.calibrate(predictor, prepared.datasets["dev"], prepared.datasets["train"])
@@ -178,11 +183,7 @@ def _fit(
     batches: TrainingBatches[Any],
     predictor: AnyModel,
     prepared: Prepared[Any, Any],
-    folder: Path | None,
-    reporter: Reporter | None,
-    *,
-    resume: bool,
-    overwrite: bool,
+    keeping: _Keeping,
 ) -> FitResult:
     try:
         return fit(
@@ -191,12 +192,12 @@ def _fit(
             task_of(predictor).objective(config, predictor),
             config.train,
             evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
-            folder=folder,
-            resume=resume,
-            overwrite=overwrite,
             config=as_table(config),
             files=prepared.fingerprint,
-            reporter=reporter,
+            folder=keeping.folder,
+            resume=keeping.resume,
+            overwrite=keeping.overwrite,
+            reporter=keeping.reporter,
         )
     except DivergedError as error:
         where = config.data.set or config.data.train or "training data"

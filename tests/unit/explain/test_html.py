@@ -9,6 +9,7 @@ import pytest
 
 from heedful.errors import OutputError
 from heedful.explain import Explanation, SentenceView, render_html, write_html
+from heedful.explain.summary import Grid
 from heedful.explain.svg import Geometry, heat_map, level, word_bars
 from heedful.text.characters import visible
 
@@ -110,9 +111,7 @@ def test_each_visible_weight_has_one_cell_with_its_value(pair):
     for view in pair.sides:
         for name, weights in view.maps.items():
             panel = heat_map(
-                view.words,
-                view.words,
-                weights,
+                Grid(view.words, view.words, weights),
                 Geometry.of(view.words, view.words),
                 lambda i, j: f"{i}>{j}",
                 name=name,

@@ -52,7 +52,6 @@ class CorpusBuilder:
         target: Gold,
         words: tuple[tuple[str, ...] | None, ...] = (),
         group: str = "",
-        times: int = 1,
         fields: Mapping[str, Any] | None = None,
     ) -> None:
         """Add an example, or count it under "no text" when one of its texts is empty.
@@ -63,7 +62,6 @@ class CorpusBuilder:
             target: gold, or None.
             words: ready-made tokens of each text; None where a text has none.
             group: what a breakdown goes by.
-            times: how often the example is repeated.
             fields: the row of a table.
 
         Raises:
@@ -75,7 +73,7 @@ class CorpusBuilder:
         if all(side is None for side in words):
             words = ()
         kept = fields if self._keep_fields else None
-        self._examples.extend([Example(texts, target, words, row, group, fields=kept)] * times)
+        self._examples.append(Example(texts, target, words, row, group, fields=kept))
         if len(self._examples) > self._most:
             raise ROWS.exceeded(self.where(row), "the file has more than")
 

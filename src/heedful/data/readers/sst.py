@@ -93,7 +93,8 @@ def add_tree(
         weighty = position == 0 or node.level != NEUTRAL
         times = 1 + _EXTRA_COPIES if options.rebalance and weighty else 1
         group = (SENTENCE if position == 0 else PHRASE) if options.phrases else ""
-        builder.add(row, (" ".join(span),), target, (span,), group, times)
+        for _ in range(times):
+            builder.add(row, (" ".join(span),), target, (span,), group)
 
 
 _TOKEN = re.compile(r"[()]|[^ ()]+")  # a word may hold a no-break space, as in "8 1/2"

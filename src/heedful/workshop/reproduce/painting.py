@@ -11,6 +11,7 @@ import numpy as np
 
 from heedful.drawing import INK, LINE, SOFT, write_figure
 from heedful.explain.panels import paint_heat_map
+from heedful.explain.summary import Grid
 from heedful.workshop.reproduce.sentence_panels import Panel
 
 if TYPE_CHECKING:
@@ -109,12 +110,8 @@ def _paint(axes: Axes, panel: Panel) -> None:
         binary = bool(np.isin(panel.values, (0.0, 1.0)).all())
         paint_heat_map(
             axes,
-            panel.rows,
-            panel.columns,
-            panel.values,
+            Grid(panel.rows, panel.columns, panel.values, panel.opened, numbers=not binary),
             _FONT,
-            panel.opened,
-            numbers=not binary,
             even=panel.even,
         )
         return
