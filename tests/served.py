@@ -188,12 +188,13 @@ class Server:
         """Ask once, on a connection of its own or a given one."""
         own = connection or self.connect()
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        own.request("GET" if data is None else "POST", path, data, {**JSON, **(headers or {})})
-        response = own.getresponse()
-        reply = Reply(response.status, dict(response.getheaders()), response.read())
-        if connection is None:
-            own.close()
-        return reply
+        try:
+            own.request("GET" if data is None else "POST", path, data, {**JSON, **(headers or {})})
+            with own.getresponse() as response:
+                return Reply(response.status, dict(response.getheaders()), response.read())
+        finally:
+            if connection is None:
+                own.close()
 
     def stop(self, number: int | None = signal.SIGTERM) -> int:
         """Send a signal, by default SIGTERM, None for none, and return the exit code."""
