@@ -14,8 +14,10 @@ import click
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     PATH,
+    cache_option,
     data_option,
     executor_of,
+    first_use_reported,
     json_option,
     quiet_option,
     ray_option,
@@ -130,6 +132,7 @@ class Making:
 )
 @ray_option
 @set_option
+@cache_option
 @threads_option
 @json_option
 @quiet_option
@@ -167,7 +170,8 @@ def command(
         _list(data, out, plan, as_json=printing.as_json)
         return
     chosen = part.chosen(part.table)
-    with contextlib.nullcontext() if how.no_run else alone(out, "heedful reproduce"):
+    working = contextlib.nullcontext() if how.no_run else alone(out, "heedful reproduce")
+    with working, first_use_reported(quiet=printing.quiet):
         if chosen.examples is not None or chosen.picture is not None:
             reporter = printing.reporter()
             order = Order(data, out, plan, _folders(how.models), not how.no_run, reporter, printing.say)
