@@ -149,9 +149,10 @@ def little_bootstraps(
 ) -> Interval:
     """Return the interval of a metric of many examples from small samples (Kleiner et al., JRSS B 2014).
 
-    From each of 20 random samples of n^0.7 examples, resamples of all n are drawn, as counts. How far their metrics are
-    from that of the sample is how far the metric of n examples is from the truth. The paper averages the ends of
-    the samples; here the differences of all samples make one interval around the metric of all examples.
+    From each of 20 random samples of n^0.7 examples, resamples of the size n are drawn, as counts. The differences between
+    their metrics and the metric of their sample estimate the error of a metric of n examples. The paper makes one interval
+    from each sample and averages the ends; here the differences of all samples make one interval around the metric of all
+    examples.
 
     Args:
         metric: see `bootstrap_interval`.
@@ -178,7 +179,7 @@ def little_bootstraps(
             gold[rows],
             predicted[rows],
             ones,
-            resamples // _SAMPLES,
+            math.ceil(resamples / _SAMPLES),
             int(random.integers(1 << 31)),
             n,
         )
