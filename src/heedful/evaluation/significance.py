@@ -149,10 +149,10 @@ def little_bootstraps(
 ) -> Interval:
     """Return the interval of a metric of many examples from small samples (Kleiner et al., JRSS B 2014).
 
-    From each of 20 random samples of n^0.7 examples, resamples of the size n are drawn, as counts. The differences between
-    their metrics and the metric of their sample estimate the error of a metric of n examples. The paper makes one interval
-    from each sample and averages the ends; here the differences of all samples make one interval around the metric of all
-    examples.
+    From each of 20 random samples of n^0.7 examples, resamples of the size n are drawn, as counts. The differences
+    between their metrics and the metric of their sample estimate the error of a metric of n examples. The paper makes
+    one interval from each sample and averages the ends; here the differences of all samples make one interval around
+    the metric of all examples.
 
     Args:
         metric: see `bootstrap_interval`.
