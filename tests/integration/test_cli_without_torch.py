@@ -214,6 +214,32 @@ def test_where_there_is_no_torch(verb: str, tmp_path: Path) -> None:
     assert done.stdout == tiny.run(*command[3:]).out
 
 
+@pytest.mark.parametrize(
+    ("encoder", "arguments", "code"),
+    [
+        ("disan", ["explain", "--method", "gradient"], 2),
+        ("disan", ["explain", "--features-of", "superb"], 2),
+        ("disan", ["explain", "--policy"], 2),
+        ("disan", ["predict", "--precision", "bfloat16"], 2),
+        ("resan", ["predict"], 2),
+        ("damaged", ["predict"], 5),
+    ],
+)
+def test_what_needs_torch_says_so_in_one_line(
+    encoder: str, arguments: list[str], code: int, tmp_path: Path
+) -> None:
+    folder = saved("text", tmp_path / "model", encoder="disan" if encoder == "damaged" else encoder)
+    if encoder == "damaged":
+        (folder / "labels.json").write_text("[]")
+    verb, *options = arguments
+    command = [sys.executable, "-c", WITHOUT, verb, str(folder), "--text", "a superb story", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (code, "")
+    assert ("needs torch, which is not installed: pip install torch" in line) == (code == 2)
+    assert ("labels.json" in line) == (code == 5)
+
+
 def test_a_folder_without_a_description_is_read_with_torch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +19,7 @@ from heedful.data.encoding import refuse_long
 from heedful.data.examples import Corpus, Example, one_example
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.data.readers.tag_files import files_of_words
-from heedful.errors import DataError, HeedfulError
+from heedful.errors import DataError, HeedfulError, MissingExtraError, UsageError
 from heedful.machine import threads
 from heedful.runtime import load
 from heedful.runtime.layouts import LAYOUTS
@@ -246,7 +248,9 @@ def open_model(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precisio
 
     Raises:
         ArtefactError: if a file is missing or altered.
+        MissingExtraError: if torch is not installed.
     """
+    _require_torch(folder)
     from heedful.machine.processors import bfloat16_obstacle
     from heedful.models.precision import at_precision
     from heedful.tasks import load_model
@@ -256,3 +260,17 @@ def open_model(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precisio
     model = load_model(folder, max_tokens=limits.max_tokens, truncate=limits.truncate)
     model.network = at_precision(model.network, precision)
     return model
+
+
+def _require_torch(folder: Path) -> None:
+    """Refuse to go on without torch; what is wrong with the folder itself is said first."""
+    try:
+        importlib.import_module("torch")
+    except ImportError as error:
+        with contextlib.suppress(
+            UsageError
+        ):  # that the runtime cannot run the model is no fault of the folder
+            load(folder)
+        raise MissingExtraError(
+            "torch", "", f"{folder}: what was asked of this model", install="torch"
+        ) from error
