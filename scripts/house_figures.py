@@ -102,6 +102,9 @@ def main() -> None:
     rows = {
         "Python files": len(texts),
         "files under 25 lines of code": sum(size < 25 for size in sizes),
+        "of these, the fronts of packages": sum(
+            code_lines(text) < 25 for path, text in texts.items() if path.stem == "__init__"
+        ),
         "median lines of code a file": statistics.median(sizes),
         "import circles": len(found),
         "repeated module names outside attention": sum(count > 1 for count in names.values()),

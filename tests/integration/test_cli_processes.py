@@ -16,6 +16,15 @@ import pytest
 import tiny
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+TWO_PROCESSES = [
+    sys.executable,
+    "-m",
+    "torch.distributed.run",
+    "--standalone",
+    "--nproc-per-node=2",
+    "-m",
+    "heedful",
+]
 
 
 def train_arguments(trained, out: Path, *more: str) -> list[str]:
@@ -101,17 +110,8 @@ def test_a_killed_study_goes_on_and_ends_as_an_unbroken_one(trained, tmp_path: P
 
 def test_two_processes_print_once_and_equal_one(trained, tmp_path: Path) -> None:
     settings = ("--set", "train.epochs=2", "--set", "train.shards=2", "--json")
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node=2",
-        "-m",
-        "heedful",
-    ]
     done = subprocess.run(
-        [*command, *train_arguments(trained, tmp_path / "two", *settings)],
+        [*TWO_PROCESSES, *train_arguments(trained, tmp_path / "two", *settings)],
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
@@ -133,17 +133,8 @@ def test_two_processes_print_once_and_equal_one(trained, tmp_path: Path) -> None
 
 
 def test_shards_that_do_not_fit_the_processes_are_named(trained, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node=2",
-        "-m",
-        "heedful",
-    ]
     done = subprocess.run(
-        [*command, *train_arguments(trained, tmp_path / "run")],
+        [*TWO_PROCESSES, *train_arguments(trained, tmp_path / "run")],
         env=ENVIRONMENT,
         capture_output=True,
         text=True,

@@ -24,6 +24,7 @@ def write(path: Path, rows, separator: str = ";", encoding: str = "latin-1") -> 
 
 
 COLUMNS = ("--column", "text=review", "--column", "label=mood")
+READ_AND_ALONE = (*COLUMNS, "--encoding", "latin-1", "--no-baseline", "--set", "data.test=''")
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +34,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(folder / "train.csv", tiny.texts()[:120])
     write(folder / "test.csv", tiny.texts()[120:160])
     (folder / "settings.toml").write_text(tiny.TEXT)
-    how = (
-        *COLUMNS,
-        "--encoding",
-        "latin-1",
-        "--no-baseline",
-        "--set",
-        "data.test=''",
-        "--set",
-        "train.epochs=2",
-    )
+    how = (*READ_AND_ALONE, "--set", "train.epochs=2")
     result = tiny.run(
         "train",
         folder / "settings.toml",
@@ -242,16 +234,7 @@ def test_outputs_that_contradict_themselves_are_refused(
 
 def training(mine: Path, out: Path, *options: object) -> tiny.Result:
     """Train for a step on the file of the fixture."""
-    how = (
-        *COLUMNS,
-        "--encoding",
-        "latin-1",
-        "--no-baseline",
-        "--set",
-        "data.test=''",
-        "--set",
-        "train.max_steps=1",
-    )
+    how = (*READ_AND_ALONE, "--set", "train.max_steps=1")
     recipe = ("train", mine / "settings.toml", "--data", mine, "--set", "data.train=train.csv")
     return tiny.run(*recipe, *how, *options, "--out", out)
 

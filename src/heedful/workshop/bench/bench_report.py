@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -206,10 +206,16 @@ def joined(reports: Sequence[BenchReport]) -> BenchReport:
 
 
 def write(report: BenchReport, folder: Path) -> list[Path]:
-    """Write ``bench.md``, ``bench.json`` and ``bench.csv``.
+    """Write ``bench.md``, ``bench.json`` and ``bench.csv``; see `write_files`."""
+    texts = {"bench.md": report.markdown(), "bench.json": report.json() + "\n", "bench.csv": report.csv()}
+    return write_files(texts, folder)
+
+
+def write_files(texts: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write the files of a report.
 
     Args:
-        report: the measurements.
+        texts: name of each file to what it holds.
         folder: where to; made if need be.
 
     Returns:
@@ -218,7 +224,6 @@ def write(report: BenchReport, folder: Path) -> list[Path]:
     Raises:
         OutputError: if the folder cannot be written to.
     """
-    texts = {"bench.md": report.markdown(), "bench.json": report.json() + "\n", "bench.csv": report.csv()}
     for name, text in texts.items():
         write_text(folder / name, text)
     return [folder / name for name in texts]

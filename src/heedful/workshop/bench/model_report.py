@@ -6,8 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from heedful.storage import write_text
-from heedful.workshop.bench.bench_report import rows_as_csv
+from heedful.workshop.bench.bench_report import rows_as_csv, write_files
 from heedful.workshop.bench.bench_systems import PEER
 from heedful.workshop.bench.sharing import SharingRow, sharing_table
 
@@ -176,26 +175,13 @@ class ModelReport:
 
 
 def write_models(report: ModelReport, folder: Path) -> list[Path]:
-    """Write ``models.md``, ``models.json`` and ``models.csv``.
-
-    Args:
-        report: the measurements.
-        folder: where to; made if need be.
-
-    Returns:
-        The files written.
-
-    Raises:
-        OutputError: if the folder cannot be written to.
-    """
+    """Write ``models.md``, ``models.json`` and ``models.csv``; see `write_files`."""
     texts = {
         "models.md": report.markdown(),
         "models.json": report.json() + "\n",
         "models.csv": rows_as_csv(report.rows),
     }
-    for name, text in texts.items():
-        write_text(folder / name, text)
-    return [folder / name for name in texts]
+    return write_files(texts, folder)
 
 
 def _line(row: ModelRow, peer: ModelRow) -> str:
