@@ -115,10 +115,10 @@ class Shown:
 
     @property
     def best(self) -> int:
-        """The number of the label that is answered."""
+        """The number of the label that is answered; 0 where the answer is a number."""
         if self.answered is not None:
             return self.answered
-        return max(range(len(self.probabilities)), key=self.probabilities.__getitem__)
+        return max(range(len(self.probabilities)), key=self.probabilities.__getitem__, default=0)
 
 
 A = TypeVar("A")
