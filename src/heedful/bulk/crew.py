@@ -149,3 +149,6 @@ def _work(connection: Connection, prepare: Callable[..., Any], arguments: Sequen
         with contextlib.suppress(OSError):
             connection.send(Failed.of(error, "a part"))
         sys.exit(1)
+    finally:
+        # Nothing is half written any more, and an exit that is raised while Python ends would be printed.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)

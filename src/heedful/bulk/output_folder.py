@@ -74,6 +74,8 @@ class OutputFolder:
                     "choose another --output"
                 )
             return
+        with contextlib.suppress(OSError):  # empty: the disk was full before its first file was written
+            self._own.rmdir()
         if not is_empty(self.path):
             raise UsageError(f"{self.path}: holds other files; choose another --output, or an empty folder")
         write_text(job, json.dumps(wanted, indent=1, sort_keys=True) + "\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,3 +57,20 @@ def test_a_process_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     assert {found for _, found in each_done(threads, (1,), range(3), jobs=2)} == {"1"}
     assert os.environ["OMP_NUM_THREADS"] == "7"
+
+
+AT_THE_END = """
+import signal
+from multiprocessing import Pipe
+from heedful.bulk.crew import _work
+ours, theirs = Pipe()
+ours.close()
+_work(theirs, lambda: None, ())
+print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
+"""
+
+
+def test_a_process_without_work_ends_at_once_when_it_is_asked_to() -> None:
+    """An exit that is raised while Python ends would be printed with a traceback."""
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
