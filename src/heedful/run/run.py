@@ -127,7 +127,7 @@ def train(
 
 @dataclass(frozen=True)
 class _Keeping:
-    """Where a run is kept, what happens to an earlier one there, and who is told of its progress."""
+    """Where a run is kept, what happens to an earlier one there, and what reports its progress."""
 
     folder: Path | None
     reporter: Reporter | None

@@ -21,7 +21,7 @@ def mistake(error: Exception) -> Refused:
     """Return what a client gets for a mistake of the server.
 
     Args:
-        error: the mistake; nothing of what it says is told.
+        error: the mistake; its message is not repeated, because it could quote a text.
 
     Returns:
         The refusal: 503 if memory is used up, else 500.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker, as its process is told.
+    """The settings of a worker process.
 
     Attributes:
         number: its number, from 1; the worker that takes its place has the same.
