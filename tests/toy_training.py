@@ -18,6 +18,7 @@ from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.structures import Batch, NetworkOutput, Sentences
 from heedful.training.loop import FitResult, fit
+from heedful.training.signals import StopRequest
 from heedful.training.train_settings import OptimizerSettings, TrainSettings
 
 WORDS, WIDTH, LENGTH = 40, 8, 5
@@ -56,6 +57,14 @@ class ToyData:
         ids = torch.from_numpy(self.ids[rows])
         targets = torch.from_numpy(self.targets[rows])
         return Batch((Sentences(ids, ids != 0),), targets, tuple(int(row) for row in rows))
+
+
+class AskedAtOnce(StopRequest):
+    """A request to stop that has come before the first step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = True
 
 
 def cross_entropy(output: NetworkOutput, targets: Tensor) -> Tensor:

@@ -18,8 +18,8 @@ from heedful.run.studies import Study, run_study
 from heedful.storage import alone
 from heedful.storage.layout import SEED, Varied
 from heedful.training.progress import Silent
-from heedful.training.signals import StopRequest
 from made_runs import PROTOCOL
+from toy_training import AskedAtOnce
 
 
 def record(accuracy: float) -> RunRecord:
@@ -247,11 +247,6 @@ def test_two_studies_do_not_write_one_run(watched: Watched) -> None:
 def test_a_study_that_was_asked_to_stop_says_how_to_go_on(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class AskedAtOnce(StopRequest):
-        def __init__(self) -> None:
-            super().__init__()
-            self.asked = True
-
     words = [
         "study",
         watched.data / "text.toml",

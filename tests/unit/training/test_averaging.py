@@ -9,9 +9,16 @@ from torch import Tensor, nn
 from heedful.errors import ArtefactError, Interrupted, UsageError
 from heedful.storage.manifest import write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
-from heedful.training import signals
 from heedful.training.loop import fit
-from toy_training import ToyData, ToyNetwork, cross_entropy, toy_settings, train_toy, weights_hash
+from toy_training import (
+    AskedAtOnce,
+    ToyData,
+    ToyNetwork,
+    cross_entropy,
+    toy_settings,
+    train_toy,
+    weights_hash,
+)
 
 DECAY = 0.6
 
@@ -54,11 +61,6 @@ def test_without_an_evaluation_the_last_average_is_kept() -> None:
 def test_an_interrupted_run_ends_with_the_same_averages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class AskedAtOnce(signals.StopRequest):
-        def __init__(self) -> None:
-            super().__init__()
-            self.asked = True
-
     unbroken, _ = train_toy(evaluate_every=5, weight_average=DECAY)
     with monkeypatch.context() as patch:
         patch.setattr("heedful.training.loop.StopRequest", AskedAtOnce)

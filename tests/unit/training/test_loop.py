@@ -12,11 +12,12 @@ import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted, OutputError, UsageError
-from heedful.training import keeper, signals
+from heedful.training import keeper
 from heedful.training import progress as cost
 from heedful.training.loop import fit
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import (
+    AskedAtOnce,
     ToyData,
     ToyNetwork,
     accuracy_on,
@@ -246,11 +247,6 @@ def test_a_place_that_cannot_be_written_stops_before_the_first_step(tmp_path: Pa
 def test_a_request_to_stop_finishes_the_step_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class AskedAtOnce(signals.StopRequest):
-        def __init__(self) -> None:
-            super().__init__()
-            self.asked = True
-
     with monkeypatch.context() as patch:
         patch.setattr("heedful.training.loop.StopRequest", AskedAtOnce)
         with pytest.raises(Interrupted, match=r"after step 1 of at most 24; "):
