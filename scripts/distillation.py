@@ -10,13 +10,13 @@ OUT/COLUMN/teachers; students are studies, OUT/COLUMN/plain-ENCODER and OUT/COLU
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from training_options import options_of
 
 from heedful.config import load_config
 from heedful.data.examples import Corpus
@@ -169,13 +169,7 @@ def line(found: dict[str, object]) -> str:
 
 def main() -> None:
     """Train, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="Folder of the data sets.")
-    parser.add_argument("--out", type=Path, required=True, help="Folder of the runs.")
-    parser.add_argument("--columns", default="cr,trec", help=f"Data sets: {', '.join(RECIPES)}.")
-    parser.add_argument("--seeds", default="1,2,3", help="Seeds of the students.")
+    parser = options_of(__doc__, out="the runs", columns="cr,trec")
     parser.add_argument("--students", default="disan,mtsa", help="Encoders of the students.")
     parser.add_argument("--all", action="append", default=[], help="A setting of all runs, KEY=VALUE.")
     parser.add_argument(

@@ -15,7 +15,6 @@ done is not repeated. Writes results.json and table.md.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
+from training_options import options_of
 
 from heedful.config import load_config
 from heedful.encoders.resan import MaskPolicy
@@ -176,11 +176,7 @@ def table(runs: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Run what is missing, then write the table and all figures as JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
-    parser.add_argument("--seeds", default="1,2,3")
+    parser = options_of(__doc__, out="the runs")
     parser.add_argument("--tasks", default="loudest,majority,partner")
     parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--steps", type=int, default=3_000)

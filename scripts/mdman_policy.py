@@ -8,7 +8,6 @@ goes on when the command is repeated; finished ones are not repeated. Writes res
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from training_options import options_of
 
 from heedful.config import load_config
 from heedful.data.batching import collate
@@ -224,11 +224,7 @@ def _smooth(values: Sequence[float], over: int = 5) -> Any:
 
 def main() -> None:
     """Run what is missing, then write the table, the figure and all figures as JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--out", type=Path, required=True, help="folder of the runs")
-    parser.add_argument("--seeds", default="1,2,3")
+    parser = options_of(__doc__, out="the runs")
     parser.add_argument("--variants", default="learned,frozen,directional,self only")
     parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     given = parser.parse_args()

@@ -9,12 +9,12 @@ or a folder that is in OUT is not made again.
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+from training_options import options_of
 
 from heedful.config import load_config
 from heedful.run.sources import data_root, find_source
@@ -81,13 +81,7 @@ def row(column: str, seed: int, settings: list[str], data: Path, out: Path) -> s
 
 def main() -> None:
     """Train, export, compare, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="Folder of the data sets.")
-    parser.add_argument("--out", type=Path, required=True, help="Folder of the runs and of what is exported.")
-    parser.add_argument("--columns", default=",".join(RECIPES), help="Data sets.")
-    parser.add_argument("--seeds", default="1,2,3")
+    parser = options_of(__doc__, out="the runs and of what is exported", columns=",".join(RECIPES))
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="Change a setting.")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

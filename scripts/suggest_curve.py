@@ -10,13 +10,13 @@ not drawn again. The figure is OUT/curve.svg, the table goes to standard output.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import time
 from pathlib import Path
 
 import numpy as np
+from training_options import options_of
 
 from heedful.config import RunConfig, load_config, override
 from heedful.data.examples import Corpus, Example
@@ -123,13 +123,7 @@ def draw(curves: list[dict[str, object]], file: Path) -> None:
 
 def main() -> None:
     """Draw the curves that are missing, and show all."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="Folder of the data sets.")
-    parser.add_argument("--out", type=Path, required=True, help="Folder of the results.")
-    parser.add_argument("--columns", default="trec,subj", help="Data sets of texts with classes.")
-    parser.add_argument("--seeds", default="1,2,3,4,5")
+    parser = options_of(__doc__, out="the results", columns="trec,subj", seeds="1,2,3,4,5")
     parser.add_argument("--ways", default=";".join(WAYS), help="Ways of choosing, with ; between them.")
     parser.add_argument("--recipe", default="my-english-texts", choices=list(RECIPES))
     asked = parser.parse_args()

@@ -23,11 +23,11 @@ from own_data_figures import splits_of
 from heedful.config import load_config, override
 from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
+from heedful.tasks.sentences import fitting_wide
 from heedful.text.phrases import WIDE, PhraseRule
 from heedful.text.tokenize import tokenize
-from heedful.wide import fitting
 
-WAYS = {"plain": (), "scaled too": fitting.RATIO_STRENGTHS}
+WAYS = {"plain": (), "scaled too": fitting_wide.RATIO_STRENGTHS}
 """How the wide part was fitted before, and how it is fitted now."""
 
 
@@ -65,9 +65,9 @@ def main() -> None:
     on_dev, judged = (model.logits([e.texts[0] for e in own]) for own in parts[1:])
     found: dict[str, Any] = {}
     for way, strengths in WAYS.items():
-        fitting.RATIO_STRENGTHS = strengths
-        wide = fitting.fit_wide(rule, read[0], gold[0], len(model.labels), read[1], gold[1])
-        weight = fitting.fit_weight(on_dev, wide.logits(read[1]), gold[1])
+        fitting_wide.RATIO_STRENGTHS = strengths
+        wide = fitting_wide.fit_wide(rule, read[0], gold[0], len(model.labels), read[1], gold[1])
+        weight = fitting_wide.fit_weight(on_dev, wide.logits(read[1]), gold[1])
         beside = replace(wide, weight=weight).logits(read[2])
         found[way] = {
             "wide alone": right(wide.logits(read[2])),

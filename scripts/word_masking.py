@@ -9,12 +9,12 @@ figures are in OUT is not repeated.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from training_options import options_of
 
 from heedful.config import load_config
 from heedful.data.examples import Corpus
@@ -66,13 +66,7 @@ def measured(column: str, share: float, seed: int, data: Path) -> dict[str, floa
 
 def main() -> None:
     """Train, measure, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="Folder of the data sets.")
-    parser.add_argument("--out", type=Path, required=True, help="Folder of the figures.")
-    parser.add_argument("--columns", default=",".join(RECIPES), help="Data sets.")
-    parser.add_argument("--seeds", default="1,2,3")
+    parser = options_of(__doc__, out="the figures", columns=",".join(RECIPES))
     parser.add_argument("--shares", default="0.0,0.1", help="Values of train.word_mask.")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
