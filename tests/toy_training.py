@@ -14,11 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from heedful.machine.signals import StopRequest
 from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.structures import Batch, NetworkOutput, Sentences
 from heedful.training.loop import FitResult, fit
-from heedful.training.signals import StopRequest
+from heedful.training.run_folder import Keeping
 from heedful.training.train_settings import OptimizerSettings, TrainSettings
 
 WORDS, WIDTH, LENGTH = 40, 8, 5
@@ -116,8 +117,7 @@ def train_toy(
         objective,
         toy_settings(**changes),
         evaluate=accuracy_on(data),
-        folder=folder,
-        resume=resume,
+        keeping=None if folder is None else Keeping(folder, resume),
     )
     return network, result
 

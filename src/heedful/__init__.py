@@ -6,7 +6,7 @@ Importing the package is light: torch and the rest are imported when a name belo
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.machine import threads
 
@@ -59,7 +59,7 @@ _HOMES = {
 _WITHOUT_TORCH = frozenset({"BatchPredictor"})
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'heedful' has no attribute {name!r}")

@@ -25,7 +25,7 @@ Record = TypeVar("Record")
 _LARGEST = 2**63
 
 
-def ranged(default: Any, check: Check) -> Any:
+def ranged(default: object, check: Check) -> Any:
     """Declare a field of `Settings` by its default and by what its value must be."""
     return field(default=default, metadata={"check": check})
 
@@ -119,7 +119,7 @@ COUNT = up_to(1, 1024)
 """How many layers, heads or encoders there are."""
 
 
-def fit_field(kind: type[Any], name: str, value: Any) -> tuple[Any, str]:
+def fit_field(kind: type[Any], name: str, value: Any) -> tuple[object, str]:
     """Return a value as a field of a dataclass wants it, or what it must be; see `fit`."""
     fitted, problem = fit(value, _hints(kind)[name])
     return fitted, problem or _checks(kind).get(name, _anything)(fitted)
@@ -143,7 +143,7 @@ def read_table(kind: type[Record], table: Mapping[str, Any], path: str, problems
     for key, value in table.items():
         where = f"{path}{key}"
         if key not in known:
-            problems.append(f"{where}: unknown setting; {nearest(str(key), list(known))}")
+            problems.append(f"{where}: unknown setting; {_instead(kind, str(key), path)}")
         elif is_dataclass(hints[key]):
             if isinstance(value, Mapping):
                 values[key] = read_table(hints[key], value, f"{where}.", problems)
@@ -166,7 +166,47 @@ def read_table(kind: type[Record], table: Mapping[str, Any], path: str, problems
         return None if needed else kind()
 
 
-def fit(value: Any, hint: Any) -> tuple[Any, str]:
+def names_ending_in(kind: type[Any], last: str, path: str = "") -> list[str]:
+    """Return the dotted names of the settings below a dataclass whose last part is ``last``.
+
+    Args:
+        kind: the dataclass.
+        last: the part after the last dot, such as "lr".
+        path: what stands before each name, such as "train."; empty at the top.
+
+    Returns:
+        The names, such as "train.optimizer.lr".
+    """
+    found = []
+    for name, hint in _hints(kind).items():
+        if is_dataclass(hint):
+            found += names_ending_in(hint, last, f"{path}{name}.")  # type: ignore[arg-type]
+        elif name == last:
+            found.append(f"{path}{name}")
+    return found
+
+
+def changed_fields(record: object, other: object, path: str = "") -> list[str]:
+    """Return the settings of a dataclass that differ from those of another one of its type, as ``train.epochs=3``."""
+    found = []
+    for name in _hints(type(record)):
+        value, usual = getattr(record, name), getattr(other, name)
+        if is_dataclass(value):
+            found += changed_fields(value, usual, f"{path}{name}.")
+        elif value != usual:
+            found.append(f"{path}{name}={value!r}")
+    return found
+
+
+def _instead(kind: type[Any], name: str, path: str) -> str:
+    """Suggest a setting for an unknown one: of its last name in another table, or the nearest of the same table."""
+    elsewhere = names_ending_in(kind, name, path)
+    if elsewhere:
+        return f"did you mean {' or '.join(map(repr, elsewhere))}?"
+    return nearest(name, list(_hints(kind)))
+
+
+def fit(value: Any, hint: Any) -> tuple[object, str]:
     """Return a value as a type hint wants it, or what was expected.
 
     Args:
@@ -245,14 +285,14 @@ def _unreadable(parse: Callable[[str], object], texts: Iterable[str]) -> Iterabl
             yield str(error)
 
 
-def _entries(table: Mapping[Any, Any], hint: Any) -> tuple[dict[Any, Any], str]:
+def _entries(table: Mapping[Any, Any], hint: object) -> tuple[dict[object, object], str]:
     found = {key: (value, "") if hint is Any else fit(value, hint) for key, value in table.items()}
     wrong = next((f"{key!r:.80} {problem}" for key, (_, problem) in found.items() if problem), "")
     values = {key: value for key, (value, _) in found.items()}
     return values, f"must be a table in which {wrong}" if wrong else ""
 
 
-def _one_of(value: Any, hints: tuple[Any, ...]) -> tuple[Any, str]:
+def _one_of(value: Any, hints: tuple[Any, ...]) -> tuple[object, str]:
     for hint in hints:
         fitted, problem = fit(value, hint)
         if not problem:

@@ -5,6 +5,8 @@ A message names the argument or the file, row and field; says what was expected 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import ClassVar
 
@@ -84,6 +86,24 @@ class MissingExtraError(UsageError, ImportError):
     def __init__(self, package: str, extra: str, purpose: str, *, install: str = "") -> None:
         command = f"pip install {install or repr(f'heedful[{extra}]')}"
         super().__init__(f"{purpose} needs {package}, which is not installed: {command}")
+
+
+@contextmanager
+def needing(package: str, extra: str, purpose: str) -> Iterator[None]:
+    """Say of an import in the body that fails which extra brings the package.
+
+    Args:
+        package: what is imported.
+        extra: see `MissingExtraError`.
+        purpose: see `MissingExtraError`.
+
+    Raises:
+        MissingExtraError: if it is not installed.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(package, extra, purpose) from error
 
 
 def of_exit_code(code: int) -> type[HeedfulError]:

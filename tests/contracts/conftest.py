@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
@@ -55,10 +55,21 @@ def hold_bfloat16() -> Callable[[Tensor, Callable[[torch.dtype], Tensor]], None]
     return check_bfloat16
 
 
+@pytest.fixture(params=["weights", "autocast"])
+def in_bfloat16(request: pytest.FixtureRequest) -> Callable[..., Tensor]:
+    """Give what computes with a module whose weights are bfloat16: as it stands, or in float32 under autocast."""
+
+    def compute(module: nn.Module, x: Tensor, result: Callable[[nn.Module, Tensor], Tensor]) -> Tensor:
+        if request.param == "weights":
+            got = result(module, x)
+            assert got.dtype == torch.bfloat16
+            return got
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return result(module.float(), x.float())
+
+    return compute
+
+
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def quick(one_thread: None) -> None:
     """Tensors here are tiny: a second thread only waits."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)

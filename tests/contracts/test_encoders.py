@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,6 +12,7 @@ import torch
 from torch import Tensor
 
 import heedful.encoders
+import subclasses
 from heedful.encoders import ContextEncoder, EmbeddingEncoder
 from heedful.explain.legends import by_caption
 from heedful.models import ENCODERS
@@ -183,14 +181,7 @@ def gradients(encoder: ContextEncoder, x: Tensor, sentences: Sentences) -> tuple
 
 
 def test_no_encoder_escapes() -> None:
-    for module in pkgutil.walk_packages(heedful.encoders.__path__, "heedful.encoders."):
-        importlib.import_module(module.name)
-    found, waiting = set(), [ContextEncoder]
-    while waiting:
-        for subclass in waiting.pop().__subclasses__():
-            waiting.append(subclass)
-            if subclass.__module__.startswith("heedful.") and not inspect.isabstract(subclass):
-                found.add(subclass)
+    found = subclasses.concrete(ContextEncoder, heedful.encoders)
     assert found == {type(build(name, options)) for name, options in MEMBERS}
     assert len(MEMBERS) >= 4
     assert {*VARIANTS, *WITHOUT_CONTEXT, *WITHOUT_EFFECT, *ZERO_ALONE} <= set(ENCODERS)
@@ -407,9 +398,11 @@ def test_a_seed_repeats_everything_and_evaluation_draws_nothing(name: str, optio
 
 
 @member
-@pytest.mark.parametrize("how", ["weights", "autocast"])
 def test_bfloat16_is_as_good_as_its_arithmetic_allows(
-    name: str, options: dict[str, Any], how: str, hold_bfloat16: Callable[..., None]
+    name: str,
+    options: dict[str, Any],
+    in_bfloat16: Callable[..., Tensor],
+    hold_bfloat16: Callable[..., None],
 ) -> None:
     encoder = build(name, options).bfloat16()
     x, sentences = batch()
@@ -417,12 +410,7 @@ def test_bfloat16_is_as_good_as_its_arithmetic_allows(
     if not computes(encoder):  # nothing to round
         assert torch.equal(encoder(x, sentences).states, x)
         return
-    if how == "weights":
-        got = encoder(x, sentences).states
-        assert got.dtype == torch.bfloat16
-    else:
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            got = encoder.float()(x.float(), sentences).states
+    got = in_bfloat16(encoder, x, lambda encoder, x: encoder(x, sentences).states)
     assert not got[~sentences.valid].any()
     plain = build(name, {**options, "impl": "reference"} if has(name, "impl") else options)
     plain.load_state_dict(encoder.state_dict())

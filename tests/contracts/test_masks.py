@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
-
 import pytest
 import torch
 
 import heedful.attention
+import subclasses
 from heedful.attention.masks import MASK_NAMES, Mask, parse_mask
 from heedful.attention.visibility import dense_keep
 from heedful.structures import Sentences
@@ -34,15 +31,7 @@ def keep(mask: Mask, sentences: Sentences) -> torch.Tensor:
 
 
 def mask_classes() -> set[type[Mask]]:
-    for module in pkgutil.walk_packages(heedful.attention.__path__, "heedful.attention."):
-        importlib.import_module(module.name)
-    found, waiting = set(), [Mask]
-    while waiting:
-        for subclass in waiting.pop().__subclasses__():
-            waiting.append(subclass)
-            if subclass.__module__.startswith("heedful.") and not inspect.isabstract(subclass):
-                found.add(subclass)
-    return found
+    return subclasses.concrete(Mask, heedful.attention)
 
 
 def parts(mask: Mask) -> set[type]:

@@ -73,9 +73,8 @@ TESTED_BY = {
     "text/vectors/": "unit/text/test_vector_formats.py",
     "training/believing.py": "unit/training/test_state.py",
     "training/keeper.py": "unit/training/test_loop.py",
-    "training/signals.py": "unit/training/test_loop.py",
     "training/step.py": "unit/training/test_distributed.py",
-    "wide/": "unit/wide/test_wide_part.py",
+    "tasks/sentences/fitting_wide.py": "unit/runtime/test_wide_part.py",
     "workshop/bench/": "unit/workshop/bench/test_bench.py",
     "workshop/reproduce/": "unit/workshop/reproduce/test_make_tables.py",
 }

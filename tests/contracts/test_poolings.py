@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-import pkgutil
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +9,7 @@ import torch
 from torch import Tensor
 
 import heedful.nn
+import subclasses
 from heedful.models import POOLINGS, ModelConfig
 from heedful.nn.pooling import Pooling
 
@@ -59,14 +57,7 @@ def gradients(pooling: Pooling, states: Tensor, valid: Tensor) -> tuple[Tensor, 
 
 
 def test_no_pooling_escapes() -> None:
-    for module in pkgutil.walk_packages(heedful.nn.__path__, "heedful.nn."):
-        importlib.import_module(module.name)
-    found, waiting = set(), [Pooling]
-    while waiting:
-        for subclass in waiting.pop().__subclasses__():
-            waiting.append(subclass)
-            if subclass.__module__.startswith("heedful.") and not inspect.isabstract(subclass):
-                found.add(subclass)
+    found = subclasses.concrete(Pooling, heedful.nn)
     assert found == {type(build(name)) for name in POOLINGS}
     assert len(found) >= 3
     assert set(WITHOUT_EFFECT) <= set(POOLINGS)
@@ -178,9 +169,8 @@ def test_saved_weights_give_the_same_vector(name: str) -> None:
 
 
 @member
-@pytest.mark.parametrize("how", ["weights", "autocast"])
 def test_bfloat16_is_as_good_as_its_arithmetic_allows(
-    name: str, how: str, hold_bfloat16: Callable[..., None]
+    name: str, in_bfloat16: Callable[..., Tensor], hold_bfloat16: Callable[..., None]
 ) -> None:
     pooling = build(name).bfloat16()
     states, valid = batch()
@@ -188,10 +178,5 @@ def test_bfloat16_is_as_good_as_its_arithmetic_allows(
     if name == "max":  # it computes nothing, so there is nothing to round
         assert torch.equal(pooling(states, valid).vector.float(), pooling(states.float(), valid).vector)
         return
-    if how == "weights":
-        got = pooling(states, valid).vector
-        assert got.dtype == torch.bfloat16
-    else:
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            got = pooling.float()(states.float(), valid).vector
+    got = in_bfloat16(pooling, states, lambda pooling, states: pooling(states, valid).vector)
     hold_bfloat16(got, lambda dtype: pooling.to(dtype)(states.to(dtype), valid).vector)

@@ -40,7 +40,7 @@ TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "missing column": (
         "t.csv",
         b"txt,label\na,b\n",
-        ("no column 'text'; columns: txt, label; did you mean 'txt'?", "text=NAME"),
+        ("no column 'text'; columns: txt, label; did you mean 'txt'? Name yours: --column text=NAME",),
     ),
     "missing label": ("t.csv", b"text,label\na,pos\nb,\n", ("row 3", "field 'label'", "drop the row")),
     "empty file": ("t.csv", b"", ("is empty; at least one row",)),

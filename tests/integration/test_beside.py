@@ -149,3 +149,13 @@ def test_what_a_person_should_know_is_logged(caplog: pytest.LogCaptureFixture) -
     contrary = (TEXTS[120:], [{"pos": "neg", "neg": "pos"}[label] for label in LABELS[120:]])
     assert "first epoch" in warned(caplog, TEXTS[:120], LABELS[:120], contrary, train__epochs=4)
     assert warned(caplog, TEXTS[:160], LABELS[:160], train__epochs=6) == ""
+
+
+def test_a_score_that_stays_as_good_as_in_the_first_epoch_did_not_get_worse(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    texts, labels = (
+        ["good plot and fine acting", "dull plot and poor acting"] * 20,
+        ["positive", "negative"] * 20,
+    )
+    assert "got worse" not in warned(caplog, texts, labels, train__epochs=3)

@@ -94,6 +94,15 @@ def test_version() -> None:
             "No such option '--max-token'. Did you mean '--max-tokens'?; see heedful predict --help",
         ),
         (["train", "x"], "Missing option '--out'; see heedful train --help"),
+        (
+            ["train", "my-texts", "--epochs", "3"],
+            "No such option '--epochs'; for the setting train.epochs pass --set train.epochs=VALUE; see heedful train "
+            "--help",
+        ),
+        (
+            ["predict", "runs/mine", "a film"],
+            "Got unexpected extra argument (a film); pass a text with --text 'TEXT'; see heedful predict --help",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], message: str) -> None:
@@ -357,7 +366,10 @@ def test_explain_shows_no_policy_where_there_is_none(trained) -> None:
 
 def test_explain_takes_one_request(trained) -> None:
     result = tiny.run("explain", trained.runs / "text", "--text", "a", "--text", "b")
-    assert (result.code, result.err) == (2, "heedful: explain takes one request at a time; got 2\n")
+    assert (result.code, result.err) == (
+        2,
+        "heedful: explain takes one input at a time; got 2. Pass one of them\n",
+    )
 
 
 def test_output_falls_back_to_what_the_terminal_can_show(trained) -> None:

@@ -14,7 +14,7 @@ import torch
 import tiny
 from heedful.cli import opened_model
 from heedful.models import ModelConfig
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 

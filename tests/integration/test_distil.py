@@ -451,6 +451,8 @@ def test_the_command_refuses_what_it_cannot_do(folder: Path, tmp_path: Path) -> 
     assert tiny.run(*base).code == 2
     assert tiny.run(*base, "--teacher", "teacher-1", "--resume", "--overwrite").code == 2
     assert tiny.run(*base, "--teacher", "nothing").code == 5
+    lacking = tiny.run(*base, "--teacher", "teacher-1", "--column", "text=comment")
+    assert (lacking.code, "no column 'comment'" in lacking.err) == (3, True)
     soft = write_soft(tmp_path / "soft.jsonl", [{"text": "a", "probabilities": {"pos": 0.5, "neg": 0.4}}])
     wrong = tiny.run(*base, "--teacher", soft)
     assert wrong.code == 3

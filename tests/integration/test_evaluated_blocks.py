@@ -34,14 +34,18 @@ def measured(trained, path: Path, *more: object) -> dict:
     return found
 
 
+@pytest.fixture
+def whole(trained, tmp_path: Path) -> dict:
+    """The figures of a table that is read and measured in one piece."""
+    return measured(trained, table(tmp_path, tiny.texts()[:40]))
+
+
 def test_blocks_give_the_figures_of_the_whole(
-    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = table(tmp_path, tiny.texts()[:40])
-    whole = measured(trained, path)
     monkeypatch.setattr(corpus_builder, "BLOCK_ROWS", 7)
     monkeypatch.setattr(evaluate, "WHOLE", 20)
-    blocks = measured(trained, path)
+    blocks = measured(trained, tmp_path / "rows.csv")
     assert whole["count"] == 61
     assert set(whole["by_group"]) == {"(none)", "a", "b", "c"}
     before, after = (found.pop("calibration") for found in (whole, blocks))
@@ -56,12 +60,10 @@ def test_blocks_give_the_figures_of_the_whole(
 
 
 def test_as_many_rows_as_are_held_are_measured_as_before(
-    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained, whole: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = table(tmp_path, tiny.texts()[:40])
-    whole = measured(trained, path)
     monkeypatch.setattr(corpus_builder, "BLOCK_ROWS", 7)
-    assert measured(trained, path) == whole  # intervals too
+    assert measured(trained, tmp_path / "rows.csv") == whole  # intervals too
 
 
 BAD = {

@@ -109,7 +109,7 @@ def test_the_gate(folder: Path) -> None:
     [
         ((), ExitCode.USAGE, "give either FILE or --on"),
         (("missing.csv",), ExitCode.BAD_DATA, "missing.csv"),
-        (("text-test.csv", "--method", "magic"), ExitCode.USAGE, "no method 'magic'"),
+        (("text-test.csv", "--method", "magic"), ExitCode.USAGE, "explanation method 'magic'"),
         (("text-test.csv", "--fail-under", "accuracy=1"), ExitCode.USAGE, "no metric 'accuracy'"),
         (("text-test.csv", "--fail-under", "sufficiency=x"), ExitCode.USAGE, "write METRIC=VALUE"),
         (("text-test.csv", "--figure", "f.doc"), ExitCode.USAGE, "suffix"),

@@ -299,3 +299,4 @@ def test_a_text_that_is_too_long_names_the_options_of_the_command(mine: Path, tm
     assert (refused.code, refused.err.count("\n")) == (ExitCode.BAD_DATA, 1)
     assert "--max-tokens" in refused.err
     assert training(mine, tmp_path / "run", "--max-tokens", "2", "--truncate", "head").code == 0
+    assert training(mine, tmp_path / "windows", "--max-tokens", "4", "--truncate", "window").code == 0

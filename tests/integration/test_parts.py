@@ -13,7 +13,7 @@ import tiny
 from heedful.bulk import part_rows
 from heedful.bulk.typed_answers import columns_of
 from heedful.errors import ExitCode
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -101,12 +101,18 @@ def unescaped(text: str) -> str:
     return html.unescape(text)
 
 
-def test_two_models_and_pairs(opened: Any) -> None:
+@pytest.fixture
+def of_two_models(opened: Any) -> Any:
     page = opened()
     page.window.fill("#first", TEXT)
     page.answered()
     page.window.select_option("#other", "two")
     page.answered(2)
+    return page
+
+
+def test_two_models_and_pairs(of_two_models: Any) -> None:
+    page = of_two_models
     assert page.window.locator(".result > h2").all_inner_texts() == ["one", "two"]
     page.window.select_option("#model", "pairs")
     page.window.fill("#second", "a dull film")
@@ -114,12 +120,8 @@ def test_two_models_and_pairs(opened: Any) -> None:
     assert page.window.locator(".result .read").count() == 2
 
 
-def test_gates_of_two_models_are_side_by_side(opened: Any) -> None:
-    page = opened()
-    page.window.fill("#first", TEXT)
-    page.answered()
-    page.window.select_option("#other", "two")
-    page.answered(2)
+def test_gates_of_two_models_are_side_by_side(of_two_models: Any) -> None:
+    page = of_two_models
     titles = page.window.locator(".result svg .head", has_text="gate")
     left = [box["x"] for box in (titles.nth(k).bounding_box() for k in range(titles.count()))]
     assert page.window.locator(".result:nth-child(1) svg .head", has_text="gate").count() == 2

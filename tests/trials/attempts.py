@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,36 @@ class Ended:
         return "" if refusals else f"exit {self.code}: {said!r}"
 
 
-class Process:
+class Started(ABC):
+    """A command that was started and not waited for, the leader of a session of its own.
+
+    Attributes:
+        pid: of its process.
+    """
+
+    pid: int
+
+    @abstractmethod
+    def alive(self) -> bool:
+        """Whether it runs still."""
+
+    @abstractmethod
+    def wait(self, limit: float | None = None) -> Ended:
+        """Wait for its end; kill it after ``limit`` seconds, by default `WALL_SECONDS`."""
+
+    def send(self, number: int) -> None:
+        """Send it a signal if it runs still."""
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def send_all(self, number: int) -> None:
+        """Send it and all that it started a signal."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+
+class Process(Started):
     """``python -m heedful`` in a process of its own, started and not waited for.
 
     Args:
@@ -138,18 +168,8 @@ class Process:
             return False
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
-    def send(self, number: int) -> None:
-        """Send it a signal if it runs still."""
-        if self.alive():
-            os.kill(self.pid, number)
-
-    def send_all(self, number: int) -> None:
-        """Send it and all that it started a signal."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, number)
-
     def wait(self, limit: float | None = None) -> Ended:
-        """Wait for its end; kill it after ``limit`` seconds, by default `WALL_SECONDS`."""
+        """See `Started.wait`."""
         if self._ended is not None:
             return self._ended
         late = threading.Event()

@@ -5,7 +5,6 @@ What runs is `heedful.cli.main.run`, all of the command line but the import of P
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import resource
@@ -17,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attempts import WALL_SECONDS, Ended
+from attempts import WALL_SECONDS, Ended, Started
 
 _PRELOAD = [
     "lightning_fabric",
@@ -62,7 +61,7 @@ def _run(
     os._exit(code)
 
 
-class Forked:
+class Forked(Started):
     """``heedful`` in a forked process, started and not waited for; used as `attempts.Process` is.
 
     Args:
@@ -93,19 +92,8 @@ class Forked:
         """Whether it runs still."""
         return self._ended is None and self._child.is_alive()
 
-    def send(self, number: int) -> None:
-        """Send it a signal if it runs still."""
-        if self.alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
-
-    def send_all(self, number: int) -> None:
-        """Send it and all that it started a signal."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.pid, number)
-
     def wait(self, limit: float | None = None) -> Ended:
-        """Wait for its end; kill it after ``limit`` seconds, by default `WALL_SECONDS`."""
+        """See `Started.wait`."""
         if self._ended is not None:
             return self._ended
         self._child.join(WALL_SECONDS if limit is None else limit)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+import sick_release
 from heedful.cli.requests import Asked, gather
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.parses import read_conllu
@@ -132,22 +133,6 @@ def _label_text(draw: random.Random) -> Sample:
     return Sample([], units, list(rows), [b"2 so so", b"good", b"1\ttab", b"0 caf\xe9"])
 
 
-_SICK = [
-    "pair_ID",
-    "sentence_A",
-    "sentence_B",
-    "entailment_label",
-    "relatedness_score",
-    "entailment_AB",
-    "entailment_BA",
-    "sentence_A_original",
-    "sentence_B_original",
-    "sentence_A_dataset",
-    "sentence_B_dataset",
-    "SemEval_set",
-]
-
-
 def _sick(draw: random.Random) -> Sample:
     units, rows = [], []
     for number in range(draw.randint(1, 6)):
@@ -166,7 +151,7 @@ def _sick(draw: random.Random) -> Sample:
         for at, values in changes.items()
         for value in values
     ]
-    return Sample(["\t".join(_SICK).encode()], units, rows, bad)
+    return Sample(["\t".join(sick_release.COLUMNS).encode()], units, rows, bad)
 
 
 def _nli(draw: random.Random, genre: bool) -> Sample:

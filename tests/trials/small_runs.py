@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tiny
-from attempts import Ended, Process
+from attempts import Ended, Process, Started
 from forked import Forked
 from heedful.storage import TEMPORARY
 
@@ -38,7 +38,6 @@ PLAIN = (
 WORKING = 120.0
 """Seconds of processor time for a command that trains, and twice as many of wall time before it is taken to hang."""
 
-Started = Process | Forked
 Result = Callable[[Path], Any]
 
 

@@ -13,6 +13,7 @@ import resource
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ import small_runs
 from attempts import Ended, call
 from forked import Forked
 from heedful.errors import ExitCode, OutputError
-from heedful.storage.model_folder import load_model_folder, save_model_folder
+from heedful.storage.model_folder import ModelFolder, load_model_folder, save_model_folder
 from small_runs import WORKING, Command
 from tally import Outcome, Tally
 
@@ -50,6 +51,14 @@ class SmallDisk:
         with self._filler.open("wb") as stream:
             if now.f_bavail * now.f_frsize > free:
                 os.posix_fallocate(stream.fileno(), 0, now.f_bavail * now.f_frsize - free)
+
+    def under(self, command: Command, name: str, free: int) -> tuple[Path, Ended]:
+        """Run a command in the folder ``name`` with so many bytes free, and make room again."""
+        self.leave(free)
+        folder = self.folder / name
+        end = command.run(folder)
+        self.leave(DISK)
+        return folder, end
 
     def clear(self) -> None:
         """Remove everything."""
@@ -111,10 +120,7 @@ def test_a_full_disk_under_a_command(
     assert command.run(tmp_path / "alone").code == 0
     expected = command.result(tmp_path / "alone")
     for free in levels(tally, 256 << 10, 40 if name == "train" else 12):
-        disk.leave(free)
-        folder = disk.folder / "run"
-        end = command.run(folder)
-        disk.leave(DISK)
+        folder, end = disk.under(command, "run", free)
         tally.add(told(goes_on(command, folder, end, expected), f"{name}, {free} bytes free"))
         disk.clear()
 
@@ -148,10 +154,7 @@ def test_a_full_disk_under_predictions_of_many_files(
     assert command.run(tmp_path / "alone").code == 0
     expected = command.result(tmp_path / "alone")
     for free in levels(tally, DISK // 2, 24):
-        disk.leave(free)
-        folder = disk.folder / "predictions"
-        end = command.run(folder)
-        disk.leave(DISK)
+        folder, end = disk.under(command, "predictions", free)
         tally.add(told(stays_whole(command, folder, end, expected), f"predict, {free} bytes free"))
         disk.clear()
 
@@ -173,14 +176,14 @@ def test_a_full_disk_under_a_model_that_is_replaced(
     data: Path, disk: SmallDisk, tmp_path: Path, tally: Tally
 ) -> None:
     assert small_runs.train(data, epochs=1).run(tmp_path / "run").code == 0
-    model = vars(load_model_folder(tmp_path / "run" / "model"))
+    model = load_model_folder(tmp_path / "run" / "model")
     path, lines = disk.folder / "model", ["old", "new"]
     for free in levels(tally, 64 << 10, 400):
-        save_model_folder(path, **{**model, "card": "old"})
+        save_model_folder(path, replace(model, card="old"))
         disk.leave(free)
         outcome = call(
             f"{free} bytes free",
-            lambda: save_model_folder(path, **{**model, "card": "new"}),
+            lambda: save_model_folder(path, replace(model, card="new")),
             lambda _: load_model_folder(path).card == "new",
         )
         disk.leave(DISK)
@@ -244,9 +247,9 @@ def test_a_full_disk_under_the_cache(data: Path, disk: SmallDisk, tmp_path: Path
 def test_a_model_is_saved_with_files_limited_to_any_size(data: Path, tmp_path: Path, tally: Tally) -> None:
     """The same as on a full disk, to the byte, and where nothing may be mounted."""
     assert small_runs.train(data, epochs=1).run(tmp_path / "run").code == 0
-    model = vars(load_model_folder(tmp_path / "run" / "model"))
+    model = load_model_folder(tmp_path / "run" / "model")
     path = tmp_path / "model"
-    save_model_folder(path, **{**model, "card": "old"})
+    save_model_folder(path, replace(model, card="old"))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     for size in levels(tally, 10_500, 600):
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
@@ -259,12 +262,12 @@ def test_a_model_is_saved_with_files_limited_to_any_size(data: Path, tmp_path: P
         left = small_runs.leftovers(tmp_path)
         trouble = f"the card is {card!r}" if wrong else f"left {left}" if left else ""
         tally.add(told(outcome, f"files of {size} bytes at most", trouble))
-        save_model_folder(path, **{**model, "card": "old"})
+        save_model_folder(path, replace(model, card="old"))
 
 
-def _replace(path: Path, model: dict) -> None:
+def _replace(path: Path, model: ModelFolder) -> None:
     try:
-        save_model_folder(path, **{**model, "card": "new"})
+        save_model_folder(path, replace(model, card="new"))
     except OutputError:
         raise
     except OSError as error:  # pytest's own files are limited too

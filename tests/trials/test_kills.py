@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import small_runs
-from attempts import Ended
+from attempts import Ended, Started
 from heedful.errors import ExitCode
-from small_runs import WORKING, Command, Started, wait_until
+from small_runs import WORKING, Command, wait_until
 from tally import Kind, Outcome, Tally
 
 CHAIN = 6

@@ -12,7 +12,7 @@ import torch
 import small_runs
 from forked import CONTEXT
 from heedful.errors import ArtefactError
-from heedful.storage.model_folder import load_model_folder, save_model_folder
+from heedful.storage.model_folder import ModelFolder, load_model_folder, save_model_folder
 from heedful.tasks import load_model
 from small_runs import WORKING
 from tally import Outcome, Tally
@@ -20,8 +20,7 @@ from tally import Outcome, Tally
 
 def save(folder: Path, number: int) -> None:
     """Write a model each file of which holds its number."""
-    save_model_folder(
-        folder,
+    content = ModelFolder(
         config={"number": number},
         state={"weight": torch.full((40, 30), float(number))},
         vocabulary={"words": [str(number)]},
@@ -29,6 +28,7 @@ def save(folder: Path, number: int) -> None:
         metrics={"number": number},
         card=f"{number}\n",
     )
+    save_model_folder(folder, content)
 
 
 def numbers(folder: Path) -> set[int]:

@@ -261,7 +261,7 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tens
     ctx.set_materialize_grads(False)
 
 
-def _differentiate(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Any, ...]:
+def _differentiate(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[object, ...]:
     if grad is None:
         return (None,) * 11
     gradients = torch.ops.heedful.additive_backward(grad, *ctx.saved_tensors, *ctx.settings)

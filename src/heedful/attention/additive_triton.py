@@ -10,6 +10,7 @@ weights again.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -26,7 +27,7 @@ except ImportError:
     triton = tl = None
 
 
-def _kernel(function: Any) -> Any:
+def _kernel(function: Callable[..., object]) -> Callable[..., Any]:
     return function if triton is None else triton.jit(function)
 
 

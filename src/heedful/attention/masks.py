@@ -44,11 +44,20 @@ class Mask(ABC):
 
 
 @dataclass(frozen=True)
-class Both(Mask):
-    """A key is visible iff both masks show it."""
+class Joined(Mask):
+    """Base of what two masks make together."""
 
     first: Mask
     second: Mask
+
+    @property
+    def reads_trees(self) -> bool:
+        """See `Mask.reads_trees`."""
+        return self.first.reads_trees or self.second.reads_trees
+
+
+class Both(Joined):
+    """A key is visible iff both masks show it."""
 
     def visible(self, sentences: Sentences) -> Visible:
         """Intersect; two bands give a band."""
@@ -57,11 +66,6 @@ class Both(Mask):
             return one & two
         return _dense(one, sentences) & _dense(two, sentences)
 
-    @property
-    def reads_trees(self) -> bool:
-        """See `Mask.reads_trees`."""
-        return self.first.reads_trees or self.second.reads_trees
-
     def __str__(self) -> str:
         first = f"({self.first})" if isinstance(self.first, Either) else str(self.first)
         # Signs of equal rank group from the left, so brackets on the right keep the text's grouping ours.
@@ -69,23 +73,14 @@ class Both(Mask):
         return f"{first} & {second}"
 
 
-@dataclass(frozen=True)
-class Either(Mask):
+class Either(Joined):
     """A key is visible iff at least one mask shows it."""
-
-    first: Mask
-    second: Mask
 
     def visible(self, sentences: Sentences) -> Visible:
         """Unite; the result is dense."""
         return _dense(self.first.visible(sentences), sentences) | _dense(
             self.second.visible(sentences), sentences
         )
-
-    @property
-    def reads_trees(self) -> bool:
-        """See `Mask.reads_trees`."""
-        return self.first.reads_trees or self.second.reads_trees
 
     def __str__(self) -> str:
         second = f"({self.second})" if isinstance(self.second, Either) else str(self.second)
@@ -101,8 +96,17 @@ def _dense(visible: Visible, sentences: Sentences) -> Tensor:
 Relation = Literal["parent", "child"]
 
 
+class TreeMask(Mask):
+    """Base of the masks that look at the dependency tree."""
+
+    @property
+    def reads_trees(self) -> bool:
+        """See `Mask.reads_trees`."""
+        return True
+
+
 @dataclass(frozen=True)
-class ArcsMask(Mask):
+class ArcsMask(TreeMask):
     """Show tokens at most ``width`` arcs away in the dependency tree, the query included.
 
     Attributes:
@@ -110,11 +114,6 @@ class ArcsMask(Mask):
     """
 
     width: int
-
-    @property
-    def reads_trees(self) -> bool:
-        """See `Mask.reads_trees`."""
-        return True
 
     def visible(self, sentences: Sentences) -> Tensor:
         """Compare tree distances, [B, L, L]; a word whose position in the tree is unknown sees itself alone."""
@@ -126,7 +125,7 @@ class ArcsMask(Mask):
 
 
 @dataclass(frozen=True)
-class RelationMask(Mask):
+class RelationMask(TreeMask):
     """Show the word a query hangs on, or the words that hang on it.
 
     Attributes:
@@ -134,11 +133,6 @@ class RelationMask(Mask):
     """
 
     relation: Relation
-
-    @property
-    def reads_trees(self) -> bool:
-        """See `Mask.reads_trees`."""
-        return True
 
     def visible(self, sentences: Sentences) -> Tensor:
         """Look up heads, [B, L, L]; a root has no parent, a leaf no child, and neither sees anything then."""

@@ -25,15 +25,22 @@ _WITHOUT_RESULT = (
 )
 
 
+ADDRESS, INT32, INT64, FLOAT = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_float
+"""The types of most fields."""
+
+
+def members(kind: Any, names: str) -> tuple[tuple[str, Any], ...]:
+    """Return fields of one type for a `ctypes.Structure`, as C declares them: ``float scale, rate;``."""
+    return tuple((name, kind) for name in names.split())
+
+
 class NativeExpansion(ctypes.Structure):
     """One approximation of exp(score); mirrors `Expansion` in csrc/interface.h."""
 
     _fields_ = (
-        ("value", ctypes.c_void_p),
-        ("slope", ctypes.c_void_p),
-        ("half_width", ctypes.c_float),
-        ("rate", ctypes.c_float),
-        ("rank", ctypes.c_int32),
+        *members(ADDRESS, "value slope"),
+        *members(FLOAT, "half_width rate"),
+        *members(INT32, "rank"),
     )
 
 
@@ -41,22 +48,11 @@ class Problem(ctypes.Structure):
     """One call of feature-wise additive attention; mirrors `Problem` in csrc/interface.h."""
 
     _fields_ = (
-        ("query", ctypes.c_void_p),
-        ("key", ctypes.c_void_p),
-        ("value", ctypes.c_void_p),
-        ("valid", ctypes.c_void_p),
-        ("keep", ctypes.c_void_p),
-        ("keep_stride", ctypes.c_int64),
-        ("batch", ctypes.c_int64),
-        ("length", ctypes.c_int64),
-        ("width", ctypes.c_int64),
-        ("low", ctypes.c_int64),
-        ("high", ctypes.c_int64),
-        ("diagonal", ctypes.c_int32),
-        ("threads", ctypes.c_int32),
-        ("scale", ctypes.c_float),
-        ("keys_per_rank", ctypes.c_float),
-        ("expansions", ctypes.POINTER(NativeExpansion)),
+        *members(ADDRESS, "query key value valid keep"),
+        *members(INT64, "keep_stride batch length width low high"),
+        *members(INT32, "diagonal threads"),
+        *members(FLOAT, "scale keys_per_rank"),
+        *members(ctypes.POINTER(NativeExpansion), "expansions"),
     )
 
 
@@ -126,10 +122,10 @@ OPERATORS = torch.library.Library("heedful", "FRAGMENT")
 def define_operator(
     schema: str,
     compute: Callable[..., Any],
-    fake: Callable[..., Any],
+    fake: Callable[..., object],
     *,
     anywhere: bool = False,
-    backward: Callable[..., Any] | None = None,
+    backward: Callable[..., object] | None = None,
     setup_context: Callable[..., None] | None = None,
 ) -> Callable[..., Any]:
     """Register an operator.
@@ -176,28 +172,28 @@ def define_self_adjoint(
     OPERATORS.define(f"{name}{arguments} -> Tensor")
     operator: Callable[..., Tensor] = getattr(torch.ops.heedful, name).default
 
-    def below_autograd(x: Tensor, other: Tensor, *rest: Any) -> Tensor:
+    def below_autograd(x: Tensor, other: Tensor, *rest: object) -> Tensor:
         with torch._C._AutoDispatchBelowAutograd():
             return operator(x, other, *rest)
 
     class Function(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, x: Tensor, other: Tensor, *rest: Any) -> Tensor:
+        def forward(ctx: Any, x: Tensor, other: Tensor, *rest: object) -> Tensor:
             ctx.save_for_backward(other)
             ctx.rest = rest
             return below_autograd(x, other, *rest)
 
         @staticmethod
-        def backward(ctx: Any, *grads: Any) -> Any:
+        def backward(ctx: Any, *grads: Tensor) -> object:
             return operator(grads[0], *ctx.saved_tensors, *ctx.rest), None, *(None for _ in ctx.rest)
 
-    def with_autograd(x: Tensor, other: Tensor, *rest: Any) -> Tensor:
+    def with_autograd(x: Tensor, other: Tensor, *rest: object) -> Tensor:
         if torch.is_grad_enabled() and x.requires_grad:
             output: Tensor = Function.apply(x, other, *rest)
             return output
         return below_autograd(x, other, *rest)
 
-    def fake(x: Tensor, other: Tensor, *rest: Any) -> Tensor:
+    def fake(x: Tensor, other: Tensor, *rest: object) -> Tensor:
         return torch.empty_like(x, memory_format=torch.contiguous_format)
 
     OPERATORS.impl(name, cpu, "CPU")

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention.choice import Impl, choose, record_choice
-from heedful.attention.native import LIBRARY, MISSING, OPERATORS
+from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, MISSING, OPERATORS, members
 from heedful.errors import UsageError
 
 LEAST_WIDTH = 16
@@ -25,18 +25,9 @@ class _Pooling(ctypes.Structure):
     """Mirrors `Pooling` in csrc/source_to_token.cpp."""
 
     _fields_ = (
-        ("value", ctypes.c_void_p),
-        ("score", ctypes.c_void_p),
-        ("valid", ctypes.c_void_p),
-        ("output", ctypes.c_void_p),
-        ("weights", ctypes.c_void_p),
-        ("grad_output", ctypes.c_void_p),
-        ("grad_value", ctypes.c_void_p),
-        ("grad_score", ctypes.c_void_p),
-        ("batch", ctypes.c_int64),
-        ("length", ctypes.c_int64),
-        ("width", ctypes.c_int64),
-        ("threads", ctypes.c_int32),
+        *members(ADDRESS, "value score valid output weights grad_output grad_value grad_score"),
+        *members(INT64, "batch length width"),
+        *members(INT32, "threads"),
     )
 
 
@@ -91,7 +82,7 @@ class _SourceToToken(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Any) -> object:
         value, valid, output, weights = ctx.saved_tensors
         of_output, of_weights = grads
         of_value = of_score = None

@@ -20,7 +20,7 @@ from heedful.attention.choice import (
     choose,
     record_choice,
 )
-from heedful.attention.tensorized_inputs import Scoring, draw_dropout
+from heedful.attention.tensorized_inputs import Inputs, Scoring, draw_dropout
 from heedful.attention.tensorized_kernel import tensorized_fused
 from heedful.attention.tensorized_matrix import tensorized_matrix
 from heedful.attention.visibility import Visible, check_visible, dense_keep
@@ -94,7 +94,7 @@ def tensorized_attention(
         result = tensorized_reference(query, key, value, source, valid, visible, scoring)
         return result if need_weights else AttentionResult(result.output)
     fast = tensorized_fused if choice.impl == "kernel" else tensorized_matrix
-    return AttentionResult(fast(query, key, value, source, valid, visible, scoring))
+    return AttentionResult(fast(Inputs.of((query, key, value, source), valid, visible, scoring)))
 
 
 def tensorized_reference(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -49,17 +49,34 @@ class Inputs(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        heads: tuple[Tensor, Tensor, Tensor, Tensor],
-        valid: Tensor,
-        visible: Sequence[Visible],
-        scoring: Scoring,
+        cls, heads: Sequence[Tensor], valid: Tensor, visible: Sequence[Visible], scoring: Scoring
     ) -> Inputs:
         """Gather query, key, value and source with the rest of a request."""
         keeps, bands = spell_out(visible, valid)
         drop = scoring.dropout
         pairs, features = (None, None) if drop is None else (drop.pairs, drop.source)
-        return cls(*heads, valid, keeps, bands, pairs, features, scoring.scale, scoring.sigmoid)
+        query, key, value, source = heads
+        return cls(
+            query, key, value, source, valid, keeps, bands, pairs, features, scoring.scale, scoring.sigmoid
+        )
+
+    def float(self) -> Inputs:
+        """Return the same in float32."""
+        pairs, features = (None if x is None else x.float() for x in (self.drop_pairs, self.drop_source))
+        query, key, value, source = (x.float() for x in self[:4])
+        return Inputs(
+            query,
+            key,
+            value,
+            source,
+            self.valid,
+            self.keeps,
+            self.bands,
+            pairs,
+            features,
+            self.scale,
+            self.sigmoid,
+        )
 
     def band(self, head: int) -> Band:
         """Return the band of a head, with both ends written out."""
@@ -115,9 +132,23 @@ def restore(ctx: Any) -> tuple[list[Tensor], Inputs]:
     )
 
 
-def with_none(grads: Sequence[Tensor | None], heads: int) -> tuple[Any, ...]:
-    """Complete the gradients of q, k, v and z to one entry an argument, as torch wants them back."""
-    return (*grads, None, [None] * heads, *([None] * (len(Inputs._fields) - 6)))
+def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Return the backward pass of an operator that kept its inputs by `save`.
+
+    Args:
+        gradients: the operator that computes the gradients of q, k, v and z from that of the output, all outputs and
+            the fields of `Inputs`.
+
+    Returns:
+        The function that torch calls; it completes the gradients to one entry an argument, as torch wants them back.
+    """
+
+    def differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
+        outputs, inputs = restore(ctx)
+        grads = [None] * 4 if grad is None else gradients(grad, *outputs, *inputs)
+        return (*grads, None, [None] * len(inputs.keeps), *([None] * (len(Inputs._fields) - 6)))
+
+    return differentiate
 
 
 @dataclass(frozen=True)
@@ -158,10 +189,6 @@ class FactorDropout:
 
     pairs: Tensor
     source: Tensor
-
-    def float(self) -> FactorDropout:
-        """Return the multipliers in float32."""
-        return FactorDropout(self.pairs.float(), self.source.float())
 
 
 def draw_dropout(source: Tensor, probability: float) -> FactorDropout:

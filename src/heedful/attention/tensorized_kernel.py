@@ -8,56 +8,37 @@ left to `matrix`, sentence by sentence. Derivation: docs/maths/tensorized.md.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from heedful.attention import native
-from heedful.attention.native import define_operator
-from heedful.attention.tensorized_inputs import (
-    ARGUMENTS,
-    Inputs,
-    Part,
-    Scoring,
-    like_heads,
-    restore,
-    save,
-    with_none,
-)
+from heedful.attention.native import ADDRESS, FLOAT, INT32, INT64, define_operator, members
+from heedful.attention.tensorized_inputs import ARGUMENTS, Inputs, Part, differentiated_by, like_heads, save
 from heedful.attention.tensorized_matrix import backward_part, forward_part
 from heedful.attention.tensorized_slab import LOW_SCORE, SAFE_RANGE
-from heedful.attention.visibility import Visible
 from heedful.errors import UsageError
 
 
 class _Steps(ctypes.Structure):
-    _fields_ = (("sentence", ctypes.c_int64), ("head", ctypes.c_int64), ("token", ctypes.c_int64))
+    _fields_ = members(INT64, "sentence head token")
 
 
 class TensorizedProblem(ctypes.Structure):
     """One call; mirrors `TensorizedProblem` in csrc/tensorized.h."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("query", "key", "value", "source")),
-        *((f"{name}_steps", _Steps) for name in ("query", "key", "value", "source", "output")),
-        ("valid", ctypes.c_void_p),
-        ("keeps", ctypes.POINTER(ctypes.c_void_p)),
-        ("keep_steps", ctypes.POINTER(ctypes.c_int64)),
-        ("lows", ctypes.POINTER(ctypes.c_int64)),
-        ("highs", ctypes.POINTER(ctypes.c_int64)),
-        ("diagonals", ctypes.POINTER(ctypes.c_int32)),
-        ("drop_pairs", ctypes.c_void_p),
-        ("drop_source", ctypes.c_void_p),
-        ("wide", ctypes.c_void_p),
-        *((name, ctypes.c_int64) for name in ("batch", "heads", "length", "width")),
-        ("threads", ctypes.c_int32),
-        ("sigmoid", ctypes.c_int32),
-        ("scale", ctypes.c_float),
-        ("safe_range", ctypes.c_float),
-        ("low_score", ctypes.c_float),
+        *members(ADDRESS, "query key value source"),
+        *members(_Steps, "query_steps key_steps value_steps source_steps output_steps"),
+        *members(ADDRESS, "valid"),
+        *members(ctypes.POINTER(ADDRESS), "keeps"),
+        *members(ctypes.POINTER(INT64), "keep_steps lows highs"),
+        *members(ctypes.POINTER(INT32), "diagonals"),
+        *members(ADDRESS, "drop_pairs drop_source wide"),
+        *members(INT64, "batch heads length width"),
+        *members(INT32, "threads sigmoid"),
+        *members(FLOAT, "scale safe_range low_score"),
     )
 
 
@@ -65,31 +46,19 @@ class TensorizedGradients(ctypes.Structure):
     """What the backward pass reads and writes; mirrors `TensorizedGradients` in csrc/tensorized.h."""
 
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("output", "inverse", "grad")),
-        ("grad_steps", _Steps),
-        *((name, ctypes.c_void_p) for name in ("query", "key", "value", "source")),
+        *members(ADDRESS, "output inverse grad"),
+        *members(_Steps, "grad_steps"),
+        *members(ADDRESS, "query key value source"),
     )
 
 
-def tensorized_fused(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    source: Tensor,
-    valid: Tensor,
-    visible: Sequence[Visible],
-    scoring: Scoring,
-) -> Tensor:
-    """Compute the output of `heedful.attention.tensorized.tensorized_reference`, whose arguments these are.
+def tensorized_fused(inputs: Inputs) -> Tensor:
+    """Compute the output of `heedful.attention.tensorized.tensorized_reference` with the compiled kernel on the CPU.
 
-    It is computed with the compiled kernel on the CPU, in float32, and is [B, H, L, C], laid out in memory as
-    [B, L, H, C], in the dtype of query.
+    It is computed in float32, and is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
     """
-    heads = (query.float(), key.float(), value.float(), source.float())
-    if scoring.dropout is not None:
-        scoring = replace(scoring, dropout=scoring.dropout.float())
-    output, _, _ = _attend(*Inputs.of(heads, valid, visible, scoring))
-    attended: Tensor = output.to(query.dtype)
+    output, _, _ = _attend(*inputs.float())
+    attended: Tensor = output.to(inputs.query.dtype)
     return attended
 
 
@@ -137,12 +106,6 @@ def _fake_backward(
     return tuple(like_heads(query, torch.float32) for _ in range(4))
 
 
-def _differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
-    outputs, inputs = restore(ctx)
-    grads = [None] * 4 if grad is None else _gradients(grad, *outputs, *inputs)
-    return with_none(grads, len(inputs.keeps))
-
-
 _gradients = define_operator(
     f"tensorized_fused_backward(Tensor grad, Tensor output, Tensor inverse, Tensor wide, {ARGUMENTS}) "
     "-> (Tensor, Tensor, Tensor, Tensor)",
@@ -153,7 +116,7 @@ _attend = define_operator(
     f"tensorized_fused({ARGUMENTS}) -> (Tensor, Tensor, Tensor)",
     _forward,
     _fake_forward,
-    backward=_differentiate,
+    backward=differentiated_by(_gradients),
     setup_context=save,
 )
 

@@ -17,18 +17,8 @@ import torch
 from torch import Tensor
 
 from heedful.attention.native import define_operator
-from heedful.attention.tensorized_inputs import (
-    ARGUMENTS,
-    Inputs,
-    Part,
-    Scoring,
-    like_heads,
-    restore,
-    save,
-    with_none,
-)
+from heedful.attention.tensorized_inputs import ARGUMENTS, Inputs, Part, differentiated_by, like_heads, save
 from heedful.attention.tensorized_slab import Block, PairFactor, Slab, blocks, wide_backward, wide_forward
-from heedful.attention.visibility import Visible
 
 _SLAB_CELLS = 1 << 17
 """Numbers in one [b, L, C] tensor of a slab: a few such tensors fit into a core's cache."""
@@ -37,21 +27,13 @@ _LEAST = torch.finfo(torch.float32).tiny
 """Stands in for a sum of factors where a query sees nothing."""
 
 
-def tensorized_matrix(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    source: Tensor,
-    valid: Tensor,
-    visible: Sequence[Visible],
-    scoring: Scoring,
-) -> Tensor:
-    """Compute the output of `heedful.attention.tensorized.tensorized_reference`, whose arguments these are.
+def tensorized_matrix(inputs: Inputs) -> Tensor:
+    """Compute the output of `heedful.attention.tensorized.tensorized_reference` by matrix products.
 
-    It is computed by matrix products and is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
+    It is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
     """
     output: Tensor
-    output, _ = _attend(*Inputs.of((query, key, value, source), valid, visible, scoring))
+    output, _ = _attend(*inputs)
     return output
 
 
@@ -132,12 +114,6 @@ def _fake_backward(
     return tuple(like_heads(query, query.dtype) for _ in range(4))
 
 
-def _differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
-    outputs, inputs = restore(ctx)
-    grads = [None] * 4 if grad is None else _gradients(grad, *outputs, *inputs)
-    return with_none(grads, len(inputs.keeps))
-
-
 _gradients = define_operator(
     f"tensorized_matrix_backward(Tensor grad, Tensor output, Tensor inverse, {ARGUMENTS}) "
     "-> (Tensor, Tensor, Tensor, Tensor)",
@@ -150,7 +126,7 @@ _attend = define_operator(
     _forward,
     _fake_forward,
     anywhere=True,
-    backward=_differentiate,
+    backward=differentiated_by(_gradients),
     setup_context=save,
 )
 

@@ -146,7 +146,7 @@ def _over_runs(system: System, runs: Mapping[str, Splits], *, reuse: bool) -> di
     return measured
 
 
-def _gold(splits: Splits) -> NDArray[Any]:
+def _gold(splits: Splits) -> NDArray[np.generic]:
     assert splits.test is not None
     return np.ones(len(splits.test), np.int64) if splits.labels else splits.test.gold
 
@@ -177,6 +177,6 @@ def _tests(
     return {pair: (test, p) for (pair, test), p in zip(found.items(), adjusted, strict=True)}
 
 
-def _same(gold: NDArray[Any], predicted: NDArray[Any]) -> NDArray[Any]:
+def _same(gold: NDArray[Any], predicted: NDArray[Any]) -> NDArray[np.generic]:
     """Return the gold, or nothing where the answers were not kept."""
     return gold if len(predicted) else np.empty(0)

@@ -35,7 +35,7 @@ class LinearBaseline:
 
     name: str
     features: Callable[[], Any]
-    estimator: Callable[[float], Any]
+    estimator: Callable[[float], object]
     grid: tuple[float, ...]
 
     def train(self, splits: Splits) -> LinearModel:
@@ -135,7 +135,7 @@ TFIDF_RIDGE = LinearBaseline(
 )
 
 
-def _trained(estimator: Any, rows: Any, gold: NDArray[Any]) -> Any:
+def _trained(estimator: Any, rows: Any, gold: NDArray[Any]) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the dev split judges what came of it
         return estimator.fit(rows, gold)

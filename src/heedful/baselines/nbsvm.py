@@ -55,7 +55,7 @@ class NBSVM(ClassifierMixin, BaseEstimator):
         margins = np.asarray(X @ self.coef_.T) + self.intercept_
         return margins[:, 0] if len(self.classes_) == 2 else margins
 
-    def predict(self, X: sparse.csr_matrix) -> NDArray[Any]:
+    def predict(self, X: sparse.csr_matrix) -> NDArray[np.generic]:
         """Return the class of the largest margin, [N]."""
         margins = self.decision_function(X)
         best = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)

@@ -15,7 +15,7 @@ from heedful.errors import ArtefactError, DataError, HeedfulError
 from heedful.machine import threads
 from heedful.runtime import Model
 from heedful.runtime import load as load_runtime
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 from heedful.text.tokenize import Tokenizer, tokenizer
@@ -126,7 +126,7 @@ class BatchAnswers:
                 return Bad(f"{role}: {count:,} tokens, and at most {self._longest:,} are allowed")
         return None
 
-    def _answered(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
+    def _answered(self, rows: Sequence[Sequence[Any]]) -> list[object]:
         if not rows:
             return []
         asked = [row[0] if len(self.roles) == 1 else tuple(row) for row in rows]
@@ -135,7 +135,7 @@ class BatchAnswers:
         except DataError:  # a text whose pieces are too many; the others are sound
             return [self._one(request) for request in asked]
 
-    def _one(self, request: Any) -> Any:
+    def _one(self, request: Any) -> object:
         try:
             return next(iter(self._answer([request])))
         except DataError as error:

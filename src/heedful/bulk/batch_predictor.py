@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,9 +12,13 @@ from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, Truncate
 from heedful.bulk.part_task import arrow_type, layout_of
 from heedful.bulk.typed_answers import WARNINGS, Column, free_name
 from heedful.data.readers.reading import Reading
-from heedful.errors import DataError, UsageError, nearest
+from heedful.data.readers.table_files import no_column
+from heedful.errors import DataError, UsageError
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
+
+if TYPE_CHECKING:
+    from pyarrow import Table
 
 _DDL = {"text": "string", "number": "double", "texts": "array<string>", "numbers": "array<double>"}
 BadRows = Literal["stop", "null"]
@@ -69,7 +73,7 @@ class BatchPredictor:
         self._bad_rows = bad_rows
         self._answers: BatchAnswers | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Return what a copy needs; it reads the model itself."""
         return {**self.__dict__, "_answers": None}
 
@@ -92,7 +96,7 @@ class BatchPredictor:
         """The added columns as Spark writes a schema, for example "prediction string, probability double"."""
         return ", ".join(f"{column.name} {_DDL[column.kind]}" for column in self.columns)
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: Any) -> object:
         """Add predictions to a batch, or to each batch of an iterator.
 
         Args:
@@ -119,7 +123,7 @@ class BatchPredictor:
             )
         return self._to_mapping(batch)
 
-    def _to_arrow(self, table: Any) -> Any:
+    def _to_arrow(self, table: Table) -> Table:
         import pyarrow
 
         added = self._added(table.column_names, {n: table[n] for n in table.column_names}.__getitem__)
@@ -128,23 +132,24 @@ class BatchPredictor:
             table = table.append_column(pyarrow.field(name, kind), pyarrow.array(found, type=kind))
         return table
 
-    def _to_mapping(self, batch: Mapping[str, Any]) -> dict[str, Any]:
+    def _to_mapping(self, batch: Mapping[str, object]) -> dict[str, object]:
         names = layout_of(self.answers, Reading(self._named)).names
         is_row = isinstance(batch.get(names[0]), str | None)
         added = self._added(list(batch), (lambda name: [batch[name]]) if is_row else batch.__getitem__)
         of_numpy = any(isinstance(batch[name], np.ndarray) for name in names)
-        new: dict[str, Any] = {}
+        new: dict[str, object] = {}
         for name, (column, found) in added.items():
             new[name] = found[0] if is_row else _array(column, found) if of_numpy else found
         return {**batch, **new}
 
-    def _added(self, present: Sequence[str], values: Any) -> dict[str, tuple[Column, list[Any]]]:
+    def _added(
+        self, present: Sequence[str], values: Callable[[str], object]
+    ) -> dict[str, tuple[Column, list[object]]]:
         """Return the added columns by their names, each with its values."""
         answers, names = self.answers, layout_of(self.answers, Reading(self._named)).names
         for role, name in zip(answers.roles, names, strict=True):
             if name not in present:
-                hint = nearest(name, list(map(str, present)))
-                raise DataError(f"the batch has no column {name!r}; {hint}. Name yours: {role}=NAME")
+                raise DataError(f"the batch: {no_column(name, present, f'{role}=NAME')}")
         found = answers.answers(list(zip(*(_listed(values(name)) for name in names), strict=True)))
         if self._bad_rows == "stop":
             for number, answer in enumerate(found, start=1):
@@ -158,19 +163,19 @@ class BatchPredictor:
         }
 
 
-def _listed(values: Any) -> list[Any]:
+def _listed(values: Any) -> list[object]:
     """Return the values of a column as plain values, be it a list, an array, a pandas.Series or an Arrow column."""
     to_list = getattr(values, "to_pylist", None) or getattr(values, "tolist", None)
     return to_list() if to_list is not None else list(values)
 
 
-def _value(column: Column, answer: Any) -> Any:
+def _value(column: Column, answer: object) -> object:
     if not isinstance(answer, Bad):
         return column.value(answer)
     return answer.reason if column is WARNINGS else None
 
 
-def _array(column: Column, values: Sequence[Any]) -> np.ndarray:
+def _array(column: Column, values: Sequence[object]) -> np.ndarray:
     """Return values as an array: numbers as float64, not a number for none; all else as objects."""
     if column.kind == "number":
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

@@ -23,19 +23,20 @@ if TYPE_CHECKING:
     """The connection to each process, the process, and the number of its task."""
 
 Task = TypeVar("Task")
+Result = TypeVar("Result")
 _SPAWN = multiprocessing.get_context("spawn")
 TRIES = 2
 """How often a task is begun whose process ends without a word, as one does that the system kills for its memory."""
 
 
 def each_done(
-    prepare: Callable[..., Callable[[Task], Any]],
+    prepare: Callable[..., Callable[[Task], Result]],
     arguments: Sequence[object],
     tasks: Sequence[Task],
     *,
     jobs: int,
     name: Callable[[Task], str] = str,
-) -> Iterator[tuple[Task, Any]]:
+) -> Iterator[tuple[Task, Result]]:
     """Do tasks in processes of one thread each; with one job in this process.
 
     Args:
@@ -99,10 +100,10 @@ def _killed(name: str, code: int | None) -> str:
 
 def _hire(
     busy: Busy,
-    prepare: Callable[..., Any],
+    prepare: Callable[..., Callable[[Task], object]],
     arguments: Sequence[object],
     number: int,
-    tasks: Sequence[Any],
+    tasks: Sequence[Task],
     begun: Counter[int],
 ) -> None:
     ours, theirs = _SPAWN.Pipe()
@@ -118,7 +119,7 @@ def _give(
     connection: Connection,
     busy: Busy,
     number: int,
-    tasks: Sequence[Any],
+    tasks: Sequence[object],
     begun: Counter[int],
 ) -> None:
     begun[number] += 1
@@ -127,7 +128,9 @@ def _give(
         connection.send(tasks[number])
 
 
-def _work(connection: Connection, prepare: Callable[..., Any], arguments: Sequence[object]) -> None:
+def _work(
+    connection: Connection, prepare: Callable[..., Callable[[Task], object]], arguments: Sequence[object]
+) -> None:
     """Do tasks until no more come; what is half written is removed when the process is asked to end."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN

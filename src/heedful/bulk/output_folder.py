@@ -54,7 +54,7 @@ class OutputFolder:
             finally:
                 self._sweep()
 
-    def begin(self, settings: Mapping[str, Any]) -> None:
+    def begin(self, settings: Mapping[str, object]) -> None:
         """Write down what the folder is for, or see that it is still the same.
 
         Args:

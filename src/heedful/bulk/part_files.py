@@ -6,11 +6,15 @@ import glob
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from heedful.data.readers.table_files import TABLE_SUFFIXES
+from heedful.data.readers.table_files import TABLE_SUFFIXES, no_column
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
-from heedful.errors import DataError, MissingExtraError, UsageError, nearest
+from heedful.errors import DataError, MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from pyarrow import DataType
 
 LINES = (".txt", ".text", ".lines")
 """Endings of files of a text a line."""
@@ -164,24 +168,19 @@ def _row_groups(file: Path, columns: Sequence[tuple[str, str]]) -> list[int]:
         raise DataError(f"{file}: names a column twice: {', '.join(schema.names)}")
     for role, name in columns:
         if name not in schema.names:
-            hint = nearest(name, schema.names)
-            close = f"; {hint}" if hint.startswith("did") else ""
-            raise DataError(
-                f"{file}: no column {name!r}; columns: {', '.join(schema.names) or 'none'}{close}. Name yours: "
-                f"--column {role}=NAME"
-            )
+            raise DataError(f"{file}: {no_column(name, schema.names, f'--column {role}=NAME')}")
         if not _is_text(pyarrow, kind := schema.field(name).type):
             raise DataError(f"{file}: the column {name!r} holds {kind}, and text was expected")
     return counts
 
 
-def _is_text(pyarrow: Any, kind: Any) -> bool:
+def _is_text(pyarrow: ModuleType, kind: DataType) -> bool:
     types = pyarrow.types
     inner = kind.value_type if types.is_dictionary(kind) else kind
     return bool(types.is_string(inner) or types.is_large_string(inner) or str(inner) == "string_view")
 
 
-def import_parquet() -> tuple[Any, Any]:
+def import_parquet() -> tuple[ModuleType, ModuleType]:
     """Return pyarrow and its reader of Parquet; raises MissingExtraError if it is not installed."""
     try:
         import pyarrow

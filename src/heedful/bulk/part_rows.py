@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from heedful.bulk.part_files import LINES, Part, import_parquet
 from heedful.data.readers.reading import Reading
-from heedful.data.readers.table_files import is_missing, table_records
+from heedful.data.readers.table_files import is_missing, no_column, table_records
 from heedful.data.readers.text_lines import bare_suffix, numbered_lines
-from heedful.errors import DataError, nearest
+from heedful.errors import DataError
 from heedful.text.limits import UNPACKED
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema
 
 BLOCK_ROWS = 2_048
 BLOCK_CHARACTERS = 1 << 20
@@ -31,7 +34,7 @@ class PartRow:
 
     number: int
     values: tuple[object, ...]
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
     reason: str = ""
 
 
@@ -56,7 +59,7 @@ class Layout:
         """Say whether a missing value is an empty text."""
         return self.reading.on_missing == "empty"
 
-    def values(self, fields: Mapping[str, Any]) -> tuple[object, ...]:
+    def values(self, fields: Mapping[str, object]) -> tuple[object, ...]:
         """Return what the columns of the texts hold."""
         found = (fields.get(name) for name in self.names)
         return tuple("" if self.empty and is_missing(value) else value for value in found)
@@ -127,17 +130,12 @@ def _line_rows(file: Path, layout: Layout) -> Iterator[PartRow]:
             yield PartRow(number, texts, dict(zip(layout.roles, texts, strict=True)))
 
 
-def _no_column(layout: Layout, name: str, fields: Mapping[str, Any]) -> str:
-    names = [" ".join(str(each).split()) for each in fields]
-    hint = nearest(name, names)
-    close = f"; {hint}" if hint.startswith("did") else ""
+def _no_column(layout: Layout, name: str, fields: Mapping[str, object]) -> str:
     role = layout.roles[layout.names.index(name)]
-    return (
-        f"no column {name!r}; columns: {', '.join(names) or 'none'}{close}. Name yours: --column {role}=NAME"
-    )
+    return no_column(name, fields, f"--column {role}=NAME")
 
 
-def group_batches(part: Part) -> Iterator[Any]:
+def group_batches(part: Part) -> Iterator[RecordBatch]:
     """Read a row group of a Parquet file as record batches of at most `BLOCK_ROWS` rows.
 
     Args:
@@ -164,13 +162,13 @@ def group_batches(part: Part) -> Iterator[Any]:
         ) from error
 
 
-def schema_of(part: Part) -> Any:
+def schema_of(part: Part) -> Schema:
     """Return the pyarrow.Schema of a Parquet file."""
     _, parquet = import_parquet()
     return parquet.read_schema(part.file)
 
 
-def batch_rows(batch: Any, layout: Layout, first: int) -> list[PartRow]:
+def batch_rows(batch: RecordBatch, layout: Layout, first: int) -> list[PartRow]:
     """Return the rows of a record batch with the fields of their texts alone.
 
     Args:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Any
 
 from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, one_thread
 from heedful.bulk.part_files import Part, import_parquet
@@ -20,8 +21,26 @@ from heedful.errors import DataError
 from heedful.storage import replacing
 from heedful.text.characters import json_line
 
+if TYPE_CHECKING:
+    from pyarrow import DataType, RecordBatch
+
 _WRITTEN_ROWS = 65_536
 """Rows of a row group of a Parquet file that is written."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of what is written.
+
+    Attributes:
+        format: "parquet", "csv", "tsv" or "jsonl"; empty for that of each file.
+        header: whether CSV and TSV begin with the names of their columns.
+        skip_bad: whether a row without an answer goes to a side file; otherwise it stops the run.
+    """
+
+    format: str = ""
+    header: bool = True
+    skip_bad: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,16 +50,14 @@ class Order:
     Attributes:
         asking: the model.
         reading: how the options say that files are read.
-        skip_bad: whether a row without an answer goes to a side file; otherwise it stops the run.
-        header: whether CSV and TSV begin with the names of their columns.
+        form: the form of what is written.
         output: the folder of the predictions.
         side: the folder of the rows without an answer.
     """
 
     asking: Asking
     reading: Reading
-    skip_bad: bool
-    header: bool
+    form: Form
     output: Path
     side: Path
 
@@ -81,7 +98,7 @@ def _predict(part: Part, order: Order, answers: BatchAnswers, layout: Layout) ->
     counts = Counts()
     with ExitStack() as open_files:
         side = _SideFile(order.side / f"{part.name}.jsonl", open_files)
-        judge = _Judge(part, answers, counts, side if order.skip_bad else None)
+        judge = _Judge(part, answers, counts, side if order.form.skip_bad else None)
         with replacing(order.output / part.output) as stream:
             if part.group is None:
                 _write_lines(part, order, answers, layout, judge, stream)
@@ -101,7 +118,7 @@ class _Judge:
     counts: Counts
     side: _SideFile | None
 
-    def answer(self, rows: Sequence[PartRow], batch: Any = None) -> list[Any]:
+    def answer(self, rows: Sequence[PartRow], batch: RecordBatch | None = None) -> list[object]:
         """Return one answer a row, `Bad` where there is none; all fields of a row are in the batch, if there is one."""
         readable = iter(self.answers.answers([row.values for row in rows if not row.reason]))
         found = [Bad(row.reason) if row.reason else next(readable) for row in rows]
@@ -125,7 +142,7 @@ class _Judge:
 def _write_lines(
     part: Part, order: Order, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
 ) -> None:
-    file = PredictionFile(Path(part.output), stream, answers.header, with_header=order.header)
+    file = PredictionFile(Path(part.output), stream, answers.header, with_header=order.form.header)
     for rows in file_blocks(part, layout):
         found = judge.answer(rows)
         _add(file, answers, rows, found)
@@ -135,7 +152,7 @@ def _write_lines(
 def _write_lines_of_group(
     part: Part, order: Order, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
 ) -> None:
-    file = PredictionFile(Path(part.output), stream, answers.header, with_header=order.header)
+    file = PredictionFile(Path(part.output), stream, answers.header, with_header=order.form.header)
     file.expect_names(schema_of(part).names)
     first = part.first
     for batch in group_batches(part):
@@ -166,7 +183,7 @@ def _write_parquet(
     ]
     schema = pyarrow.schema([*own, *added])
     first = part.first
-    pending: list[Any] = []
+    pending: list[RecordBatch] = []
     with parquet.ParquetWriter(stream, schema) as writer:
         for batch in group_batches(part):
             found = judge.answer(batch_rows(batch, layout, first), batch)
@@ -186,7 +203,7 @@ def _write_parquet(
             writer.write_table(pyarrow.Table.from_batches(pending, schema))
 
 
-def arrow_type(pyarrow: Any, column: Column) -> Any:
+def arrow_type(pyarrow: ModuleType, column: Column) -> DataType:
     """Return the Arrow type of a column of predictions."""
     inner = pyarrow.string() if column.kind in ("text", "texts") else pyarrow.float64()
     return pyarrow.list_(inner) if column.kind in ("texts", "numbers") else inner
@@ -205,7 +222,7 @@ class _SideFile:
         self._stream: IO[bytes] | None = None
         path.unlink(missing_ok=True)
 
-    def add(self, record: Any) -> None:
+    def add(self, record: object) -> None:
         """Write a row."""
         if self._stream is None:
             self._stream = self._open_files.enter_context(replacing(self._path))

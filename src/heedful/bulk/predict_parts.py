@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 from heedful.bulk.batch_answers import Asking, BatchAnswers
 from heedful.bulk.crew import each_done
 from heedful.bulk.output_folder import SIDE, OutputFolder
 from heedful.bulk.part_files import Part, find_files, list_parts
-from heedful.bulk.part_task import Counts, Order, layout_of, prepare_parts
+from heedful.bulk.part_task import Counts, Form, Order, layout_of, prepare_parts
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 from heedful.storage.manifest import manifest_checksum
@@ -76,9 +75,7 @@ def predict_parts(
     *,
     jobs: int = 1,
     reading: Reading | None = None,
-    wanted: str = "",
-    skip_bad: bool = False,
-    header: bool = True,
+    form: Form | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Totals:
     """Predict for every row of many files; run it again after a kill, and it predicts what is missing.
@@ -92,9 +89,7 @@ def predict_parts(
         output: a folder that is empty or was written by an earlier run of the same.
         jobs: processes; each of them computes with one thread.
         reading: how the files are read, and the columns of the texts.
-        wanted: the format of what is written: "parquet", "csv", "tsv" or "jsonl"; empty for that of each file.
-        skip_bad: whether a row that has no prediction is written to a side file; otherwise it ends the run.
-        header: whether CSV and TSV begin with the names of their columns.
+        form: the form of what is written; None for the defaults.
         say: told how far the run is.
 
     Returns:
@@ -106,7 +101,7 @@ def predict_parts(
         ArtefactError: if the model is missing or damaged.
         OutputError: if something cannot be written.
     """
-    reading = reading or Reading()
+    reading, form = reading or Reading(), form or Form()
     if reading.on_missing == "skip":
         raise UsageError(
             "--on-missing skip: choose error or empty; --bad-rows skip skips rows without a text"
@@ -121,9 +116,9 @@ def predict_parts(
     layout = layout_of(answers, reading)
     files = find_files(pattern)
     _refuse_own(files, output)
-    parts = list_parts(files, [*zip(layout.roles, layout.names, strict=True)], wanted)
+    parts = list_parts(files, [*zip(layout.roles, layout.names, strict=True)], form.format)
     folder = OutputFolder(output)
-    order = Order(asking, reading, skip_bad, header, output, folder.side)
+    order = Order(asking, reading, form, output, folder.side)
     with folder.alone():
         folder.begin(
             {
@@ -134,8 +129,8 @@ def predict_parts(
                 "max_tokens": asking.max_tokens,
                 "truncate": asking.truncate,
                 "precision": asking.precision,
-                "format": wanted,
-                "header": header,
+                "format": form.format,
+                "header": form.header,
                 **reading.options(),
             }
         )
@@ -165,6 +160,6 @@ def _name(part: Part) -> str:
     return str(part.file) if part.group is None else f"{part.file}, row group {part.group}"
 
 
-def _sum(counts: Iterable[Counts]) -> dict[str, Any]:
+def _sum(counts: Iterable[Counts]) -> dict[str, int]:
     all_counts = list(counts)
     return {field.name: sum(getattr(each, field.name) for each in all_counts) for field in fields(Counts)}

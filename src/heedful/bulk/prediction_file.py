@@ -8,12 +8,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from heedful.bulk.typed_answers import free_name
 from heedful.data.examples import Corpus, Example
-from heedful.errors import UsageError
 from heedful.storage import replacing
+
+if TYPE_CHECKING:
+    from heedful.tasks.records import AnyAnswer
 
 SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": ""}
 """How the name of the file may end, and what separates its fields; JSON has none."""
@@ -52,7 +54,7 @@ class PredictionFile:
         self._names.update(dict.fromkeys(names))
 
     def add(
-        self, corpus: Corpus, answers: Iterable[Any], rows: Callable[[Any], Iterable[Sequence[str]]]
+        self, corpus: Corpus, answers: Iterable[AnyAnswer], rows: Callable[[Any], Iterable[Sequence[str]]]
     ) -> None:
         """Write predictions.
 
@@ -101,59 +103,25 @@ class PredictionFile:
 
 
 @contextmanager
-def prediction_file(
-    path: Path | None, header: Sequence[str], *, with_header: bool
-) -> Iterator[PredictionFile | None]:
+def prediction_file(path: Path, header: Sequence[str], *, with_header: bool) -> Iterator[PredictionFile]:
     """Write a file of predictions; an old one stays until the new one is complete.
 
     Args:
-        path: the file; its suffix says the format. None for none.
+        path: the file; its suffix says the format.
         header: names of the columns of a prediction.
         with_header: whether CSV and TSV begin with the names of the columns.
 
     Yields:
-        What takes the predictions; None without a file.
+        What takes the predictions.
 
     Raises:
         OutputError: if it cannot be written; the old one then stays.
     """
-    if path is None:
-        yield None
-        return
     with replacing(path) as stream:
         yield PredictionFile(path, stream, header, with_header=with_header)
 
 
-def refuse_output(
-    path: Path | None, source: Path | None, header: bool | None, *, as_json: bool, as_columns: bool
-) -> None:
-    """Refuse options of the output that contradict each other, before anything is computed.
-
-    Args:
-        path: value of ``--output``.
-        source: value of ``--input``.
-        header: value of ``--header``.
-        as_json: whether JSON is to be printed.
-        as_columns: whether the columns of CoNLL are to be printed.
-
-    Raises:
-        UsageError: naming the options.
-    """
-    if path is None:
-        if header is not None and (as_json or as_columns):
-            raise UsageError("--header is for rows of columns; leave it out with --json and --conll")
-        return
-    if as_json or as_columns:
-        raise UsageError("--output says the format by its name; leave --json and --conll out")
-    if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"--output {path}: expected a name that ends in {', '.join(SUFFIXES)}")
-    if header is not None and not SUFFIXES[path.suffix.lower()]:
-        raise UsageError(f"--output {path}: lines of JSON have no header; leave --header out")
-    if source is not None and path.exists() and source.exists() and path.samefile(source):
-        raise UsageError(f"--output {path}: is the file of --input; name another one")
-
-
-def _carried(example: Example) -> Mapping[str, Any]:
+def _carried(example: Example) -> Mapping[str, object]:
     """Return what the input says of an example: all fields of its row, or its texts."""
     if example.fields is not None:
         return example.fields

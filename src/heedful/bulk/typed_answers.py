@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from heedful.text.characters import json_line
+
+if TYPE_CHECKING:
+    from heedful.runtime.answers import LabelsAnswer
 
 Kind = Literal["text", "number", "texts", "numbers"]
 
@@ -23,14 +26,14 @@ class Column:
 
     name: str
     kind: Kind
-    value: Callable[[Any], Any]
+    value: Callable[[Any], object]
 
 
 def _best(answer: Any) -> float:
     return float(answer.probabilities[answer.label])
 
 
-def _of_labels(answer: Any) -> list[float]:
+def _of_labels(answer: LabelsAnswer) -> list[float]:
     return [float(answer.probabilities[name]) for name in answer.labels]
 
 
@@ -65,7 +68,7 @@ def columns_of(task: str) -> tuple[Column, ...]:
     return (*_OF_TASKS.get(task, _AS_JSON), WARNINGS)
 
 
-def free_name(name: str, taken: Mapping[str, Any] | set[str]) -> str:
+def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:
     """Return a name that no column of the input has: the name itself, or with a number behind it."""
     number, free = 1, name
     while free in taken:

@@ -14,13 +14,11 @@ from heedful.cli.file_options import own_file_options
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     PATH,
-    cache_option,
+    computing_options,
     data_option,
     first_use_reported,
-    json_option,
-    quiet_option,
+    printing_options,
     set_option,
-    threads_option,
 )
 from heedful.cli.output import print_json, print_text
 
@@ -92,15 +90,13 @@ class BoardOptions:
 @click.option(
     "--out",
     type=PATH,
-    help="Write each board as DATA.json into this folder; those that are there are not made again.",
+    help="Write each board as DATA.json into this folder. A board that is there already is not computed again.",
 )
 @set_option
 @own_file_options
-@cache_option
-@threads_option
+@computing_options
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
-@json_option
-@quiet_option
+@printing_options
 @grouped(wanted=BoardOptions, printing=Printing)
 def command(
     names: tuple[str, ...], wanted: BoardOptions, out: Path | None, markdown: bool, printing: Printing

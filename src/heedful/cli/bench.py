@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 from heedful.cli.option_groups import Printing, grouped
-from heedful.cli.options import PATH, json_option, quiet_option, threads_option
+from heedful.cli.options import PATH, figures_option, printing_options, threads_option
 from heedful.errors import UsageError
+
+if TYPE_CHECKING:
+    from heedful.workshop.bench.bench_run import BenchPlan
+    from heedful.workshop.bench.models import ModelPlan
 
 Say = Callable[[str], None]
 Files = Callable[[Path | None], list[Path]]
+Plan = TypeVar("Plan", "BenchPlan", "ModelPlan")
+
+
+class Report(Protocol):
+    """What a benchmark found, as the command prints it."""
+
+    def json(self) -> str:
+        """Return the figures as JSON."""
+
+    def markdown(self) -> str:
+        """Return the figures as tables."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +43,7 @@ class Size:
     repeats: int | None
     without: tuple[str, ...]
 
-    def changes(self) -> dict[str, Any]:
+    def changes(self) -> dict[str, object]:
         """Return what is given of the values that every plan has."""
         return {"batch": self.batch, "width": self.width, "repeats": self.repeats}
 
@@ -78,13 +93,7 @@ class What:
 @click.option(
     "--out", type=PATH, help="Folder for the tables: bench.md, bench.json and bench.csv, or models.*."
 )
-@click.option(
-    "--figure",
-    "figures",
-    type=PATH,
-    multiple=True,
-    help="Draw time and memory over the length as .png, .svg or .pdf. May be repeated.",
-)
+@figures_option("Draw time and memory over the length as .png, .svg or .pdf. May be repeated.")
 @click.option(
     "--join",
     "earlier",
@@ -92,8 +101,7 @@ class What:
     multiple=True,
     help="Measure nothing, and join the bench.json files of runs at other lengths. May be repeated.",
 )
-@json_option
-@quiet_option
+@printing_options
 @grouped(size=Size, what=What, printing=Printing)
 def command(
     size: Size,
@@ -139,8 +147,8 @@ def command(
 
 
 def _time_parts(
-    full: bool, changes: dict[str, Any], figures: tuple[Path, ...], earlier: tuple[Path, ...], say: Say
-) -> tuple[Any, Files]:
+    full: bool, changes: dict[str, object], figures: tuple[Path, ...], earlier: tuple[Path, ...], say: Say
+) -> tuple[Report, Files]:
     from heedful.drawing import check_figure
     from heedful.workshop.bench import draw, joined, read, run_bench, write
     from heedful.workshop.bench.bench_run import FULL, QUICK
@@ -158,7 +166,7 @@ def _time_parts(
     ]
 
 
-def _time_models(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Files]:
+def _time_models(full: bool, changes: dict[str, object], say: Say) -> tuple[Report, Files]:
     from heedful.workshop.bench import run_models, write_models
     from heedful.workshop.bench.models import FULL_MODELS, QUICK_MODELS
 
@@ -166,14 +174,14 @@ def _time_models(full: bool, changes: dict[str, Any], say: Say) -> tuple[Any, Fi
     return report, lambda folder: [] if folder is None else write_models(report, folder)
 
 
-def _time_runtime(full: bool, say: Say) -> tuple[Any, Files]:
+def _time_runtime(full: bool, say: Say) -> tuple[Report, Files]:
     from heedful.workshop.bench import run_runtime
 
     report = run_runtime(full, say)
     return report, lambda folder: [] if folder is None else report.write(folder)
 
 
-def _changed(plan: Any, changes: dict[str, Any]) -> Any:
+def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
     from dataclasses import replace
 
     return replace(plan, **{name: value for name, value in changes.items() if value})

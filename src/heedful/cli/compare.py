@@ -11,7 +11,7 @@ import click
 from heedful.cli.file_options import reading_options
 from heedful.cli.measuring_options import GoldOptions
 from heedful.cli.option_groups import grouped
-from heedful.cli.options import PATH, data_option, json_option, threads_option
+from heedful.cli.options import PATH, data_option, json_option, number_option, threads_option
 from heedful.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -70,16 +70,8 @@ class Resampling:
     multiple=True,
     help="Metric to compare. May be repeated. The default is the first metric of the task, such as accuracy.",
 )
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=100),
-    default=10_000,
-    show_default=True,
-    help="Number of resamples of the bootstrap.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of the resamples."
-)
+@number_option("--resamples", 10_000, "Number of resamples of the bootstrap.", smallest=100)
+@number_option("--seed", 0, "Random seed of the resamples.", smallest=0)
 @threads_option
 @json_option
 @grouped(examples=Examples, how=Resampling)

@@ -10,7 +10,7 @@ import click
 
 from heedful.cli.file_options import own_file_options
 from heedful.cli.option_groups import Recipe, grouped
-from heedful.cli.options import PATH, data_option, json_option, set_option
+from heedful.cli.options import PATH, data_option, json_option, number_option, set_option
 from heedful.cli.output import print_json, print_rows
 from heedful.errors import ExitCode
 
@@ -70,7 +70,7 @@ def check(recipe: Recipe, as_json: bool) -> int:
 
 
 @command.command("cache")
-@click.option("--clear", is_flag=True, help="Delete all of it. Later runs make again what they need.")
+@click.option("--clear", is_flag=True, help="Delete all of it. Later runs compute what they need again.")
 @json_option
 def cache(clear: bool, as_json: bool) -> None:
     """List the encoded texts, word vectors and parses that earlier runs keep on disk, with their sizes.
@@ -110,13 +110,11 @@ class Parts:
 @click.argument("what", metavar="DATA")
 @data_option
 @click.option("--recipe", help="Train the network of this recipe instead of the linear model.")
+@number_option("--folds", 5, "Parts held out in turn.", smallest=2)
 @click.option(
-    "--folds", type=click.IntRange(min=2), default=5, show_default=True, help="Parts held out in turn."
+    "--seed", type=int, default=0, show_default=True, help="Random seed of the division into parts."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the cut into parts.")
-@click.option(
-    "--most", type=click.IntRange(min=0), default=20, show_default=True, help="How many to show; 0 for all."
-)
+@number_option("--most", 20, "How many to show; 0 for all.", smallest=0)
 @set_option
 @own_file_options
 @json_option

@@ -7,22 +7,15 @@ from pathlib import Path
 import click
 
 from heedful.cli.option_groups import Printing, grouped
-from heedful.cli.options import PATH, json_option, quiet_option, set_option, threads_option
+from heedful.cli.options import out_option, printing_options, set_option, threads_option
 from heedful.cli.output import print_json
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=PATH,
-    default=Path("demo-run"),
-    show_default=True,
-    help="Folder of the run. An earlier demo in it is replaced.",
-)
+@out_option("Folder of the run. An earlier demo in it is replaced.", default="demo-run")
 @set_option
 @threads_option
-@json_option
-@quiet_option
+@printing_options
 @grouped(printing=Printing)
 def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
     """Train on a corpus that Heedful generates, predict, and draw an explanation. No data is needed.

@@ -6,16 +6,16 @@ import json
 
 import click
 
+from heedful.cli.file_options import own_file_options
 from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
-    PATH,
-    cache_option,
+    computing_options,
     data_option,
     first_use_reported,
-    json_option,
-    quiet_option,
+    going_on_by,
+    out_option,
+    printing_options,
     set_option,
-    threads_option,
 )
 from heedful.cli.output import print_json
 
@@ -33,17 +33,16 @@ from heedful.cli.output import print_json
     "--texts",
     help="File of texts without labels that the teacher answers too. Short for --set distil.texts=FILE.",
 )
-@click.option("--out", type=PATH, required=True, help="Run folder of the student.")
+@out_option("Run folder of the student.")
 @data_option
 @set_option
+@own_file_options
 @click.option("--seed", type=int, help="Short for --set train.seed=N.")
 @click.option("--no-plain", is_flag=True, help="Do not also train the student without a teacher.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted distillation in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier distillation in --out.")
-@cache_option
-@threads_option
-@json_option
-@quiet_option
+@computing_options
+@printing_options
 @grouped(recipe=Recipe, place=RunPlace, printing=Printing)
 def command(
     recipe: Recipe,
@@ -54,15 +53,15 @@ def command(
     no_plain: bool,
     printing: Printing,
 ) -> None:
-    """Train the model of RECIPE with the answers of a teacher beside the gold labels.
+    """Train the model of RECIPE on the probabilities of a teacher in addition to the gold labels.
 
-    Prints the accuracy of the teacher, of the student without it and of the student with it, with a paired test of the
-    two students, how much of the gap was closed, and the cost. All settings of the table [distil] can be changed with
-    --set. The teacher's answers are kept in the cache, so that an interrupted command continues after them.
+    The command prints the accuracy of the teacher, of the student without it and of the student with it, a paired test
+    of the two students, how much of the gap was closed, and the cost. All settings of the table [distil] can be changed
+    with --set. The teacher's answers are kept in the cache, so an interrupted command does not ask for them again.
 
     Example: heedful distil disan-trec --teacher runs/a --teacher runs/b --data DIR --out runs/small
     """
-    from heedful.errors import Interrupted, UsageError
+    from heedful.errors import UsageError
     from heedful.run import check_run_folder
     from heedful.run.distilling.distillation import PLAIN, Places, distil
     from heedful.storage import write_text
@@ -80,7 +79,7 @@ def command(
         RunFolder(folder).refuse_foreign(replaces=False)
         check_run_folder(folder, resume=resume or overwrite)
     with RunFolder(out).alone("heedful distil"), first_use_reported(quiet=printing.quiet):
-        try:
+        with going_on_by("the same command with --resume"):
             found = distil(
                 config,
                 Places(out, recipe.data, resume=resume, overwrite=overwrite),
@@ -88,8 +87,6 @@ def command(
                 reporter=printing.reporter(),
                 say=printing.say,
             )
-        except Interrupted as error:
-            raise Interrupted(f"{error} (the same command with --resume)") from None
         write_text(out / "distillation.json", json.dumps(found.as_dict(), indent=1) + "\n")
     if printing.as_json:
         print_json({"model": str(RunFolder(out).model), **found.as_dict()})

@@ -13,11 +13,11 @@ from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_opti
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import (
     PATH,
-    cache_option,
+    computing_options,
+    figures_option,
     json_option,
     limit_options,
     precision_option,
-    threads_option,
 )
 from heedful.cli.output import print_json, print_text
 from heedful.errors import ExitCode, UsageError, nearest
@@ -62,20 +62,13 @@ class Tables:
 @click.option(
     "--confusion", is_flag=True, help="Also print how often each class was predicted for each class."
 )
-@click.option(
-    "--figure",
-    "figures",
-    type=PATH,
-    multiple=True,
-    help="Draw calibration and accuracy by length as .png, .svg or .pdf. May be repeated.",
-)
+@figures_option("Draw calibration and accuracy by length as .png, .svg or .pdf. May be repeated.")
 @click.option(
     "--fail-under", metavar="METRIC=VALUE", help="Exit with code 1 if the metric is worse than this value."
 )
 @limit_options
 @precision_option
-@cache_option
-@threads_option
+@computing_options
 @json_option
 @grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=TextLimits)
 def command(

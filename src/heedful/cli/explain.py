@@ -16,12 +16,11 @@ from heedful.cli.method_options import MethodOptions
 from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
+    asked_options,
+    figures_option,
     input_options,
     json_option,
     limit_options,
-    pair_options,
-    predicates_option,
-    text_option,
     threads_option,
 )
 from heedful.cli.output import print_json, print_text, terminal_width
@@ -39,24 +38,22 @@ class Views:
 
     compare: Path | None
     html: Path | None
-    figure: tuple[Path, ...]
+    figures: tuple[Path, ...]
     as_json: bool
 
     def check(self) -> None:
         """Refuse figures that cannot be drawn, before anything is explained."""
         from heedful.drawing import check_figure
 
-        for path in self.figure:
+        for path in self.figures:
             check_figure(path, "The figure of an explanation")
-        if self.compare is not None and self.figure:
+        if self.compare is not None and self.figures:
             raise UsageError("--figure draws one model; write --html PAGE for two, or leave --compare out")
 
 
 @click.command()
 @click.argument("model", type=PATH)
-@text_option
-@pair_options
-@predicates_option
+@asked_options
 @click.option(
     "--method",
     metavar="NAME",
@@ -91,9 +88,7 @@ class Views:
     "side by side.",
 )
 @click.option("--html", type=PATH, help="Write a page that works offline.")
-@click.option(
-    "--figure", type=PATH, multiple=True, help="Write a figure as .png, .svg or .pdf. May be repeated."
-)
+@figures_option("Write a figure as .png, .svg or .pdf. May be repeated.")
 @limit_options
 @threads_option
 @json_option
@@ -139,7 +134,7 @@ def command(
         print_text(explanation.to_text(width=terminal_width(), colour=_colour()), colored=_colour())
     for path in [views.html] if views.html else []:
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
-    for path in views.figure:
+    for path in views.figures:
         click.echo(f"wrote {explanation.to_figure(path)}", err=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.cli.feature_options import FeatureOptions
 from heedful.cli.method_options import MethodOptions
@@ -34,14 +34,14 @@ class Explaining:
     asked: MethodOptions
     features: FeatureOptions
     policy: bool
-    given: Mapping[str, Any]
+    given: Mapping[str, object]
     limits: TextLimits
 
     def opened(self, folder: Path) -> Opened:
         """Open a model, without torch if its method needs none."""
         needs_torch = any(self.given.values()) or self.asked.needs_torch
         opened = None if needs_torch else without_torch(folder, self.limits)
-        if opened is None or opened.explain is None or (opened.prefers_torch and not self.asked.method):
+        if opened is None or opened.explain is None or (not self.asked.method and opened.prefers_torch()):
             return with_torch(open_model(folder, self.limits), self.given)
         return opened
 

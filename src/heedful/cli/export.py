@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option(
     "--onnx", type=PATH, metavar="FILE", help="Write one ONNX file: ids in, logits and vectors out."
 )
-@click.option("--page", type=PATH, metavar="FILE", help="Write one web page that answers as one types.")
+@click.option("--page", type=PATH, metavar="FILE", help="Write one web page that predicts while you type.")
 @click.option(
     "--check", is_flag=True, help="Compare the ONNX file with the model on 64 random batches first."
 )
@@ -45,11 +45,11 @@ def command(
     says why.
 
     The ONNX file has plain operators of opset 18 and holds words, labels, temperature and tokenizer as metadata. Its
-    inputs are word ids, 0 at padding, in batches of any size and length. --check fails with code 1, and writes nothing,
-    where a logit differs by more than 0.00001 (times the largest logit where that is above 1).
+    inputs are word ids, 0 at padding, in batches of any size and length. If a logit differs by more than 0.00001 (times
+    the largest logit if that is above 1), --check ends with exit code 1, and nothing is written.
 
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
-    in the browser. It shows the answer and what the network attended to.
+    in the browser. It shows the prediction and what the network attended to.
 
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check
     """
@@ -64,9 +64,7 @@ def command(
 
     targets: dict[Numbers, Path | None] = {"int8": int8, "float16": float16, "float32": float32}
     if not any(targets.values()) and onnx is None and page is None:
-        raise UsageError(
-            "nothing to write: give --int8, --float16, --float32, --onnx or --page with the place to write to"
-        )
+        raise UsageError("nothing to write: give --int8, --float16, --float32, --onnx or --page with a path")
     if check and onnx is None:
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
     path = model_folder(model)

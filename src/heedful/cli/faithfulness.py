@@ -10,7 +10,14 @@ import click
 
 from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_options, judge
 from heedful.cli.option_groups import TextLimits, grouped
-from heedful.cli.options import PATH, json_option, limit_options, threads_option
+from heedful.cli.options import (
+    PATH,
+    figures_option,
+    json_option,
+    limit_options,
+    number_option,
+    threads_option,
+)
 from heedful.errors import ExitCode
 
 
@@ -35,30 +42,10 @@ class Draws:
     help="A method to measure: attention, gradient, integrated, occlusion or shapley. May be repeated. By default all "
     "that MODEL has.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=200,
-    show_default=True,
-    help="Measure at most so many texts, drawn with --seed.",
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Random orders of the words for Shapley values.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all random numbers."
-)
-@click.option(
-    "--figure",
-    "figures",
-    type=PATH,
-    multiple=True,
-    help="Draw the curves as .png, .svg or .pdf. May be repeated.",
-)
+@number_option("--limit", 200, "Measure at most so many texts, drawn with --seed.")
+@number_option("--samples", 20, "Random orders of the words for Shapley values.")
+@number_option("--seed", 0, "Seed of all random numbers.", smallest=0)
+@figures_option("Draw the curves as .png, .svg or .pdf. May be repeated.")
 @click.option(
     "--fail-under",
     metavar="MEASURE=VALUE",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -63,7 +63,7 @@ class FeatureOptions:
         return replace(explanation, features=model.features_of(self.word, texts, count))
 
 
-def feature_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def feature_options(command: Callable[..., object]) -> Callable[..., object]:
     """Add the options to a command, which gets them as one argument ``features``."""
 
     @click.option(
@@ -87,8 +87,8 @@ def feature_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(command)
     def with_features(
-        *args: Any, features_of: str | None, beside: tuple[str, ...], count: int | None, **rest: Any
-    ) -> Any:
+        *args: object, features_of: str | None, beside: tuple[str, ...], count: int | None, **rest: object
+    ) -> object:
         return command(*args, features=FeatureOptions(features_of, beside, count), **rest)
 
     return with_features

@@ -1,4 +1,4 @@
-"""The options that say how a file of one's own is read, the same ones in every command."""
+"""The options that say how your own files are read; they are the same in every command."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from heedful.cli.options import together
 from heedful.data.readers.reading import Reading, parse_columns
 from heedful.errors import UsageError
 
@@ -27,28 +28,28 @@ def own_file_options(function: F) -> F:
 
     @functools.wraps(function)
     def with_settings(
-        *arguments: Any,
+        *arguments: object,
         reading: Reading,
         overrides: tuple[str, ...],
         max_tokens: int | None,
         truncate: str | None,
-        **others: Any,
-    ) -> Any:
+        **others: object,
+    ) -> object:
         limits = {"data.max_tokens": max_tokens, "data.truncate": truncate}
         given = [f"{name}={value}" for name, value in limits.items() if value is not None]
         return function(*arguments, overrides=(*overrides, *as_settings(reading), *given), **others)
 
-    for option in (
+    limited = together(
+        click.option("--max-tokens", type=click.IntRange(min=1), help="Longest text, in tokens."),
         click.option(
             "--truncate",
-            type=click.Choice(["error", "head", "drop"]),
+            type=click.Choice(["error", "head", "drop", "window"]),
             help="What happens to a text longer than --max-tokens: 'error' ends the command, 'head' keeps the "
-            "beginning of the text, and 'drop' leaves the training example out; both are counted.",
+            "beginning of the text, and 'drop' skips the training example; both are counted. 'window' reads the whole "
+            "text in windows of that length.",
         ),
-        click.option("--max-tokens", type=click.IntRange(min=1), help="Longest text, in tokens."),
-    ):
-        with_settings = option(with_settings)
-    return cast(F, _as_reading(with_settings, "The default is what the recipe says.", ""))
+    )(with_settings)
+    return cast(F, _as_reading(limited, "The default is what the recipe says.", ""))
 
 
 def as_settings(reading: Reading) -> list[str]:
@@ -72,42 +73,23 @@ def as_settings(reading: Reading) -> list[str]:
     return [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items()]
 
 
-def _as_reading(function: Callable[..., Any], columns: str, encoding: str) -> Any:
+def _as_reading(function: Callable[..., object], columns: str, encoding: str) -> object:
     """Wrap a command so that it takes the options as one record."""
 
     @functools.wraps(function)
     def with_reading(
-        *arguments: Any,
+        *arguments: object,
         columns: tuple[str, ...],
         encoding: str | None,
         separator: str | None,
         quotes: bool | None,
         on_missing: str | None,
-        **others: Any,
-    ) -> Any:
+        **others: object,
+    ) -> object:
         reading = Reading(parse_columns(columns), encoding, separator, quotes, on_missing)
         return function(*arguments, reading=reading, **others)
 
-    wrapped: Any = with_reading
-    for option in (
-        click.option(
-            "--on-missing",
-            type=click.Choice(["error", "empty", "skip"]),
-            help="What a missing value in a table means: an error, an empty text, or that the row is skipped and "
-            "counted. The default is error.",
-        ),
-        click.option(
-            "--quotes/--no-quotes",
-            default=None,
-            help="Whether fields of CSV and TSV may be quoted; with --no-quotes a quotation mark is a plain character.",
-        ),
-        click.option(
-            "--separator",
-            metavar="CHARACTER",
-            help="Character between the fields of CSV and TSV, or the word tab. By default it is found in the first "
-            "line of the file.",
-        ),
-        click.option("--encoding", help=f"Encoding of the file, for example latin-1 or cp1252.{encoding}"),
+    return together(
         click.option(
             "--column",
             "columns",
@@ -116,6 +98,22 @@ def _as_reading(function: Callable[..., Any], columns: str, encoding: str) -> An
             help="The column of a role: text, premise, hypothesis, label, score or group. For example text=review. May "
             f"be repeated. {columns}",
         ),
-    ):
-        wrapped = option(wrapped)
-    return wrapped
+        click.option("--encoding", help=f"Encoding of the file, for example latin-1 or cp1252.{encoding}"),
+        click.option(
+            "--separator",
+            metavar="CHARACTER",
+            help="Character between the fields of CSV and TSV, or the word tab. By default it is found in the first "
+            "line of the file.",
+        ),
+        click.option(
+            "--quotes/--no-quotes",
+            default=None,
+            help="Whether fields of CSV and TSV may be quoted; with --no-quotes a quotation mark is a plain character.",
+        ),
+        click.option(
+            "--on-missing",
+            type=click.Choice(["error", "empty", "skip"]),
+            help="What a missing value in a table means: an error, an empty text, or that the row is skipped and "
+            "counted. The default is error.",
+        ),
+    )(with_reading)

@@ -11,25 +11,24 @@ import logging
 import os
 import sys
 import threading
-from typing import Any
 
 import click
 
 import heedful
-from heedful.cli.endings import Terminated, exit_at_once, ignore_signals, signals_raise
 from heedful.cli.output import message, outlet
 from heedful.errors import ExitCode, HeedfulError, UsageError, nearest
+from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 
 COMMANDS = {
     "demo": "Train on a generated corpus, predict, and draw an explanation.",
     "train": "Train a model from a recipe or a settings file.",
-    "distil": "Train a small model with the answers of a better one, and say what that brought.",
+    "distil": "Train a small model with the predictions of a better one, and report the gain.",
     "evaluate": "Measure a model on a file or data set with labels.",
     "predict": "Predict for texts or pairs of texts.",
     "encode": "Turn texts into vectors.",
     "explain": "Show what a model attended to, as text, HTML page or figure.",
     "faithfulness": "Measure how faithful the explanations of a model are, and show the best by default.",
-    "serve": "Answer requests over HTTP, with a page to try a model in.",
+    "serve": "Serve models over HTTP, with a page to try them in.",
     "export": "Write a model for use without torch.",
     "parse": "Write dependency trees of texts as CoNLL-U.",
     "data": "List, check and download data sets; list and clear the cache.",
@@ -75,7 +74,7 @@ class LazyGroup(click.Group):
         command: click.Command = importlib.import_module(f"heedful.cli.{cmd_name}").command
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Call the command; click would take a reader that went away for failure.
 
         Args:
@@ -200,7 +199,23 @@ def _call(arguments: list[str] | None) -> int:
 def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     message = error.format_message().rstrip(".")
-    return f"{message}; see {context.command_path} --help" if context else message
+    if context is None:
+        return message
+    taken = {option for each in context.command.params for option in each.opts}
+    if isinstance(error, click.NoSuchOption) and "--set" in taken:
+        message += _as_setting(error.option_name)
+    if "unexpected extra argument" in message and "--text" in taken:
+        message += "; pass a text with --text 'TEXT'"
+    return f"{message}; see {context.command_path} --help"
+
+
+def _as_setting(option: str) -> str:
+    """Say how the setting is changed that an unknown option is named like."""
+    from heedful.checked import names_ending_in
+    from heedful.config import RunConfig
+
+    names = names_ending_in(RunConfig, option.lstrip("-").replace("-", "_"))
+    return "".join(f"; for the setting {name} pass --set {name}=VALUE" for name in names[:2])
 
 
 def _drop_output() -> None:

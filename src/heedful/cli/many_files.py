@@ -1,9 +1,7 @@
-"""The options of ``heedful predict`` for many files, and the counts that it prints."""
+"""``heedful predict`` for many files, and the counts that it prints."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,49 +11,7 @@ from heedful.errors import UsageError
 if TYPE_CHECKING:
     from heedful.bulk.batch_answers import Asking
     from heedful.cli.option_groups import Requests
-
-
-@dataclass(frozen=True)
-class Written:
-    """In which form predictions are written."""
-
-    output: Path | None
-    header: bool | None
-    as_json: bool
-    as_columns: bool
-
-
-@dataclass(frozen=True)
-class Many:
-    """What the options say of many files."""
-
-    jobs: int | None
-    wanted: str | None
-    bad_rows: str | None
-
-    def asked(self, input_file: Path | None) -> bool:
-        """Say whether many files are to be predicted; refuse options that are for them alone.
-
-        Args:
-            input_file: value of ``--input``.
-
-        Returns:
-            Whether ``--jobs`` is given or ``--input`` is a pattern.
-
-        Raises:
-            UsageError: if another option for many files is given.
-        """
-        from heedful.bulk.part_files import is_pattern
-
-        if self.jobs is not None or (input_file is not None and is_pattern(str(input_file))):
-            return True
-        for option, value in {"--format": self.wanted, "--bad-rows": self.bad_rows}.items():
-            if value is not None:
-                raise UsageError(
-                    f"{option} is for many files: add --jobs N, with a pattern or file as --input and a folder as "
-                    "--output"
-                )
-        return False
+    from heedful.cli.predict import Many, Written
 
 
 def predict_many(many: Many, asking: Asking, requests: Requests, written: Written) -> None:
@@ -70,6 +26,7 @@ def predict_many(many: Many, asking: Asking, requests: Requests, written: Writte
     Raises:
         UsageError: if an option is missing, or is not for many files.
     """
+    from heedful.bulk.part_task import Form
     from heedful.bulk.predict_parts import predict_parts
     from heedful.cli.output import print_json
 
@@ -98,9 +55,7 @@ def predict_many(many: Many, asking: Asking, requests: Requests, written: Writte
         output,
         jobs=many.jobs or 1,
         reading=requests.reading,
-        wanted=many.wanted or "",
-        skip_bad=many.bad_rows == "skip",
-        header=written.header is not False,
+        form=Form(many.wanted or "", written.header is not False, many.bad_rows == "skip"),
         say=lambda line: click.echo(line, err=True),
     )
     if written.as_json:

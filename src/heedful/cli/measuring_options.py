@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from heedful.cli.file_options import reading_options
-from heedful.cli.options import PATH, data_option
+from heedful.cli.options import PATH, data_option, together
 from heedful.errors import ExitCode, UsageError, nearest
 
 if TYPE_CHECKING:
@@ -31,24 +31,17 @@ def gold_options(example: str) -> Callable[[F], F]:
     Returns:
         The decorator; `GoldOptions` is the record of these options.
     """
-    options = (
-        reading_options,
-        data_option,
+    return together(
+        click.argument("file", type=PATH, required=False),
         click.option(
             "--on",
             "split",
             metavar="SET:SPLIT",
             help=f"A known data set instead of FILE, for example {example}.",
         ),
-        click.argument("file", type=PATH, required=False),
+        data_option,
+        reading_options,
     )
-
-    def decorate(function: F) -> F:
-        for option in options:
-            function = option(function)
-        return function
-
-    return decorate
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class GoldOptions:
     data: Path | None
     reading: Reading
 
-    def given(self, references: Path | None = None) -> dict[str, Any]:
+    def given(self, references: Path | None = None) -> dict[str, object]:
         """Return the options that say how FILE is read, by their names.
 
         Args:

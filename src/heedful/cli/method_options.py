@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 
@@ -55,7 +55,7 @@ class MethodOptions:
         if self.word is not None and not tags:
             raise UsageError("--word is for models of tags of words, which this model is not")
 
-    def explain(self, model: AnyModel, corpus: Corpus, given: Mapping[str, Any]) -> Explanation:
+    def explain(self, model: AnyModel, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
         """Explain one example with torch.
 
         Args:

@@ -15,14 +15,12 @@ import click
 
 from heedful.cli.option_groups import NO_LIMITS, Requests, TextLimits
 from heedful.cli.requests import Asked
-from heedful.data.encoding import refuse_long
 from heedful.data.examples import Corpus, Example, one_example
 from heedful.data.readers.reading import Reading, RequestFiles
-from heedful.data.readers.tag_files import files_of_words
 from heedful.errors import DataError, HeedfulError, MissingExtraError, UsageError
 from heedful.machine import threads
 from heedful.runtime import load
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +49,7 @@ class Opened:
         answer: answers examples, in order.
         encode: examples of one text to vectors [N, D]; None where the model has no vector of a text.
         explain: explains the answer to one example as options say; None where that takes torch.
-        prefers_torch: whether the model's own method of explanation takes torch, and torch is installed.
+        prefers_torch: says whether the model's own method of explanation takes torch, and torch is installed.
         options: options of the commands that not every task takes and this model does.
     """
 
@@ -67,7 +65,7 @@ class Opened:
     answer: Callable[[Corpus], Sequence[Any]]
     encode: Callable[[Corpus], NDArray[np.float32]] | None
     explain: Callable[[Corpus, MethodOptions], Explanation] | None
-    prefers_torch: bool = False
+    prefers_torch: Callable[[], bool]
     options: frozenset[str] = frozenset()
 
     def asked(self, requests: Requests) -> Asked:
@@ -139,6 +137,8 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None
 
     def check(corpus: Corpus) -> None:
         if settings.truncate == "error":
+            from heedful.data.encoding import refuse_long
+
             refuse_long(
                 corpus, model.asking.vocabulary, settings.tokenizer, settings.markup, settings.max_tokens
             )
@@ -176,24 +176,26 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None
         rows=lambda answer: [layout.cells(answer)],
         shows_texts=not tags,
         trained=Reading.of_run(settings.run),
-        files=files_of_words(_options(settings.run)) if tags else None,
+        files=_files_of_words(settings.run) if tags else None,
         refuse_long=check,
         answer=answer,
         encode=encode if model.program.width else None,
         explain=explain if model.program.shown is not None else None,
         options=frozenset({"conll"} if tags else ()),
-        prefers_torch=_prefers_torch(model.metrics),
+        prefers_torch=lambda: _prefers_torch(model.metrics),
     )
 
 
-def _options(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that a training file was read with."""
+def _files_of_words(run: Mapping[str, Any]) -> RequestFiles:
+    """Return how files of words are read, with the options that the training file was read with."""
+    from heedful.data.readers.tag_files import files_of_words
+
     data = run.get("data")
     options = data.get("options") if isinstance(data, Mapping) else None
-    return dict(options) if isinstance(options, Mapping) else {}
+    return files_of_words(dict(options) if isinstance(options, Mapping) else {})
 
 
-def _prefers_torch(metrics: Mapping[str, Any]) -> bool:
+def _prefers_torch(metrics: Mapping[str, object]) -> bool:
     from heedful.explain.methods import WITH_TORCH
     from heedful.explain.standing import standing_of
 
@@ -202,7 +204,7 @@ def _prefers_torch(metrics: Mapping[str, Any]) -> bool:
     return best in WITH_TORCH and importlib.util.find_spec("torch") is not None
 
 
-def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
+def with_torch(model: AnyModel, given: Mapping[str, object]) -> Opened:
     """Return a model as a command asks it.
 
     Args:
@@ -232,6 +234,7 @@ def with_torch(model: AnyModel, given: Mapping[str, Any]) -> Opened:
         answer=lambda corpus: task.answer(model, corpus, given),
         encode=model.encode if isinstance(model, SentenceModel) else None,
         explain=lambda corpus, asked: asked.explain(model, corpus, given),
+        prefers_torch=lambda: False,  # torch is loaded already
     )
 
 

@@ -37,7 +37,7 @@ def grouped(**records: type) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
-        def with_records(*arguments: Any, **values: Any) -> Any:
+        def with_records(*arguments: object, **values: object) -> object:
             made = {
                 name: record(**{field.name: values.pop(field.name) for field in fields(record)})
                 for name, record in records.items()

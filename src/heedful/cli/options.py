@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from heedful.errors import Interrupted
 from heedful.machine import threads
 
 if TYPE_CHECKING:
@@ -20,55 +21,79 @@ F = TypeVar("F", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
 
 
-def data_option(function: F) -> F:
-    """Add ``--data``."""
-    return click.option(
-        "--data",
-        type=PATH,
-        envvar="HEEDFUL_DATA",
-        show_envvar=True,
-        help="Folder of the data sets. File names in settings are relative to it, or to the working folder.",
-    )(function)
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds several options, in the order in which the help lists them."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
 
 
-def set_option(function: F) -> F:
-    """Add ``--set``, which changes single settings."""
-    return click.option(
-        "--set",
-        "overrides",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Change a setting, for example train.epochs=3. May be repeated.",
-    )(function)
+def number_option(name: str, default: int, help_text: str, *, smallest: int = 1) -> Callable[[F], F]:
+    """Return an option that takes a whole number.
+
+    Args:
+        name: of the option, or ``"-x dest"`` with the name of its value.
+        default: its value where it is not given; the help shows it.
+        help_text: what the number means.
+        smallest: the smallest number that is allowed.
+
+    Returns:
+        The decorator.
+    """
+    kind = click.IntRange(min=smallest)
+    return click.option(*name.split(), type=kind, default=default, show_default=True, help=help_text)
 
 
-def json_option(function: F) -> F:
-    """Add ``--json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(function)
+def out_option(help_text: str, default: str | None = None) -> Callable[[F], F]:
+    """Return ``--out``, the folder that a command writes, which has to be given where there is no default."""
+    folder = {"required": True} if default is None else {"default": Path(default), "show_default": True}
+    return click.option("--out", type=PATH, help=help_text, **folder)
 
 
-def quiet_option(function: F) -> F:
-    """Add ``--quiet``."""
-    return click.option("-q", "--quiet", is_flag=True, help="Print no progress on standard error.")(function)
+def figures_option(help_text: str) -> Callable[[F], F]:
+    """Return ``--figure``, the files that a drawing is written to; the command gets them as ``figures``."""
+    return click.option("--figure", "figures", type=PATH, multiple=True, help=help_text)
 
 
-def no_baseline_option(function: F) -> F:
-    """Add ``--no-baseline``."""
-    return click.option(
-        "--no-baseline",
-        is_flag=True,
-        help="Do not also train linear baselines (TF-IDF with logistic regression, NB-SVM), which takes some seconds.",
-    )(function)
-
-
-def ray_option(function: F) -> F:
-    """Add ``--ray``; the command gets a context that gives an executor, or None."""
-    return click.option(
-        "--ray",
-        metavar="ADDRESS",
-        help="Run what is independent as tasks of a Ray cluster: its address, 'auto' for the one that runs on this "
-        "machine, or 'local' to start one here. All its machines must have --out and --data under the same paths.",
-    )(function)
+data_option = click.option(
+    "--data",
+    type=PATH,
+    envvar="HEEDFUL_DATA",
+    show_envvar=True,
+    help="Folder of the data sets. File names in settings are relative to it, or to the working folder.",
+)
+set_option = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Change a setting, for example train.epochs=3. May be repeated.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print no progress on standard error.")
+printing_options = together(json_option, quiet_option)
+no_baseline_option = click.option(
+    "--no-baseline",
+    is_flag=True,
+    help="Do not also train linear baselines (TF-IDF with logistic regression, NB-SVM), which takes some seconds.",
+)
+ray_option = click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="Run what is independent as tasks of a Ray cluster: its address, 'auto' for the one that runs on this "
+    "machine, or 'local' to start one here. All its machines must have --out and --data under the same paths.",
+)
+track_option = click.option(
+    "--track",
+    "trackers",
+    multiple=True,
+    type=click.Choice(["tensorboard", "mlflow", "wandb"]),
+    help="Also send the figures of every evaluation to this tracker. May be repeated. By default nothing is sent.",
+)
 
 
 def executor_of(address: str | None) -> AbstractContextManager[Executor | None]:
@@ -80,36 +105,43 @@ def executor_of(address: str | None) -> AbstractContextManager[Executor | None]:
     return ray_cluster(address)
 
 
-def track_option(function: F) -> F:
-    """Add ``--track``."""
-    return click.option(
-        "--track",
-        "trackers",
-        multiple=True,
-        type=click.Choice(["tensorboard", "mlflow", "wandb"]),
-        help="Also send the figures of every evaluation to this tracker. May be repeated. By default nothing is sent.",
-    )(function)
+def _begin_cache(context: click.Context, _option: click.Parameter, no_cache: bool) -> None:
+    if no_cache:
+        from heedful.data.cache import CACHE_VARIABLE, NONE
+
+        before = os.environ.get(CACHE_VARIABLE)
+        os.environ[CACHE_VARIABLE] = NONE  # also for processes that the command starts
+        context.call_on_close(lambda: _set_back(CACHE_VARIABLE, before))
 
 
-def cache_option(function: F) -> F:
-    """Add ``--no-cache``."""
+def _set_back(variable: str, before: str | None) -> None:
+    if before is None:
+        os.environ.pop(variable, None)
+    else:
+        os.environ[variable] = before
 
-    def begin(context: click.Context, _option: click.Parameter, no_cache: bool) -> None:
-        if no_cache:
-            from heedful.data.cache import CACHE_VARIABLE, NONE
 
-            before = os.environ.get(CACHE_VARIABLE)
-            os.environ[CACHE_VARIABLE] = NONE  # also for processes that the command starts
-            context.call_on_close(lambda: _set_back(CACHE_VARIABLE, before))
+def _begin_threads(_context: click.Context, _option: click.Parameter, number: int | None) -> None:
+    threads.begin(number)
 
-    return click.option(
-        "--no-cache",
-        is_flag=True,
-        expose_value=False,
-        callback=begin,
-        help="Neither read nor keep encoded data and word vectors on disk. HEEDFUL_CACHE=none does the same for every "
-        "command; 'heedful data cache' lists what is kept.",
-    )(function)
+
+cache_option = click.option(
+    "--no-cache",
+    is_flag=True,
+    expose_value=False,
+    callback=_begin_cache,
+    help="Neither read nor keep encoded data and word vectors on disk. HEEDFUL_CACHE=none does the same for every "
+    "command; 'heedful data cache' lists what is kept.",
+)
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    expose_value=False,
+    callback=_begin_threads,
+    help="Number of threads for computation. The default is OMP_NUM_THREADS, or as many as the quota of the "
+    "process and other work on the machine leave free.",
+)
+computing_options = together(cache_option, threads_option)
 
 
 @contextmanager
@@ -132,97 +164,65 @@ def first_use_reported(*, quiet: bool) -> Iterator[None]:
                 click.echo(note, err=True)
 
 
-def _set_back(variable: str, before: str | None) -> None:
-    if before is None:
-        os.environ.pop(variable, None)
-    else:
-        os.environ[variable] = before
+@contextmanager
+def going_on_by(how: str) -> Iterator[None]:
+    """Add to the message of an interruption how the work is taken up again.
+
+    Args:
+        how: the end of the message.
+
+    Raises:
+        Interrupted: if the body was interrupted.
+    """
+    try:
+        yield
+    except Interrupted as error:
+        raise Interrupted(f"{error} ({how})") from None
 
 
-def threads_option(function: F) -> F:
-    """Add ``--threads``; commands of several processes give it to each."""
-
-    def begin(_context: click.Context, _option: click.Parameter, number: int | None) -> None:
-        threads.begin(number)
-
-    return click.option(
-        "--threads",
-        type=click.IntRange(min=1),
-        expose_value=False,
-        callback=begin,
-        help="Number of threads for computation. The default is OMP_NUM_THREADS, or as many as the quota of the "
-        "process and other work on the machine leave free.",
-    )(function)
-
-
-def limit_options(function: F) -> F:
-    """Add the options for long texts."""
-    truncate = click.option(
+limit_options = together(
+    click.option(
         "--truncate",
         type=click.Choice(["error", "head"]),
         help="What happens to a text longer than --max-tokens: 'error' stops the command, and 'head' keeps the "
         "beginning of the text and counts it. The default is the setting that the model was trained with.",
-    )
-    longest = click.option(
+    ),
+    click.option(
         "--max-tokens",
         type=click.IntRange(min=1),
         help="Longest text, in tokens. The default is the setting that the model was trained with.",
-    )
-    return truncate(longest(function))
-
-
-def precision_option(function: F) -> F:
-    """Add ``--precision``."""
-    return click.option(
-        "--precision",
-        type=click.Choice(["float32", "bfloat16", "int8"]),
-        default="float32",
-        show_default=True,
-        help="Precision of the network in prediction. bfloat16 is faster if the processor has instructions for it and "
-        "slower otherwise ('heedful info' reports this); int8 stores the matrices as 8-bit integers.",
-    )(function)
-
-
-def text_option(function: F) -> F:
-    """Add ``--text``."""
-    return click.option("--text", "texts", multiple=True, help="A text. May be repeated.")(function)
-
-
-def predicates_option(function: F) -> F:
-    """Add ``--predicates``."""
-    return click.option(
-        "--predicates",
-        multiple=True,
-        metavar="WORD[,WORD]",
-        help="For semantic roles: the predicates of a text, as its words or as their numbers from 1. Give the option "
-        "once for each text. By default the model finds the predicates.",
-    )(function)
-
-
-def pair_options(function: F) -> F:
-    """Add ``--premise`` and ``--hypothesis``."""
-    second = click.option("--hypothesis", help="Second text of a pair.")
-    return click.option("--premise", help="First text of a pair.")(second(function))
-
-
+    ),
+)
+precision_option = click.option(
+    "--precision",
+    type=click.Choice(["float32", "bfloat16", "int8"]),
+    default="float32",
+    show_default=True,
+    help="Precision of the network in prediction. bfloat16 is faster if the processor has instructions for it and "
+    "slower otherwise ('heedful info' reports this); int8 stores the matrices as 8-bit integers.",
+)
+text_option = click.option("--text", "texts", multiple=True, help="A text. May be repeated.")
+predicates_option = click.option(
+    "--predicates",
+    multiple=True,
+    metavar="WORD[,WORD]",
+    help="For semantic roles: the predicates of a text, as its words or as their numbers from 1. Give the option "
+    "once for each text. By default the model finds the predicates.",
+)
+pair_options = together(
+    click.option("--premise", help="First text of a pair."),
+    click.option("--hypothesis", help="Second text of a pair."),
+)
 _INPUT = (
     "a .csv, .tsv, .jsonl, .json or .parquet table, or a .txt file with one text in each line. It may be compressed. "
     "With -, lines are read from standard input"
 )
-
-
-def input_options(function: F) -> F:
-    """Add ``--input``, for commands that predict."""
-    return _input_option(
-        f"File of inputs: {_INPUT}; the line of a pair is premise TAB hypothesis. Models of semantic roles also read "
-        ".conll and .conllu files, with their predicates."
-    )(function)
-
-
-def text_input_options(function: F) -> F:
-    """Add ``--input``, for commands that take single texts, whatever the model predicts."""
-    return _input_option(f"File of texts: {_INPUT}.")(function)
-
-
-def _input_option(help_text: str) -> Callable[[F], F]:
-    return click.option("--input", "input_file", type=PATH, help=help_text)
+input_options = click.option(
+    "--input",
+    "input_file",
+    type=PATH,
+    help=f"File of inputs: {_INPUT}; the line of a pair is premise TAB hypothesis. Models of semantic roles also read "
+    ".conll and .conllu files, with their predicates.",
+)
+text_input_options = click.option("--input", "input_file", type=PATH, help=f"File of texts: {_INPUT}.")
+asked_options = together(text_option, pair_options, predicates_option)

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
@@ -42,7 +42,7 @@ class Shown:
         for line in lines:
             self.write(line)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name == "buffer":  # who finds it writes past us
             raise AttributeError(name)
         return getattr(self.terminal, name)
@@ -99,7 +99,7 @@ _ASCII = str.maketrans(
 )
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print one JSON value on one line; a number that is not finite becomes null, a control character its escape."""
     from heedful.text.characters import json_line
 

@@ -3,38 +3,123 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from heedful.cli.file_options import reading_options
-from heedful.cli.many_files import Many, Written, predict_many
 from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
+    asked_options,
     input_options,
     json_option,
     limit_options,
-    pair_options,
     precision_option,
-    predicates_option,
-    text_option,
     threads_option,
 )
 from heedful.cli.output import RowPrinter, print_json
+from heedful.errors import UsageError
 
 if TYPE_CHECKING:
+    from heedful.bulk.prediction_file import PredictionFile
     from heedful.data.examples import Corpus
     from heedful.models.precision import Precision
 
 
+@dataclass(frozen=True)
+class Written:
+    """In which form predictions are written."""
+
+    output: Path | None
+    header: bool | None
+    as_json: bool
+    as_columns: bool
+
+    def check(self, source: Path | None) -> None:
+        """Refuse options that contradict each other, before anything is computed.
+
+        Args:
+            source: value of ``--input``.
+
+        Raises:
+            UsageError: naming the options.
+        """
+        path = self.output
+        if path is None:
+            if self.header is not None and (self.as_json or self.as_columns):
+                raise UsageError("--header is for rows of columns; leave it out with --json and --conll")
+            return
+        from heedful.bulk.prediction_file import SUFFIXES
+
+        if self.as_json or self.as_columns:
+            raise UsageError("--output says the format by its name; leave --json and --conll out")
+        if path.suffix.lower() not in SUFFIXES:
+            raise UsageError(f"--output {path}: expected a name that ends in {', '.join(SUFFIXES)}")
+        if self.header is not None and not SUFFIXES[path.suffix.lower()]:
+            raise UsageError(f"--output {path}: lines of JSON have no header; leave --header out")
+        if source is not None and path.exists() and source.exists() and path.samefile(source):
+            raise UsageError(f"--output {path}: is the file of --input; name another one")
+
+    def file(self, names: Sequence[str]) -> AbstractContextManager[PredictionFile | None]:
+        """Open ``--output``, which appears when it is complete; None where predictions are printed.
+
+        Args:
+            names: of the columns of a prediction.
+
+        Returns:
+            What takes the predictions, as a context.
+        """
+        if self.output is None:
+            return nullcontext()
+        from heedful.bulk.prediction_file import prediction_file
+
+        return prediction_file(self.output, names, with_header=self.header is not False)
+
+
+@dataclass(frozen=True)
+class Many:
+    """What the options say of many files."""
+
+    jobs: int | None
+    wanted: str | None
+    bad_rows: str | None
+
+    def asked(self, input_file: Path | None) -> bool:
+        """Say whether many files are to be predicted; refuse options that are for them alone.
+
+        Args:
+            input_file: value of ``--input``.
+
+        Returns:
+            Whether ``--jobs`` is given or ``--input`` is a pattern.
+
+        Raises:
+            UsageError: if another option for many files is given.
+        """
+        if self.jobs is not None:
+            return True
+        if input_file is not None:
+            from heedful.bulk.part_files import is_pattern
+
+            if is_pattern(str(input_file)):
+                return True
+        for option, value in {"--format": self.wanted, "--bad-rows": self.bad_rows}.items():
+            if value is not None:
+                raise UsageError(
+                    f"{option} is for many files: add --jobs N, with a pattern or file as --input and a folder as "
+                    "--output"
+                )
+        return False
+
+
 @click.command()
 @click.argument("model", type=PATH)
-@text_option
-@pair_options
-@predicates_option
+@asked_options
 @input_options
 @reading_options
 @limit_options
@@ -99,34 +184,34 @@ def command(
     before the mistake are printed.
 
     With --jobs, or a pattern as --input, each row group of a Parquet file and each other file gets a file of
-    predictions in the folder --output, which is whole or not there. Run the same command again after an interruption,
-    and it predicts what is missing. At the end it prints the counts; with --json as an object.
+    predictions in the folder --output. A file appears there when it is complete. If the command was interrupted, run it
+    again: it predicts only what is missing. At the end it prints the counts, with --json as an object.
 
     A model that needs no torch is computed with one thread; --threads N computes blocks of 64 texts on N threads, with
     the same output.
 
     Example: heedful predict runs/trec --text "Who wrote this?"
     """
-    from heedful.bulk.batch_answers import Asking
-    from heedful.bulk.prediction_file import prediction_file, refuse_output
     from heedful.cli.opened_model import answer_rows, open_model, with_torch, without_torch
     from heedful.cli.output import exact
     from heedful.cli.requests import stream
 
     if many.asked(requests.input_file):
+        from heedful.bulk.batch_answers import Asking
+        from heedful.cli.many_files import predict_many
+
         asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
         predict_many(many, asking, requests, written)
         return
-    output, header = written.output, written.header
-    refuse_output(output, requests.input_file, header, as_json=written.as_json, as_columns=written.as_columns)
+    written.check(requests.input_file)
     given = {"predicates": requests.predicates, "conll": written.as_columns}
     opened = without_torch(model, limits) if precision == "float32" else None
     if opened is None or any(value and name not in opened.options for name, value in given.items()):
         opened = with_torch(open_model(model, limits, precision), given)
     asked = opened.asked(requests)
-    printer = RowPrinter(header)
+    printer = RowPrinter(written.header)
     cut = 0
-    with prediction_file(output, opened.header, with_header=header is not False) as file:
+    with written.file(opened.header) as file:
 
         def check(corpus: Corpus) -> None:
             opened.refuse_long(corpus)
@@ -146,6 +231,6 @@ def command(
                 printer.print(*answer_rows(opened, corpus, found, with_row=asked.input_file is not None))
             cut += sum(answer.truncated for answer in found)
     if file is not None:
-        click.echo(f"{output}: {file.count:,} predictions", err=True)
+        click.echo(f"{written.output}: {file.count:,} predictions", err=True)
     if cut:
         click.echo(f"texts truncated to {opened.max_tokens} tokens: {cut:,}", err=True)

@@ -14,15 +14,15 @@ import click
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     PATH,
-    cache_option,
+    computing_options,
     data_option,
     executor_of,
     first_use_reported,
-    json_option,
-    quiet_option,
+    number_option,
+    out_option,
+    printing_options,
     ray_option,
     set_option,
-    threads_option,
 )
 from heedful.cli.output import print_json
 
@@ -92,13 +92,7 @@ class Making:
     help="List every table with its data, the finished runs and the minutes left.",
 )
 @data_option
-@click.option(
-    "--out",
-    type=PATH,
-    default=Path("reproduced"),
-    show_default=True,
-    help="Folder of the results. Runs in it are not repeated.",
-)
+@out_option("Folder of the results. Runs in it are not repeated.", default="reproduced")
 @click.option(
     "--budget",
     default="standard",
@@ -109,13 +103,7 @@ class Making:
 @click.option("--folds", type=click.IntRange(min=1), help="Run only the first N folds.")
 @click.option("--rows", help="Make only these rows, separated by commas.")
 @click.option("--columns", help="Make only these columns, by their keys, separated by commas.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of runs at the same time.",
-)
+@number_option("--jobs", 1, "Number of runs at the same time.")
 @click.option("--no-run", is_flag=True, help="Write the tables from the existing runs, and run nothing.")
 @click.option(
     "--model",
@@ -132,10 +120,8 @@ class Making:
 )
 @ray_option
 @set_option
-@cache_option
-@threads_option
-@json_option
-@quiet_option
+@computing_options
+@printing_options
 @grouped(part=Part, wanted=BudgetOptions, how=Making, printing=Printing)
 def command(
     part: Part,

@@ -14,10 +14,10 @@ from heedful.data.readers.table_files import (
     SPREADSHEETS,
     TABLE_SUFFIXES,
     format_problem,
-    read_requests,
     table_blocks,
 )
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
+from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import DataError, UsageError
 from heedful.text.limits import ROWS
 

@@ -10,17 +10,16 @@ import click
 from heedful.cli.file_options import own_file_options
 from heedful.cli.option_groups import Printing, Recipe, grouped
 from heedful.cli.options import (
-    PATH,
-    cache_option,
+    computing_options,
     data_option,
     executor_of,
     first_use_reported,
-    json_option,
+    going_on_by,
     no_baseline_option,
-    quiet_option,
+    out_option,
+    printing_options,
     ray_option,
     set_option,
-    threads_option,
 )
 from heedful.cli.output import print_json
 
@@ -36,9 +35,7 @@ class Runs:
 
 @click.command()
 @click.argument("recipe")
-@click.option(
-    "--out", type=PATH, required=True, help="Folder of the results. A finished run in it is not repeated."
-)
+@out_option("Folder of the results. A finished run in it is not repeated.")
 @data_option
 @click.option("--seeds", help="Seeds to run, separated by commas: 1,2,3.")
 @click.option(
@@ -52,10 +49,8 @@ class Runs:
 @own_file_options
 @no_baseline_option
 @ray_option
-@cache_option
-@threads_option
-@json_option
-@quiet_option
+@computing_options
+@printing_options
 @grouped(recipe=Recipe, runs=Runs, printing=Printing)
 def command(
     recipe: Recipe, out: Path, runs: Runs, ray: str | None, no_baseline: bool, printing: Printing
@@ -68,25 +63,25 @@ def command(
     """
     from heedful.baselines.beside import or_warning
     from heedful.baselines.beside_study import beside_study
-    from heedful.errors import Interrupted
     from heedful.run.studies import run_study
 
-    try:
-        with first_use_reported(quiet=printing.quiet), executor_of(ray) as executor:
-            study = run_study(
-                recipe.recipe,
-                out,
-                recipe.data,
-                seeds=parse_seeds(runs.seeds),
-                folds=runs.folds or 0,
-                only=runs.only or 0,
-                overrides=recipe.overrides,
-                reporter=printing.reporter(),
-                executor=executor,
-                say=printing.say,
-            )
-    except Interrupted as error:
-        raise Interrupted(f"{error} (the same command goes on)") from None
+    with (
+        going_on_by("the same command goes on"),
+        first_use_reported(quiet=printing.quiet),
+        executor_of(ray) as executor,
+    ):
+        study = run_study(
+            recipe.recipe,
+            out,
+            recipe.data,
+            seeds=parse_seeds(runs.seeds),
+            folds=runs.folds or 0,
+            only=runs.only or 0,
+            overrides=recipe.overrides,
+            reporter=printing.reporter(),
+            executor=executor,
+            say=printing.say,
+        )
     shared = [*recipe.overrides, *([f"data.folds={runs.folds}"] if runs.folds else [])]
     beside, failures = (
         (None, [])

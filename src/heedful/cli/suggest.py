@@ -13,7 +13,7 @@ import click
 
 from heedful.cli.file_options import reading_options
 from heedful.cli.option_groups import grouped
-from heedful.cli.options import PATH, threads_option
+from heedful.cli.options import PATH, number_option, threads_option
 from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:
@@ -33,14 +33,7 @@ class Choosing:
 @click.command()
 @click.argument("model", type=PATH)
 @click.argument("pool", type=PATH)
-@click.option(
-    "-n",
-    "count",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="Number of texts to suggest.",
-)
+@number_option("-n count", 50, "Number of texts to suggest.")
 @click.option(
     "--by",
     type=click.Choice(["margin", "entropy", "random"]),
@@ -48,15 +41,13 @@ class Choosing:
     show_default=True,
     help="What makes a text uncertain: a small margin between its two most probable classes, or a high entropy.",
 )
-@click.option(
+@number_option(
     "--candidates",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="How many times -n texts, the most uncertain ones, are searched for those that are least alike. With 1 the "
-    "most uncertain texts are taken as they are.",
+    5,
+    "How many times -n texts, the most uncertain ones, are searched for those that are least alike. With 1 the most "
+    "uncertain texts are taken as they are.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of --by random.")
+@number_option("--seed", 0, "Seed of --by random.", smallest=0)
 @reading_options
 @click.option(
     "--output",

@@ -10,14 +10,13 @@ import click
 from heedful.cli.file_options import own_file_options
 from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
-    PATH,
-    cache_option,
+    computing_options,
     data_option,
-    json_option,
+    going_on_by,
     no_baseline_option,
-    quiet_option,
+    out_option,
+    printing_options,
     set_option,
-    threads_option,
     track_option,
 )
 from heedful.cli.output import print_json
@@ -29,12 +28,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("recipe")
-@click.option(
-    "--out",
-    type=PATH,
-    required=True,
-    help="Folder of the run. It gets the settings, metrics.jsonl and the model.",
-)
+@out_option("Folder of the run. It gets the settings, metrics.jsonl and the model.")
 @data_option
 @set_option
 @own_file_options
@@ -43,10 +37,8 @@ if TYPE_CHECKING:
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
 @no_baseline_option
 @track_option
-@cache_option
-@threads_option
-@json_option
-@quiet_option
+@computing_options
+@printing_options
 @grouped(recipe=Recipe, place=RunPlace, printing=Printing)
 def command(
     recipe: Recipe,
@@ -65,7 +57,6 @@ def command(
     from heedful.baselines.beside import beside_run, or_warning
     from heedful.config import as_table
     from heedful.data.cache_contents import first_use_note
-    from heedful.errors import Interrupted
     from heedful.run import check_place, check_run_folder, prepare, train
     from heedful.run.cautions import cautions
     from heedful.training.distributed import is_first_process, settled
@@ -94,7 +85,7 @@ def command(
             if config.train.precision == "auto":
                 settled_train, reason = settled(config.train)
                 click.echo(f"train.precision=auto: {settled_train.precision}, because {reason}", err=True)
-        try:
+        with going_on_by("the same command with --resume"):
             result = train(
                 config,
                 prepared,
@@ -103,8 +94,6 @@ def command(
                 overwrite=place.overwrite,
                 reporter=reporter,
             )
-        except Interrupted as error:
-            raise Interrupted(f"{error} (the same command with --resume)") from None
     if first:
         beside, failures = (None, []) if no_baseline else or_warning(lambda: beside_run(config, data, result))
         warnings = [*cautions(prepared, result), *failures]

@@ -11,15 +11,16 @@ from heedful.cli.file_options import own_file_options
 from heedful.cli.option_groups import Printing, Recipe, grouped
 from heedful.cli.options import (
     PATH,
-    cache_option,
+    computing_options,
     data_option,
     executor_of,
     first_use_reported,
-    json_option,
-    quiet_option,
+    going_on_by,
+    number_option,
+    out_option,
+    printing_options,
     ray_option,
     set_option,
-    threads_option,
 )
 from heedful.cli.output import print_json
 
@@ -37,17 +38,9 @@ class Trials:
 
 @click.command()
 @click.argument("recipe")
-@click.option(
-    "--out", type=PATH, required=True, help="Folder of the search. Finished trials in it are not repeated."
-)
+@out_option("Folder of the search. Finished trials in it are not repeated.")
 @data_option
-@click.option(
-    "--trials",
-    type=click.IntRange(min=1),
-    default=30,
-    show_default=True,
-    help="Total number of trials, including those of earlier calls.",
-)
+@number_option("--trials", 30, "Total number of trials, including those of earlier calls.")
 @click.option(
     "--vary",
     multiple=True,
@@ -56,13 +49,7 @@ class Trials:
     "batches.size=16,32,64. May be repeated.",
 )
 @click.option("--space", type=PATH, help="TOML file with ranges and lists, in the tables of a recipe.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Number of trials that run at the same time.",
-)
+@number_option("--jobs", 1, "Number of trials that run at the same time.")
 @click.option("--no-prune", is_flag=True, help="Train every trial to its end, also poor ones.")
 @click.option(
     "--test", is_flag=True, help="At the end, measure the model of the best trial once on the test split."
@@ -70,10 +57,8 @@ class Trials:
 @set_option
 @own_file_options
 @ray_option
-@cache_option
-@threads_option
-@json_option
-@quiet_option
+@computing_options
+@printing_options
 @grouped(recipe=Recipe, wanted=Trials, printing=Printing)
 def command(
     recipe: Recipe, out: Path, wanted: Trials, test: bool, ray: str | None, printing: Printing
@@ -86,7 +71,7 @@ def command(
 
     Example: heedful tune disan-trec --trials 30 --set train.epochs=5 --data DIR --out runs/trec-search
     """
-    from heedful.errors import Interrupted, UsageError
+    from heedful.errors import UsageError
     from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search
 
     config = recipe.config()
@@ -98,18 +83,19 @@ def command(
     search = Search(config, space, out, recipe.data, prune=not wanted.no_prune)
     for name, domain in search.space.items():
         printing.say(f"varies {name}: {domain}")
-    try:
-        with first_use_reported(quiet=printing.quiet), executor_of(ray) as executor:
-            study = run_search(
-                search,
-                wanted.trials,
-                jobs=wanted.jobs,
-                reporter=printing.reporter(),
-                executor=executor,
-                say=printing.say,
-            )
-    except Interrupted as error:
-        raise Interrupted(f"{error} (the same command goes on)") from None
+    with (
+        going_on_by("the same command goes on"),
+        first_use_reported(quiet=printing.quiet),
+        executor_of(ray) as executor,
+    ):
+        study = run_search(
+            search,
+            wanted.trials,
+            jobs=wanted.jobs,
+            reporter=printing.reporter(),
+            executor=executor,
+            say=printing.say,
+        )
     found = outcome(search, study)
     report = report_on_test(found, recipe.data) if test else None
     if printing.as_json:

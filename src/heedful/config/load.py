@@ -11,6 +11,8 @@ from typing import Any
 
 from heedful.checked import read_table
 from heedful.config.run_config import RunConfig
+from heedful.data.readers.table_files import TABLE_SUFFIXES
+from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import UsageError
 from heedful.models import encoder_problems
 from heedful.packaged import recipe_text
@@ -37,7 +39,7 @@ def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
     return _checked(table, problems, source)
 
 
-def override(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
+def override(config: RunConfig, values: Mapping[str, object]) -> RunConfig:
     """Return a copy of the settings with some values changed.
 
     Args:
@@ -56,7 +58,7 @@ def override(config: RunConfig, values: Mapping[str, Any]) -> RunConfig:
     return _checked(table, problems, "settings")
 
 
-def from_table(table: Mapping[str, Any], source: str) -> RunConfig:
+def from_table(table: Mapping[str, object], source: str) -> RunConfig:
     """Read settings from nested plain values, as a model folder keeps them.
 
     Args:
@@ -86,7 +88,7 @@ def to_toml(config: RunConfig) -> str:
     return tomli_w.dumps(as_table(config))
 
 
-def as_table(config: RunConfig) -> dict[str, Any]:
+def as_table(config: RunConfig) -> dict[str, object]:
     """Return settings as a file holds them: lists for tuples, and what is None left out.
 
     Args:
@@ -95,11 +97,11 @@ def as_table(config: RunConfig) -> dict[str, Any]:
     Returns:
         What `from_table` reads back equal.
     """
-    table: dict[str, Any] = _plain(asdict(config))
+    table: dict[str, object] = _plain(asdict(config))
     return table
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Tuples become lists, and None is left out: TOML has neither."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if item is not None}
@@ -108,7 +110,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _checked(table: dict[str, Any], problems: list[str], source: str, *, starts: bool = True) -> RunConfig:
+def _checked(table: dict[str, object], problems: list[str], source: str, *, starts: bool = True) -> RunConfig:
     """Make settings of a table; of a run that has been trained, what its task made of them is not asked again."""
     config = read_table(RunConfig, table, "", problems) or RunConfig()
     problems += encoder_problems(config.model)
@@ -120,8 +122,13 @@ def _checked(table: dict[str, Any], problems: list[str], source: str, *, starts:
     return config
 
 
-def _read(recipe: str | Path) -> tuple[dict[str, Any], str]:
+def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
     path = Path(recipe)
+    if bare_suffix(path) in TABLE_SUFFIXES:
+        raise UsageError(
+            f"{path}: is a table, and a recipe was expected. To train on the table: heedful train my-texts --set "
+            f"data.train={path}"
+        )
     if path.suffix == ".toml" or len(path.parts) > 1 or os.path.isfile(path):
         if not os.path.isfile(path):
             raise UsageError(f"{path}: there is no such settings file")
@@ -145,7 +152,7 @@ def _read_text(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _apply(table: dict[str, Any], text: str, problems: list[str]) -> None:
+def _apply(table: dict[str, object], text: str, problems: list[str]) -> None:
     """Set one ``a.b.c=value`` in nested dictionaries."""
     name, sign, raw = text.partition("=")
     if not sign or not name.strip():
@@ -158,7 +165,7 @@ def _apply(table: dict[str, Any], text: str, problems: list[str]) -> None:
     _set(table, name.strip(), value, problems)
 
 
-def _set(table: dict[str, Any], name: str, value: Any, problems: list[str]) -> None:
+def _set(table: dict[str, object], name: str, value: object, problems: list[str]) -> None:
     """Set a dotted name in nested dictionaries."""
     *path, last = name.split(".")
     for part in path:

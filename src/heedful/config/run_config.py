@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from heedful.checked import Settings, at_least, inside, one_of, ranged, up_to
+from heedful.checked import Settings, at_least, changed_fields, inside, one_of, ranged, up_to
 from heedful.config.distil_config import DistilConfig
 from heedful.data.encoding import Truncate
 from heedful.models import ModelConfig, TranslationConfig
@@ -193,3 +193,7 @@ class RunConfig(Settings):
     train: TrainSettings = field(default_factory=TrainSettings)
     translation: TranslationConfig = field(default_factory=TranslationConfig)
     distil: DistilConfig = field(default_factory=DistilConfig)
+
+    def __repr__(self) -> str:
+        """Return the settings that differ from their defaults, by their dotted names."""
+        return f"RunConfig({', '.join(changed_fields(self, type(self)()))})"

@@ -32,7 +32,7 @@ MANIFEST = "manifest.json"
 Arrays = dict[str, NDArray[Any]]
 
 
-def write_stored(path: Path, texts: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -> None:
+def write_stored(path: Path, texts: Mapping[str, str], arrays: Mapping[str, NDArray[np.generic]]) -> None:
     """Write texts and arrays as the folder `path`, whole or not at all.
 
     Raises OutputError if it cannot be written.
@@ -68,7 +68,7 @@ def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
     return texts, arrays
 
 
-def _manifest(path: Path) -> dict[str, Any]:
+def _manifest(path: Path) -> dict[str, object]:
     try:
         manifest = json.loads(_read(path / MANIFEST))
     except ValueError as error:
@@ -78,12 +78,12 @@ def _manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _write(file: Path, content: bytes) -> dict[str, Any]:
+def _write(file: Path, content: bytes) -> dict[str, object]:
     file.write_bytes(content)
     return _facts(content)
 
 
-def _facts(content: bytes) -> dict[str, Any]:
+def _facts(content: bytes) -> dict[str, object]:
     return {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
@@ -139,7 +139,7 @@ def cache_folder(folder: Path | None = None) -> Path | None:
     return folder or Path(named or Path.home() / ".cache" / "heedful")
 
 
-def cache_key(files: Sequence[Path], settings: Mapping[str, Any]) -> str:
+def cache_key(files: Sequence[Path], settings: Mapping[str, object]) -> str:
     """Return a name for the result of reading and encoding these files with these settings.
 
     Args:

@@ -7,7 +7,6 @@ import inspect
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from heedful.data.datasets import DATASETS, DataSet, Part
 from heedful.data.examples import Corpus
@@ -80,7 +79,7 @@ def splits(name: str) -> tuple[str, ...]:
     return tuple(data_set(name).parts)
 
 
-def load(name: str, split: str, folder: str | Path, **options: Any) -> Corpus:
+def load(name: str, split: str, folder: str | Path, **options: object) -> Corpus:
     """Read one split.
 
     Args:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.line_files import POLARITY, SUBJECTIVITY, read_label_text, read_parallel, read_trec
@@ -35,7 +34,7 @@ class Part:
     file: str
     read: Callable[..., Corpus]
     rows: int
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
 
 
@@ -83,8 +82,8 @@ TREC_FINE_LABELS = tuple(
 )
 _ENTAILED_OR_NEUTRAL = ("entailment", "neutral")
 _ENTAILED_OR_NOT = ("entailment", "not_entailment")
-_SENTENCES: dict[str, Any] = {"premise": "sentence1", "hypothesis": "sentence2", "label": "gold_label"}
-_PREMISES: dict[str, Any] = {"premise": "premise", "hypothesis": "hypothesis", "label": "label"}
+_SENTENCES: dict[str, object] = {"premise": "sentence1", "hypothesis": "sentence2", "label": "gold_label"}
+_PREMISES: dict[str, object] = {"premise": "premise", "hypothesis": "hypothesis", "label": "label"}
 _FETCH = "heedful data get {}"
 
 

@@ -13,12 +13,17 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from heedful.errors import DataError, UsageError
 from heedful.storage import sha256, told_plainly
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from _typeshed import WriteableBuffer
 
 SCHEMES = ("https://", "http://")
 WINDOW_SECONDS = 60.0
@@ -36,7 +41,7 @@ class _Paced(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int | None:
+    def readinto(self, buffer: WriteableBuffer) -> int | None:
         count = self._inner.readinto(buffer)
         self._got += count or 0
         now = time.monotonic()
@@ -52,7 +57,7 @@ class _Paced(io.RawIOBase):
 
 
 class _PacedResponse(HTTPResponse):
-    def __init__(self, sock: Any, *args: Any, **options: Any) -> None:
+    def __init__(self, sock: socket, *args: Any, **options: Any) -> None:
         super().__init__(sock, *args, **options)
         raw = self.fp.detach()
         self.fp = io.BufferedReader(_Paced(raw))
@@ -95,7 +100,7 @@ class _Redirect(urllib.request.HTTPRedirectHandler):
 
     def http_error_302(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage
-    ) -> Any:
+    ) -> object:
         # Python's own reads the body of a redirect to its end, however long it says that it is; a closed one is empty.
         fp.close()
         return super().http_error_302(req, fp, code, msg, headers)

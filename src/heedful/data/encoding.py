@@ -70,7 +70,7 @@ class EncodedDataset:
     """
 
     sides: tuple[Ragged, ...]
-    targets: NDArray[Any] | None
+    targets: NDArray[np.generic] | None
     rows: NDArray[np.int64]
     groups: NDArray[np.int32]
     group_names: tuple[str, ...]
@@ -109,7 +109,7 @@ class EncodedDataset:
             weights=None if self.weights is None else self.weights[indices],
         )
 
-    def further(self) -> dict[str, NDArray[Any]]:
+    def further(self) -> dict[str, NDArray[np.generic]]:
         """Return what the data set holds beside the attributes of this class, as arrays by name, for the cache."""
         return {}
 
@@ -334,10 +334,10 @@ def _warn(corpus: TokenisedCorpus, report: EncodeReport, max_tokens: int | None)
     limit = "what the encoder reads" if max_tokens is None else f"{max_tokens} tokens"
     if report.truncated:
         _LOG.warning(
-            "%s: %d texts cut to %s (%d tokens lost)",
+            "%s: texts truncated to %s: %d (%d tokens removed)",
             source,
-            report.truncated,
             limit,
+            report.truncated,
             report.tokens_cut,
         )
     if report.dropped_long:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +80,7 @@ class Example:
     row: int = 0
     group: str = ""
     heads: tuple[tuple[int, ...] | None, ...] = ()
-    fields: Mapping[str, Any] | None = field(default=None, compare=False)
+    fields: Mapping[str, object] | None = field(default=None, compare=False)
     weight: float = 1.0
 
 
@@ -113,7 +112,7 @@ def one_example(corpus: Corpus) -> Example:
         UsageError: if there is another number of them.
     """
     if len(corpus.examples) != 1:
-        raise UsageError(f"explain takes one request at a time; got {len(corpus.examples)}")
+        raise UsageError(f"explain takes one input at a time; got {len(corpus.examples)}. Pass one of them")
     return corpus.examples[0]
 
 

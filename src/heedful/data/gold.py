@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ class Targets:
         present: where there is gold, [N] bool.
     """
 
-    values: NDArray[Any]
+    values: NDArray[np.generic]
     present: NDArray[np.bool_]
 
 

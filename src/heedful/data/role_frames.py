@@ -54,7 +54,7 @@ class TaggedDataset(EncodedDataset):
             found=None if self.found is None else self.found.take(indices),
         )
 
-    def further(self) -> dict[str, NDArray[Any]]:
+    def further(self) -> dict[str, NDArray[np.generic]]:
         """See `EncodedDataset.further`."""
         gold = {"tags": self.tags, "found": self.found}
         return {"predicates": self.predicates, "sentences": self.sentences} | {

@@ -39,7 +39,7 @@ class WordTagDataset(EncodedDataset):
         chosen = cast(WordTagDataset, super().select(indices))
         return replace(chosen, tags=None if self.tags is None else self.tags.take(indices))
 
-    def further(self) -> dict[str, NDArray[Any]]:
+    def further(self) -> dict[str, NDArray[np.generic]]:
         """See `EncodedDataset.further`."""
         return {} if self.tags is None else {"tags": self.tags.values}
 

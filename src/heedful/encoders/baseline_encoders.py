@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import TorchImpl, dropout
-from heedful.attention.dot_product import masked_head_attention
 from heedful.checked import COUNT, Settings, above, at_least, finite, ranged, share
-from heedful.encoders.context_encoder import ContextEncoder, heads_apart
+from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart
 from heedful.nn import (
     Activation,
     BothWays,
@@ -72,39 +71,30 @@ class _Projections(Regularised):
         return projected.view(count, heads, batch, length, head_width).transpose(1, 2).unbind(0)
 
 
-class MultiHeadEncoder(ContextEncoder):
+class MultiHeadEncoder(EncoderOf[MultiHeadConfig]):
     """Dot-product attention in heads over word vectors with a positional signal: 540,000 parameters at width 300.
 
     Weaker than a Transformer's block, as published: no output projection, no residual, no layer norm, no biases. All
     three projections of all heads are one variable, whose start is therefore five times smaller than that of a head's
     own matrix (`heedful.nn.glorot_uniform`).
 
-    Args:
-        width: features of the word vectors; the states have ``heads * head_width``.
-        config: the settings.
-
+    The states have ``heads * head_width`` features.
     """
 
-    def __init__(self, width: int, config: MultiHeadConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MultiHeadConfig()
-        self.width_in, self.width_out = width, config.heads * config.head_width
+    settings = MultiHeadConfig
+
+    def build(self, width: int, config: MultiHeadConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = config.heads * config.head_width
         self.projections = _Projections(width, config)
+        self.attention = MultiHeadAttention(config.dropout, config.impl)
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K], one a head."""
         signal = self.config.signal * positional_signal(x.shape[1], self.width_in, x)
         x = (x + signal).masked_fill(~sentences.valid[..., None], 0)
         query, key, value = self.projections(x)
-        attended = masked_head_attention(
-            query,
-            key,
-            value,
-            sentences.valid,
-            dropout=self.config.dropout if self.training else 0.0,
-            need_weights=need_weights,
-            impl=self.config.impl,
-        )
+        attended = self.attention(query, key, value, sentences, need_weights=need_weights)
         states = join_heads(attended.output)
         return ContextStates(states, heads_apart(attended.weights))
 
@@ -125,21 +115,25 @@ class RecurrentConfig(Settings):
     dropout: float = ranged(0.35, share)
 
 
-class _RecurrentEncoder(ContextEncoder):
-    """Base of the two encoders: layers of cells that read both ways."""
+class _RecurrentEncoder(EncoderOf[RecurrentConfig]):
+    """Base of the two encoders: layers of cells that read both ways; the states have ``2 * hidden`` features."""
 
-    @abstractmethod
-    def __init__(self, width: int, config: RecurrentConfig | None, cell: type[Lstm] | type[Gru]) -> None:
-        super().__init__()
-        self.config = config = config or RecurrentConfig()
-        self.width_in, self.width_out = width, 2 * config.hidden
+    settings = RecurrentConfig
+
+    def build(self, width: int, config: RecurrentConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = 2 * config.hidden
 
         def layer(width_in: int) -> BothWays:
-            return BothWays(*(cell(width_in, config.hidden, dropout=config.dropout) for _ in range(2)))
+            return BothWays(self.cell(width_in, config), self.cell(width_in, config))
 
         # the first one alone, under the name that it has in saved models of one layer
         self.layers = layer(width)
         self.deeper = nn.ModuleList(layer(self.width_out) for _ in range(config.layers - 1))
+
+    @abstractmethod
+    def cell(self, width_in: int, config: RecurrentConfig) -> Lstm | Gru:
+        """Make what reads one way."""
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. There are no maps and no gates."""
@@ -150,27 +144,19 @@ class _RecurrentEncoder(ContextEncoder):
 
 
 class BiLstmEncoder(_RecurrentEncoder):
-    """Bi-directional LSTM with one bias vector a direction: 1,442,400 parameters at width 300.
+    """Bi-directional LSTM with one bias vector a direction: 1,442,400 parameters at width 300."""
 
-    Args:
-        width: features of the word vectors; the states have ``2 * hidden``.
-        config: the settings.
-    """
-
-    def __init__(self, width: int, config: RecurrentConfig | None = None) -> None:
-        super().__init__(width, config, Lstm)
+    def cell(self, width_in: int, config: RecurrentConfig) -> Lstm:
+        """See `_RecurrentEncoder.cell`."""
+        return Lstm(width_in, config.hidden, dropout=config.dropout)
 
 
 class BiGruEncoder(_RecurrentEncoder):
-    """Bi-directional GRU whose reset comes before the candidate's product: 1,081,800 parameters at width 300.
+    """Bi-directional GRU whose reset comes before the candidate's product: 1,081,800 parameters at width 300."""
 
-    Args:
-        width: features of the word vectors; the states have ``2 * hidden``.
-        config: the settings.
-    """
-
-    def __init__(self, width: int, config: RecurrentConfig | None = None) -> None:
-        super().__init__(width, config, Gru)
+    def cell(self, width_in: int, config: RecurrentConfig) -> Gru:
+        """See `_RecurrentEncoder.cell`."""
+        return Gru(width_in, config.hidden, dropout=config.dropout)
 
 
 def _sizes(values: Sequence[int]) -> str:
@@ -198,7 +184,7 @@ class CnnConfig(Settings):
     dropout: float = ranged(0.35, share)
 
 
-class CnnEncoder(ContextEncoder):
+class CnnEncoder(EncoderOf[CnnConfig]):
     """A state a word: the windows of 3, 4 and 5 words that begin with it; made for ``pooling = "max"``.
 
     720,600 parameters at width 300. Differs from the published code in which windows the maximum runs over: there those
@@ -206,15 +192,14 @@ class CnnEncoder(ContextEncoder):
     that begin with a real word, running into zeros at the end of the sentence: what the published code does beside a
     neighbour at least four words longer, but for windows of padding alone.
 
-    Args:
-        width: features of the word vectors; the states have ``filters * len(sizes)``.
-        config: the settings.
+    The states have ``filters * len(sizes)`` features.
     """
 
-    def __init__(self, width: int, config: CnnConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or CnnConfig()
-        self.width_in, self.width_out = width, config.filters * len(config.sizes)
+    settings = CnnConfig
+
+    def build(self, width: int, config: CnnConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = config.filters * len(config.sizes)
         self.windows = nn.ModuleList(
             Convolution(width, config.filters, size, before=0, dropout=config.dropout)
             for size in config.sizes
@@ -245,22 +230,18 @@ class HierarchicalCnnConfig(Settings):
     dropout: float = ranged(0.35, share)
 
 
-class HierarchicalCnnEncoder(ContextEncoder):
+class HierarchicalCnnEncoder(EncoderOf[HierarchicalCnnConfig]):
     """Convolutions with gated linear units: 2,701,800 parameters at width 300.
 
     ``[a ; b] = act(conv(drop(x)))``, output ``a * sigmoid(b)``, plus the layer's input from the second layer on. As
     published, the activation comes before the split, so a gate with ReLU is never below one half. Padding is zero again
     after every layer.
-
-    Args:
-        width: features of the word vectors and of the states.
-        config: the settings.
     """
 
-    def __init__(self, width: int, config: HierarchicalCnnConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or HierarchicalCnnConfig()
-        self.width_in = self.width_out = width
+    settings = HierarchicalCnnConfig
+
+    def build(self, width: int, config: HierarchicalCnnConfig) -> None:
+        """See `EncoderOf.build`."""
         self.layers = nn.ModuleList(
             Convolution(width, 2 * width, config.size, before=config.size // 2, dropout=config.dropout)
             for _ in range(config.layers)

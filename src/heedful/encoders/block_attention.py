@@ -12,7 +12,7 @@ from torch.nn import functional
 from heedful.attention import Impl, additive_attention, source_to_token
 from heedful.attention.masks import parse_mask
 from heedful.checked import Settings, above, at_least, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, side_by_side
+from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.encoders.disan import DisaBlock, DisanConfig
 from heedful.errors import UsageError
 from heedful.nn import Activation, Dense, activate
@@ -109,7 +109,7 @@ class _Direction(nn.Module):
         return states, within.weights, 1 - gate
 
 
-class BiBlosanEncoder(ContextEncoder):
+class BiBlosanEncoder(EncoderOf[BiBlosanConfig]):
     """Within a block DiSA's attention without a gate; between block vectors a whole DiSA block; then a fusion.
 
     For every word: ``[f ; g] = [h ; s ; e] W + b`` with h the word, s its context within the block and e that of its
@@ -117,15 +117,14 @@ class BiBlosanEncoder(ContextEncoder):
     the training data. Differs from the published code where a result would depend on the batch: a block of padding
     alone is no block here, and there it is attended to like any other.
 
-    Args:
-        width: features of the word vectors; the states have ``width * len(config.directions)``.
-        config: the settings.
+    The states have ``width * len(config.directions)`` features.
     """
 
-    def __init__(self, width: int, config: BiBlosanConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or BiBlosanConfig()
-        self.width_in, self.width_out = width, width * len(config.directions)
+    settings = BiBlosanConfig
+
+    def build(self, width: int, config: BiBlosanConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = width * len(config.directions)
         self.directions = nn.ModuleList(_Direction(width, mask, config) for mask in config.directions)
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
+from heedful.attention import AttentionResult, TorchImpl
+from heedful.attention.dot_product import masked_head_attention
 from heedful.checked import Settings, at_least, ranged, share
 from heedful.nn import Activation, Dense
 from heedful.structures import ContextStates, MapPlace, PolicyRecord, Sentences
@@ -38,6 +40,81 @@ class ContextEncoder(nn.Module, ABC):
         Returns:
             States [B, L, width_out], exactly zero at padding, and maps and gates if asked for.
         """
+
+
+C = TypeVar("C", bound=Settings)
+
+
+class EncoderOf(ContextEncoder, Generic[C]):
+    """An encoder that is made from a width and its settings.
+
+    Args:
+        width: features of the word vectors.
+        config: the settings; None for the defaults.
+
+    Attributes:
+        settings: the class of the settings.
+        config: the settings.
+
+    Raises:
+        UsageError: if a setting is out of range.
+    """
+
+    settings: type[C]
+
+    def __init__(self, width: int, config: C | None = None) -> None:
+        super().__init__()
+        self.config = config or self.settings()
+        self.width_in = self.width_out = width
+        self.build(width, self.config)
+
+    @abstractmethod
+    def build(self, width: int, config: C) -> None:
+        """Make the parts, and set `width_out` where the states are not as wide as the word vectors.
+
+        Args:
+            width: features of the word vectors.
+            config: the settings.
+        """
+
+
+class MultiHeadAttention(nn.Module):
+    """Dot-product attention in heads that see every word; it has no parameters.
+
+    Args:
+        dropout: of the attention weights.
+        impl: implementation of the attention operation.
+    """
+
+    def __init__(self, dropout: float, impl: TorchImpl) -> None:
+        super().__init__()
+        self.dropout = dropout
+        self.impl: TorchImpl = impl
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, sentences: Sentences, *, need_weights: bool = False
+    ) -> AttentionResult:
+        """Attend.
+
+        Args:
+            query: [B, H, L, C].
+            key: [B, H, L, C].
+            value: [B, H, L, C].
+            sentences: which tokens are real.
+            need_weights: also return the weights.
+
+        Returns:
+            Output [B, H, L, C], and weights [B, H, Q, K] or None.
+        """
+        return masked_head_attention(
+            query,
+            key,
+            value,
+            sentences.valid,
+            dropout=self.dropout if self.training else 0.0,
+            need_weights=need_weights,
+            impl=self.impl,
+        )
 
 
 Part = tuple[Tensor, Tensor | None, Tensor]
@@ -147,18 +224,17 @@ class EmbeddingConfig(Settings):
     dropout: float = ranged(0.25, share)
 
 
-class EmbeddingEncoder(ContextEncoder):
+class EmbeddingEncoder(EncoderOf[EmbeddingConfig]):
     """Hand word vectors to the pooling, through one dense layer if ``hidden`` is set.
 
-    Args:
-        width: features of the word vectors; the states have ``hidden``, or the same where it is 0.
-        config: the settings.
+    The states have ``hidden`` features, or those of the word vectors where it is 0.
     """
 
-    def __init__(self, width: int, config: EmbeddingConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or EmbeddingConfig()
-        self.width_in, self.width_out = width, config.hidden or width
+    settings = EmbeddingConfig
+
+    def build(self, width: int, config: EmbeddingConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = config.hidden or width
         self.layer = (
             Dense(width, config.hidden, activation=config.activation, dropout=config.dropout)
             if config.hidden

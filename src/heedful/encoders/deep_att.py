@@ -7,32 +7,37 @@ Tan, Wang, Xie, Chen, Shi: *Deep Semantic Role Labeling with Self-Attention*, AA
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from heedful.attention import Impl, TorchImpl
-from heedful.attention.dot_product import masked_head_attention
 from heedful.attention.masks import parse_mask
-from heedful.checked import COUNT, Settings, at_least, finite, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, heads_apart, in_layers
+from heedful.checked import COUNT, finite, ranged, readable, share
+from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
 from heedful.encoders.mtsa import TensorizedHeads, Token2Token
 from heedful.encoders.transformer import LayerAttention
 from heedful.errors import UsageError
-from heedful.nn import Dense, build_residual, join_heads, position_wise, positional_signal, split_heads
+from heedful.nn import (
+    Dense,
+    LayersConfig,
+    build_residual,
+    join_heads,
+    position_wise,
+    positional_signal,
+    split_heads,
+)
 from heedful.structures import ContextStates, MapPlace, Sentences
 
 
 @dataclass(frozen=True)
-class DeepAttConfig(Settings):
+class DeepAttConfig(LayersConfig):
     """Settings of `DeepAttEncoder`.
 
     Attributes:
         layers: how many layers.
-        heads: H, which divides the width.
-        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
         dropout: of the position-wise network's hidden layer.
         attention_dropout: of the attention weights.
         residual_dropout: of what every sublayer adds.
@@ -41,8 +46,6 @@ class DeepAttConfig(Settings):
     """
 
     layers: int = ranged(10, COUNT)
-    heads: int = ranged(8, COUNT)
-    hidden: int = ranged(0, at_least(0))
     dropout: float = ranged(0.1, share)
     attention_dropout: float = ranged(0.1, share)
     residual_dropout: float = ranged(0.2, share)
@@ -51,13 +54,11 @@ class DeepAttConfig(Settings):
 
 
 @dataclass(frozen=True)
-class MtsaDeepAttConfig(Settings):
+class MtsaDeepAttConfig(LayersConfig):
     """Settings of `MtsaDeepAttEncoder`.
 
     Attributes:
         layers: how many layers.
-        heads: H, a multiple of the number of masks that divides the width.
-        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
         masks: what the heads of every layer see; each mask has an equal share of the heads.
         token2token: how q·k becomes a factor of the weight.
         self_visible: whether a token also sees itself.
@@ -68,8 +69,6 @@ class MtsaDeepAttConfig(Settings):
     """
 
     layers: int = ranged(10, COUNT)
-    heads: int = ranged(8, COUNT)
-    hidden: int = ranged(0, at_least(0))
     masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))
     token2token: Token2Token = "exp"
     self_visible: bool = False
@@ -97,22 +96,15 @@ class _Heads(LayerAttention):
         self, x: Tensor, sentences: Sentences, *, need_weights: bool = False
     ) -> tuple[Tensor, dict[MapPlace, Tensor]]:
         """See `LayerAttention.forward`."""
-        query, key, value = (split_heads(part, self.heads) for part in self.projections(x).chunk(3, dim=-1))
-        output, maps = self.attend(x, query, key, value, sentences, need_weights=need_weights)
+        projected = tuple(split_heads(part, self.heads) for part in self.projections(x).chunk(3, dim=-1))
+        output, maps = self.attend(x, projected, sentences, need_weights=need_weights)
         return self.output(join_heads(output)), maps
 
     @abstractmethod
     def attend(
-        self,
-        x: Tensor,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        sentences: Sentences,
-        *,
-        need_weights: bool,
+        self, x: Tensor, projected: tuple[Tensor, ...], sentences: Sentences, *, need_weights: bool
     ) -> tuple[Tensor, dict[MapPlace, Tensor]]:
-        """Attend in every head: [B, H, L, C], and the weights of each head if asked for."""
+        """Attend in every head, from query, key and value: [B, H, L, C], and the weights of each head if asked for."""
 
 
 class _DotProduct(_Heads):
@@ -120,28 +112,13 @@ class _DotProduct(_Heads):
 
     def __init__(self, width: int, config: DeepAttConfig) -> None:
         super().__init__(width, config.heads)
-        self.dropout, self.impl = config.attention_dropout, config.impl
+        self.attention = MultiHeadAttention(config.attention_dropout, config.impl)
 
     def attend(
-        self,
-        x: Tensor,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        sentences: Sentences,
-        *,
-        need_weights: bool,
+        self, x: Tensor, projected: tuple[Tensor, ...], sentences: Sentences, *, need_weights: bool
     ) -> tuple[Tensor, dict[MapPlace, Tensor]]:
         """See `_Heads.attend`; weights are [B, Q, K]."""
-        attended = masked_head_attention(
-            query,
-            key,
-            value,
-            sentences.valid,
-            dropout=self.dropout if self.training else 0.0,
-            need_weights=need_weights,
-            impl=self.impl,
-        )
+        attended = self.attention(*projected, sentences, need_weights=need_weights)
         return attended.output, heads_apart(attended.weights)
 
 
@@ -154,18 +131,11 @@ class _Tensorized(_Heads):
         self.attention = TensorizedHeads(config)
 
     def attend(
-        self,
-        x: Tensor,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        sentences: Sentences,
-        *,
-        need_weights: bool,
+        self, x: Tensor, projected: tuple[Tensor, ...], sentences: Sentences, *, need_weights: bool
     ) -> tuple[Tensor, dict[MapPlace, Tensor]]:
         """See `_Heads.attend`; weights are feature-wise, [B, Q, K, C]."""
         source = split_heads(self.score(x), self.heads)
-        attended = self.attention(query, key, value, source, sentences, need_weights=need_weights)
+        attended = self.attention(*projected, source, sentences, need_weights=need_weights)
         return attended.output, self.attention.apart(attended.weights)
 
 
@@ -189,22 +159,21 @@ class _Layer(nn.Module):
         return self.around_attention.after(x, attended), maps
 
 
-class _Stack(ContextEncoder):
+AnyConfig = TypeVar("AnyConfig", DeepAttConfig, MtsaDeepAttConfig)
+
+
+class _Stack(EncoderOf[AnyConfig]):
     """Base of the two encoders: the scaled input, and layers.
 
     The input is ``sqrt(D) x + b`` with a learned vector b, as in the published code.
     """
 
-    def __init__(
-        self,
-        width: int,
-        config: DeepAttConfig | MtsaDeepAttConfig,
-        attention: Callable[[], LayerAttention],
-    ) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+    def build(self, width: int, config: AnyConfig) -> None:
+        """See `EncoderOf.build`."""
         self.bias = nn.Parameter(torch.zeros(width))
-        self.layers = nn.ModuleList(_Layer(width, config, attention()) for _ in range(config.layers))
+        self.layers = nn.ModuleList(
+            _Layer(width, config, self.attention(width, config)) for _ in range(config.layers)
+        )
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are named by layer and head."""
@@ -215,51 +184,43 @@ class _Stack(ContextEncoder):
         return ContextStates(x.masked_fill(padding, 0), maps)
 
     @abstractmethod
+    def attention(self, width: int, config: AnyConfig) -> LayerAttention:
+        """Make the attention of one layer."""
+
+    @abstractmethod
     def place(self, x: Tensor) -> Tensor:
         """Tell the words of [B, L, D] their places, where the attention does not."""
 
 
-class DeepAttEncoder(_Stack):
+class DeepAttEncoder(_Stack[DeepAttConfig]):
     """Layers of a position-wise network and multi-head attention over words with sinusoids of their places.
 
     Differs from `TransformerEncoder` in the order of the sublayers, in biases everywhere, and in the input. Matrices
     start Glorot-uniform; the paper starts them orthogonal, MTSA's authors Glorot-normal.
-
-    Args:
-        width: features D of the input and of the states.
-        config: the settings.
-
-    Raises:
-        UsageError: if a setting is out of range.
     """
 
-    def __init__(self, width: int, config: DeepAttConfig | None = None) -> None:
-        settings = config or DeepAttConfig()
-        super().__init__(width, settings, lambda: _DotProduct(width, settings))
-        self.config = settings
+    settings = DeepAttConfig
+
+    def attention(self, width: int, config: DeepAttConfig) -> LayerAttention:
+        """See `_Stack.attention`."""
+        return _DotProduct(width, config)
 
     def place(self, x: Tensor) -> Tensor:
         """Add the sinusoids of Vaswani et al. (2017), ``signal`` times."""
         return x + self.config.signal * positional_signal(x.shape[1], x.shape[2], x, exponent=1.0)
 
 
-class MtsaDeepAttEncoder(_Stack):
+class MtsaDeepAttEncoder(_Stack[MtsaDeepAttConfig]):
     """The same layers with tensorized attention; directions replace the sinusoids, and nothing else differs.
 
     Beside the parameters of `DeepAttEncoder` there are ``D (D + 1)`` a layer for the source2token score.
-
-    Args:
-        width: features D of the input and of the states.
-        config: the settings.
-
-    Raises:
-        UsageError: if a setting is out of range.
     """
 
-    def __init__(self, width: int, config: MtsaDeepAttConfig | None = None) -> None:
-        settings = config or MtsaDeepAttConfig()
-        super().__init__(width, settings, lambda: _Tensorized(width, settings))
-        self.config = settings
+    settings = MtsaDeepAttConfig
+
+    def attention(self, width: int, config: MtsaDeepAttConfig) -> LayerAttention:
+        """See `_Stack.attention`."""
+        return _Tensorized(width, config)
 
     def place(self, x: Tensor) -> Tensor:
         """Add nothing: a head that looks one way knows the order."""

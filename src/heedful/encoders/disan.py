@@ -23,7 +23,7 @@ from heedful.attention import (
 from heedful.attention.masks import Mask, parse_mask
 from heedful.attention.visibility import Visible, dense_keep
 from heedful.checked import Settings, above, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, side_by_side
+from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.nn import Activation, Dense, FusionGate, MultiDimensionalScore
 from heedful.structures import ContextStates, Sentences
 
@@ -131,21 +131,20 @@ class DisaBlock(nn.Module):
         return attend_by_feature(self, h, h_dropped, sentences.valid, visible, need_weights=need_weights)
 
 
-class DisanEncoder(ContextEncoder):
+class DisanEncoder(EncoderOf[DisanConfig]):
     """Blocks side by side, one a mask, their states concatenated.
 
     Differs from the paper where the published code does: the hidden width always equals the input width, and the
     fusion gate has three bias vectors (needed for the published 2.35 million parameters).
 
-    Args:
-        width: features of the word vectors; the states have ``width * len(config.masks)``.
-        config: the settings.
+    The states have ``width * len(config.masks)`` features.
     """
 
-    def __init__(self, width: int, config: DisanConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or DisanConfig()
-        self.width_in, self.width_out = width, width * len(config.masks)
+    settings = DisanConfig
+
+    def build(self, width: int, config: DisanConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = width * len(config.masks)
         self.blocks = nn.ModuleList(DisaBlock(width, parse_mask(mask), config) for mask in config.masks)
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:

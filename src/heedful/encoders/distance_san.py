@@ -11,7 +11,7 @@ from heedful.attention import TorchImpl
 from heedful.attention.dot_product import head_bias, masked_head_attention
 from heedful.attention.masks import Mask, parse_mask
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, side_by_side
+from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.encoders.priors import word_offset
 from heedful.nn import Activation, Dense, FeedForward
 from heedful.structures import ContextStates, Sentences
@@ -127,20 +127,19 @@ class DistanceSanBlock(nn.Module):
         return states, None if weights is None else weights.permute(0, 2, 3, 1), gate
 
 
-class DistanceSanEncoder(ContextEncoder):
+class DistanceSanEncoder(EncoderOf[DistanceSanConfig]):
     """Blocks side by side, one a mask, their states concatenated; 2,528,040 parameters at width 300.
 
     Follows the public PyTorch port. Differs from it in where dropout sits: on the input of every dense layer.
 
-    Args:
-        width: features of the word vectors; the states have ``width * len(config.masks)``.
-        config: the settings.
+    The states have ``width * len(config.masks)`` features.
     """
 
-    def __init__(self, width: int, config: DistanceSanConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or DistanceSanConfig()
-        self.width_in, self.width_out = width, width * len(config.masks)
+    settings = DistanceSanConfig
+
+    def build(self, width: int, config: DistanceSanConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = width * len(config.masks)
         self.blocks = nn.ModuleList(
             DistanceSanBlock(width, parse_mask(mask), config) for mask in config.masks
         )

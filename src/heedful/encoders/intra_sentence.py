@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from heedful.attention import scored_attention
 from heedful.checked import Settings, at_least, ranged, share
-from heedful.encoders.context_encoder import ContextEncoder
+from heedful.encoders.context_encoder import EncoderOf
 from heedful.nn import Activation, two_layers
 from heedful.structures import ContextStates, MapPlace, Sentences
 
@@ -34,7 +34,7 @@ class IntraSentenceConfig(Settings):
     dropout: float = ranged(0.2, share)
 
 
-class IntraSentenceEncoder(ContextEncoder):
+class IntraSentenceEncoder(EncoderOf[IntraSentenceConfig]):
     """Put beside every word the words of its own sentence that it attends to: ``[x_i ; x'_i]``.
 
     ``f_ij = F_intra(x_i) · F_intra(x_j)``, ``x'_i = sum_j softmax_j(f_ij + d_|i-j|) x_j``; a word sees itself too.
@@ -42,15 +42,14 @@ class IntraSentenceEncoder(ContextEncoder):
     The paper does not say whether the distance is signed; here it is not, and distances are clipped at ``distance``.
     The parameter total of the paper, in thousands, fits either reading.
 
-    Args:
-        width: features of the input; the states have twice as many.
-        config: the settings.
+    The states are twice as wide as the input.
     """
 
-    def __init__(self, width: int, config: IntraSentenceConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or IntraSentenceConfig()
-        self.width_in, self.width_out = width, 2 * width
+    settings = IntraSentenceConfig
+
+    def build(self, width: int, config: IntraSentenceConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = 2 * width
         self.compare = two_layers(
             width, config.hidden or width, activation=config.activation, dropout=config.dropout
         )

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from heedful.attention import AttentionResult, Impl
 from heedful.attention.visibility import Band, Visible
 from heedful.checked import above, each_once, ranged, share
-from heedful.encoders.context_encoder import ContextEncoder
+from heedful.encoders.context_encoder import EncoderOf
 from heedful.encoders.resan import (
     DotAttention,
     FeatureWiseAttention,
@@ -112,21 +112,17 @@ class Way(nn.Module):
         return fused, attended, gate
 
 
-class MdmanEncoder(ContextEncoder):
+class MdmanEncoder(EncoderOf[MdmanConfig]):
     """Four gated attentions under masks that a policy opens, fused to states as wide as the word vectors.
 
     A query sees the keys of its direction, and against it the keys j with ``a^q_i and a^k_j``, where the policy's two
     actions a token are a^q and a^k. No token sees itself. One choice serves both directions and all attentions.
-
-    Args:
-        width: features of the word vectors and of the states.
-        config: the settings.
     """
 
-    def __init__(self, width: int, config: MdmanConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MdmanConfig()
-        self.width_in = self.width_out = width
+    settings = MdmanConfig
+
+    def build(self, width: int, config: MdmanConfig) -> None:
+        """See `EncoderOf.build`."""
         self.places = tuple(
             MapPlace(direction, kind=kind, axis="features" if kind == "self" else "")
             for kind in config.attentions

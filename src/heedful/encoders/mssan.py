@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from heedful.attention import TorchImpl
 from heedful.attention.dot_product import hidden_score, masked_head_attention
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder
+from heedful.encoders.context_encoder import EncoderOf
 from heedful.encoders.priors import (
     PositionName,
     Positions,
@@ -191,25 +191,24 @@ class MssanBlock(nn.Module):
         return self.feed_forward(fused).masked_fill(~valid[..., None], 0), weights, gate
 
 
-class MssanEncoder(ContextEncoder):
+class MssanEncoder(EncoderOf[MssanConfig]):
     """A stack of blocks whose heads see the sentence through different structural priors.
 
     "forward" shows what stands before, as the paper's text says; its Eq. 3 reads the other way round. The two only
     exchange heads.
 
-    Args:
-        width: features of the word vectors; the states have ``width * config.encoders``.
-        config: the settings.
+    The states have ``width * config.encoders`` features.
 
     Raises:
         UsageError: if the heads do not divide the width, or are not dealt evenly to the encoders.
     """
 
-    def __init__(self, width: int, config: MssanConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MssanConfig()
+    settings = MssanConfig
+
+    def build(self, width: int, config: MssanConfig) -> None:
+        """See `EncoderOf.build`."""
         _check(width, config)
-        self.width_in, self.width_out = width, width * config.encoders
+        self.width_out = width * config.encoders
         self.priors = tuple(parse_prior(text) for text in config.heads)
         self._heads = len(config.heads) // config.encoders
         self.blocks = nn.ModuleList(

@@ -17,7 +17,7 @@ from heedful.attention.masks import parse_mask
 from heedful.attention.tensorized import tensorized_attention
 from heedful.attention.visibility import dense_keep
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, places_of
+from heedful.encoders.context_encoder import EncoderOf, places_of
 from heedful.errors import UsageError
 from heedful.nn import Activation, Dense, HeadDense, join_heads, split_heads
 from heedful.structures import ContextStates, Factors, MapPlace, Sentences
@@ -169,16 +169,31 @@ class TensorizedHeads(nn.Module):
 
 
 @dataclass(frozen=True)
-class MtsaConfig(Settings):
-    """Settings of `MtsaEncoder`.
+class HeadsConfig(Settings):
+    """What the settings of both forms have.
 
     Attributes:
         masks: what the heads see; each mask has an equal share of the heads, the first mask's heads first.
         heads: H, a multiple of the number of masks.
         head_width: features C of one head; 0 for the width of the word vectors.
-        activation: of the values and of the first score layer.
-        dropout: on the input of every dense layer.
+        activation: of the first score layer, and of the values or the output where they are activated.
+        dropout: on the input of every dense layer; in the paper's form q, k and v share one draw.
         attention_dropout: of the attention weights, in training; the normaliser is not dropped, as published.
+    """
+
+    masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))
+    heads: int = ranged(2, COUNT)
+    head_width: int = ranged(0, at_least(0))
+    activation: Activation = "elu"
+    dropout: float = ranged(0.35, share)
+    attention_dropout: float = ranged(0.0, share)
+
+
+@dataclass(frozen=True)
+class MtsaConfig(HeadsConfig):
+    """Settings of `MtsaEncoder`.
+
+    Attributes:
         token2token: how q·k becomes a factor of the weight: "sigmoid" for one layer, "exp" where layers are stacked,
             "none" leaves q and k out.
         score_layers: dense layers of the source2token score: 2 as published, 1, or 0 to leave the score out.
@@ -191,12 +206,6 @@ class MtsaConfig(Settings):
             identity), or "sigmoid" (the log of the sigmoid, which Appendix A.1 also offers).
     """
 
-    masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))
-    heads: int = ranged(2, COUNT)
-    head_width: int = ranged(0, at_least(0))
-    activation: Activation = "elu"
-    dropout: float = ranged(0.35, share)
-    attention_dropout: float = ranged(0.0, share)
     token2token: Literal["sigmoid", "exp", "none"] = "sigmoid"
     score_layers: Literal[0, 1, 2] = 2
     attend_from: Literal["value", "input"] = "value"
@@ -207,7 +216,7 @@ class MtsaConfig(Settings):
     source2token: Source2Token = "exp"
 
 
-class MtsaEncoder(ContextEncoder):
+class MtsaEncoder(EncoderOf[MtsaConfig]):
     """Heads side by side: 631,200 parameters each at width 300.
 
     For every head: ``v = act(x W_v + b_v)``; ``q = v W_q``; ``k = v W_k``; ``z = act(v W_1 + b_1) W_2 + b_2``;
@@ -216,24 +225,23 @@ class MtsaEncoder(ContextEncoder):
     Differs from the paper as its published code does: the values are activated, q, k and z come from them and not from
     the input, and a fusion gate stands where the paper has an output projection.
 
-    Args:
-        width: features of the word vectors; the states have ``heads * head_width``.
-        config: the settings.
+    The states have ``heads * head_width`` features.
 
     Raises:
         UsageError: if a setting is out of range, or both parts of the attention score are left out.
     """
 
-    def __init__(self, width: int, config: MtsaConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MtsaConfig()
+    settings = MtsaConfig
+
+    def build(self, width: int, config: MtsaConfig) -> None:
+        """See `EncoderOf.build`."""
         if config.token2token == "none" and config.score_layers == 0:
             raise UsageError(
                 "token2token='none' and score_layers=0 leave no attention score; for the ablation without both use "
                 "encoder='embedding' with encoder_options.hidden"
             )
         heads, head = config.heads, config.head_width or width
-        self.width_in, self.width_out = width, heads * head
+        self.width_out = heads * head
         self.attention = TensorizedHeads(config)
 
         def dense(width_in: int, *, bias: bool = True, activation: Activation = "linear") -> HeadDense:
@@ -277,16 +285,10 @@ class MtsaEncoder(ContextEncoder):
 
 
 @dataclass(frozen=True)
-class MtsaPaperConfig(Settings):
+class MtsaPaperConfig(HeadsConfig):
     """Settings of `MtsaPaperEncoder`.
 
     Attributes:
-        masks: what the heads see; each mask has an equal share of the heads, the first mask's heads first.
-        heads: H, a multiple of the number of masks.
-        head_width: features C of one head; 0 for the width of the word vectors.
-        activation: of the first score layer, and of the output where it is activated.
-        dropout: on the input of every dense layer; q, k and v share one draw.
-        attention_dropout: of the attention weights, in training.
         token2token: how q·k becomes a factor of the weight.
         score_from: where the source2token score comes from: "key", two layers a head (Eq. 9), or "input", one linear
             layer on the word vectors, as in the published stacked form.
@@ -297,12 +299,6 @@ class MtsaPaperConfig(Settings):
             "sigmoid" (the log of the sigmoid; Appendix A.1).
     """
 
-    masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))
-    heads: int = ranged(2, COUNT)
-    head_width: int = ranged(0, at_least(0))
-    activation: Activation = "elu"
-    dropout: float = ranged(0.35, share)
-    attention_dropout: float = ranged(0.0, share)
     token2token: Token2Token = "sigmoid"
     score_from: Literal["key", "input"] = "key"
     output: Literal["linear", "activated"] = "linear"
@@ -311,27 +307,23 @@ class MtsaPaperConfig(Settings):
     source2token: Source2Token = "exp"
 
 
-class MtsaPaperEncoder(ContextEncoder):
+class MtsaPaperEncoder(EncoderOf[MtsaPaperConfig]):
     """``s = [H_1 ; ... ; H_h] W_o`` over heads of tensorized attention.
 
     Neither a gate nor a residual carries the word itself: by the definition a word that no other word of its sentence
     accompanies has a state of exactly zero, unless ``self_visible`` is set. The paper leaves open how q, k and v of all
     heads start; here each is one Glorot-uniform matrix for all heads.
 
-    Args:
-        width: features of the word vectors; the states have ``heads * head_width``.
-        config: the settings.
-
-    Raises:
-        UsageError: if a setting is out of range.
+    The states have ``heads * head_width`` features.
     """
 
-    def __init__(self, width: int, config: MtsaPaperConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MtsaPaperConfig()
+    settings = MtsaPaperConfig
+
+    def build(self, width: int, config: MtsaPaperConfig) -> None:
+        """See `EncoderOf.build`."""
         head, activation, dropout = config.head_width or width, config.activation, config.dropout
         all_heads = config.heads * head
-        self.width_in, self.width_out = width, all_heads
+        self.width_out = all_heads
         self.attention = TensorizedHeads(config)
         self.query = Dense(width, all_heads, bias=False)
         self.key = Dense(width, all_heads, bias=False)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from heedful.attention import Impl, dropout
 from heedful.attention.masks import parse_mask
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, in_layer
+from heedful.encoders.context_encoder import EncoderOf, in_layer
 from heedful.encoders.mtsa import MtsaPaperConfig, MtsaPaperEncoder, Token2Token
 from heedful.errors import UsageError
 from heedful.nn import Activation, Dense
@@ -71,30 +71,27 @@ class _Layer(nn.Module):
         return normalised
 
 
-class MtsaStackedEncoder(ContextEncoder):
+class MtsaStackedEncoder(EncoderOf[MtsaStackedConfig]):
     """Layers of (dense, residual, layer norm), (tensorized attention, residual, layer norm).
 
     The attention is the published stacked form: q, k, v and the score straight from the input, ``exp`` of both parts of
     the score, an activated output projection and no gate (`heedful.encoders.mtsa`).
 
-    Args:
-        width: features of the word vectors.
-        config: the settings.
-
     Raises:
         UsageError: if heads does not divide the width of the states.
     """
 
-    def __init__(self, width: int, config: MtsaStackedConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MtsaStackedConfig()
+    settings = MtsaStackedConfig
+
+    def build(self, width: int, config: MtsaStackedConfig) -> None:
+        """See `EncoderOf.build`."""
         hidden = config.hidden or width
         if config.heads < 1 or hidden % config.heads:
             raise UsageError(
                 f"heads={config.heads} must divide the width of the states, {hidden}; set encoder_options.heads or "
                 "encoder_options.hidden"
             )
-        self.width_in, self.width_out = width, hidden
+        self.width_out = hidden
         attention = MtsaPaperConfig(
             masks=config.masks,
             heads=config.heads,

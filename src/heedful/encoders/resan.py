@@ -11,7 +11,7 @@ from heedful.attention import AttentionResult, Impl, dropout, scored_attention
 from heedful.attention.masks import parse_mask
 from heedful.attention.visibility import Visible, dense_keep
 from heedful.checked import Settings, above, at_least, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, side_by_side
+from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.encoders.disan import attend_by_feature
 from heedful.nn import (
     Activation,
@@ -248,21 +248,20 @@ class SelectedBlock(nn.Module):
         return fused.masked_fill(~valid[..., None], 0), attended.weights, gate
 
 
-class ResanEncoder(ContextEncoder):
+class ResanEncoder(EncoderOf[ResanConfig]):
     """Blocks side by side, one a mask, over one selection of tokens; their states concatenated.
 
     The reward's share is that of the selected queries times that of the selected keys. Differs from the published
     code in the evaluation, which is deterministic unless ``decision`` says otherwise.
 
-    Args:
-        width: features of the word vectors; the states have ``width * len(config.directions)``.
-        config: the settings.
+    The states have ``width * len(config.directions)`` features.
     """
 
-    def __init__(self, width: int, config: ResanConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or ResanConfig()
-        self.width_in, self.width_out = width, width * len(config.directions)
+    settings = ResanConfig
+
+    def build(self, width: int, config: ResanConfig) -> None:
+        """See `EncoderOf.build`."""
+        self.width_out = width * len(config.directions)
         self.policy = MaskPolicy(width, config, idle=True)
         self.blocks = nn.ModuleList(SelectedBlock(width, mask, config) for mask in config.directions)
 

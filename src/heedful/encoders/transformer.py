@@ -11,16 +11,17 @@ from torch import Tensor, nn
 from torch.nn import init
 
 from heedful.attention import Impl, TorchImpl, dropout
-from heedful.attention.dot_product import masked_head_attention
 from heedful.attention.masks import parse_mask
-from heedful.checked import COUNT, Settings, at_least, finite, ranged, readable, share
-from heedful.encoders.context_encoder import ContextEncoder, heads_apart, in_layers
+from heedful.checked import finite, ranged, readable, share
+from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
 from heedful.encoders.mtsa import Source2Token, TensorizedHeads, Token2Token, scaled_source
 from heedful.errors import UsageError
 from heedful.nn import (
     Dense,
     HeadDense,
+    LayersConfig,
     Norm,
+    StackConfig,
     build_residual,
     join_heads,
     last_norm,
@@ -32,26 +33,13 @@ from heedful.structures import ContextStates, MapPlace, Sentences
 
 
 @dataclass(frozen=True)
-class TransformerConfig(Settings):
-    """Settings of `TransformerEncoder`; the defaults are those of the published base model, but for its width of 512.
+class TransformerConfig(StackConfig):
+    """Settings of `TransformerEncoder`.
 
     Attributes:
-        layers: how many layers.
-        heads: H, which divides the width.
-        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
-        norm: where layer norms stand: "pre" (Tensor2Tensor 1.9, which MTSA's translation model builds on) or "post"
-            (the paper).
-        dropout: of the input, of what every sublayer adds, and of the position-wise network's hidden layer.
-        attention_dropout: of the attention weights.
         impl: implementation of the attention operation.
     """
 
-    layers: int = ranged(6, COUNT)
-    heads: int = ranged(8, COUNT)
-    hidden: int = ranged(0, at_least(0))
-    norm: Norm = "pre"
-    dropout: float = ranged(0.1, share)
-    attention_dropout: float = ranged(0.1, share)
     impl: TorchImpl = "auto"
 
 
@@ -84,8 +72,9 @@ class DotProductHeads(LayerAttention):
 
     def __init__(self, width: int, config: TransformerConfig) -> None:
         super().__init__()
-        self.heads, self.dropout, self.impl = config.heads, config.attention_dropout, config.impl
+        self.heads = config.heads
         self.query, self.key, self.value, self.output = (Dense(width, width, bias=False) for _ in range(4))
+        self.attention = MultiHeadAttention(config.attention_dropout, config.impl)
 
     def forward(
         self, x: Tensor, sentences: Sentences, *, need_weights: bool = False
@@ -94,15 +83,7 @@ class DotProductHeads(LayerAttention):
         query, key, value = (
             split_heads(dense(x), self.heads) for dense in (self.query, self.key, self.value)
         )
-        attended = masked_head_attention(
-            query,
-            key,
-            value,
-            sentences.valid,
-            dropout=self.dropout if self.training else 0.0,
-            need_weights=need_weights,
-            impl=self.impl,
-        )
+        attended = self.attention(query, key, value, sentences, need_weights=need_weights)
         return self.output(join_heads(attended.output)), heads_apart(attended.weights)
 
 
@@ -157,23 +138,16 @@ class TransformerStack(nn.Module):
         return ContextStates(self.norm(x).masked_fill(padding, 0), maps)
 
 
-class TransformerEncoder(ContextEncoder):
+class TransformerEncoder(EncoderOf[TransformerConfig]):
     """The Transformer's encoder: sinusoidal positions, layers of multi-head attention and a position-wise network.
 
     Unlike the baseline "multi-head" it has output projections, residuals and layer norms.
-
-    Args:
-        width: features D of the word vectors and of the states.
-        config: the settings.
-
-    Raises:
-        UsageError: if a setting is out of range.
     """
 
-    def __init__(self, width: int, config: TransformerConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or TransformerConfig()
-        self.width_in = self.width_out = width
+    settings = TransformerConfig
+
+    def build(self, width: int, config: TransformerConfig) -> None:
+        """See `EncoderOf.build`."""
         self.stack = TransformerStack(width, config, lambda: DotProductHeads(width, config))
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
@@ -182,13 +156,10 @@ class TransformerEncoder(ContextEncoder):
 
 
 @dataclass(frozen=True)
-class MtsaTransformerConfig(Settings):
+class MtsaTransformerConfig(LayersConfig):
     """Settings of `MtsaTransformerEncoder`.
 
     Attributes:
-        layers: how many layers.
-        heads: H, a multiple of the number of masks that divides the width.
-        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
         norm: where layer norms stand: "pre" (Tensor2Tensor 1.9, as published) or "post".
         masks: what the heads see, each mask an equal share of them; the published translation runs use no direction.
         self_visible: whether a token also sees itself under a mask that hides it.
@@ -203,9 +174,6 @@ class MtsaTransformerConfig(Settings):
             one matrix for all heads, in the causal layer.
     """
 
-    layers: int = ranged(6, COUNT)
-    heads: int = ranged(8, COUNT)
-    hidden: int = ranged(0, at_least(0))
     norm: Norm = "pre"
     masks: tuple[str, ...] = ranged(("everything",), readable(parse_mask))
     self_visible: bool = False
@@ -263,24 +231,17 @@ class TensorizedSelfAttention(LayerAttention):
         return self.output(join_heads(attended.output)), self.attention.apart(attended.weights)
 
 
-class MtsaTransformerEncoder(ContextEncoder):
+class MtsaTransformerEncoder(EncoderOf[MtsaTransformerConfig]):
     """The Transformer's encoder with tensorized attention in place of multi-head attention.
 
     Sinusoidal positions stay, and nothing else differs from `TransformerEncoder`: with the same settings the two can be
     compared layer for layer.
-
-    Args:
-        width: features D of the word vectors and of the states.
-        config: the settings.
-
-    Raises:
-        UsageError: if a setting is out of range.
     """
 
-    def __init__(self, width: int, config: MtsaTransformerConfig | None = None) -> None:
-        super().__init__()
-        self.config = config = config or MtsaTransformerConfig()
-        self.width_in = self.width_out = width
+    settings = MtsaTransformerConfig
+
+    def build(self, width: int, config: MtsaTransformerConfig) -> None:
+        """See `EncoderOf.build`."""
         stack = TransformerConfig(config.layers, config.heads, config.hidden, config.norm, config.dropout)
         self.stack = TransformerStack(width, stack, lambda: TensorizedSelfAttention(width, config))
 

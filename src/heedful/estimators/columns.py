@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 
 
-def rows_of(column: Any, *, pair: bool = False, name: str = "X") -> list[Any]:
+def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[Any]:
     """Return the rows of a column, whatever library holds it.
 
     Args:
@@ -29,13 +30,13 @@ def rows_of(column: Any, *, pair: bool = False, name: str = "X") -> list[Any]:
         isinstance(column, Iterable) or hasattr(column, "to_numpy")
     ):
         raise UsageError(f"{name}: expected a list or a column with one item a row, got {column!r:.60}")
-    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    values: Any = column.to_numpy() if hasattr(column, "to_numpy") else column
     if isinstance(values, np.ndarray):
         values = _flat(values, pair=pair, name=name)
     return [_plain(value) for value in values]
 
 
-def _flat(values: np.ndarray[Any, Any], *, pair: bool, name: str) -> np.ndarray[Any, Any]:
+def _flat(values: NDArray[np.generic], *, pair: bool, name: str) -> NDArray[np.generic]:
     """Return a table as its one column, or as rows of two."""
     if values.ndim == 1 or (values.ndim == 2 and pair and values.shape[1] == 2):
         return values
@@ -45,7 +46,7 @@ def _flat(values: np.ndarray[Any, Any], *, pair: bool, name: str) -> np.ndarray[
     raise UsageError(f"{name}: expected {wanted}, got an array of shape {values.shape}; choose columns")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return [_plain(item) for item in value.tolist()]
     if type(value).__name__ in ("NAType", "NaTType"):  # what pandas writes for a missing value

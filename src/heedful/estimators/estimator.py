@@ -7,7 +7,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from heedful.baselines.beside import Beside, beside_source, or_warning
 from heedful.config import RunConfig, from_table, override
 from heedful.data.examples import Corpus, Example, Gold
-from heedful.data.readers.table_files import read_requests
+from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.targets import AnyTargets, Scores
@@ -32,6 +32,9 @@ from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, ta
 from heedful.text.scripts import AUTO
 from heedful.training.progress import choose_reporter
 from heedful.training.train_settings import OptimizerSettings
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 _log = logging.getLogger(__name__)
 
@@ -115,7 +118,7 @@ class Estimator(BaseEstimator, Generic[Model]):
             train=replace(config.train, metric=cls.metric, epochs=20, patience=5, optimizer=optimizer),
         )
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return what the estimator was made with, as scikit-learn's ``clone`` and searches ask for it."""
         return {"config": self._given, "threads": self.threads, **self._settings}
 
@@ -128,14 +131,14 @@ class Estimator(BaseEstimator, Generic[Model]):
 
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: object,
+        y: object,
         *,
-        dev: tuple[Any, Any] | None = None,
+        dev: tuple[object, object] | None = None,
         folder: Path | str | None = None,
         progress: bool = False,
         baseline: bool = True,
-        sample_weight: Any = None,
+        sample_weight: object = None,
     ) -> Self:
         """Train, and train TF-IDF with logistic regression and NB-SVM on the same examples (some seconds).
 
@@ -199,7 +202,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         if progress and beside is not None:
             sys.stderr.write(beside.render() + "\n")
 
-    def _targets_of(self, y: Any) -> AnyTargets:
+    def _targets_of(self, y: object) -> AnyTargets:
         """Return what reads the targets of a training set."""
         return Scores()
 
@@ -226,7 +229,7 @@ class Estimator(BaseEstimator, Generic[Model]):
             threads.begin(self.threads)
             threads.settle()
 
-    def evaluate(self, X: Any, y: Any) -> Report:
+    def evaluate(self, X: object, y: object) -> Report:
         """Compare predictions with gold.
 
         Args:
@@ -239,7 +242,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         predictor = self.predictor
         return evaluate_corpus(predictor, self._examples(X, y, self._targets))
 
-    def explain(self, request: Text, **how: Any) -> Explanation:
+    def explain(self, request: Text, **how: object) -> Explanation:
         """Show what the model looked at, and what each word contributes.
 
         Args:
@@ -337,17 +340,17 @@ class Estimator(BaseEstimator, Generic[Model]):
         """Say whether an example is a pair of texts."""
         return task_named(cls.task).sides == 2
 
-    def _rows(self, X: Any) -> list[Any]:
+    def _rows(self, X: object) -> list[Any]:
         return rows_of(X, pair=self._pair())
 
-    def _examples(self, X: Any, y: Any, targets: AnyTargets) -> Corpus:
+    def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
         rows, gold = self._rows(X), list[Gold](targets.read(y))
         if len(rows) != len(gold):
             raise UsageError(f"texts and targets must have the same length; got {len(rows)} and {len(gold)}")
         examples = read_requests(rows, pair=self._pair()).examples
         return Corpus([replace(e, target=each) for e, each in zip(examples, gold, strict=True)])
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that X is a column of strings."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -358,21 +361,21 @@ class Estimator(BaseEstimator, Generic[Model]):
 class SentenceEstimator(Estimator[Reader]):
     """Base of the estimators whose model has one vector for a text; see `Estimator` for the arguments."""
 
-    def answer(self, X: Any) -> list[Answer]:
+    def answer(self, X: object) -> list[Answer]:
         """Return everything the model says about each input, unknown and truncated words included; see `Answer`."""
         return self.predictor.answer(self._rows(X))
 
-    def encode(self, texts: Any) -> NDArray[np.float32]:
+    def encode(self, texts: object) -> NDArray[np.float32]:
         """Return the vector of each text, [N, D]; exactly zero for a text without words."""
         return self.predictor.encode(rows_of(texts, name="texts"))
 
-    def similarity(self, first: Any, second: Any) -> NDArray[np.float32]:
+    def similarity(self, first: object, second: object) -> NDArray[np.float32]:
         """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""
         a, b = (_unit(self.encode(texts)) for texts in (first, second))
         return np.clip(a @ b.T, -1, 1).astype(np.float32)
 
 
-def _weighted(examples: list[Example], weights: Any) -> list[Example]:
+def _weighted(examples: list[Example], weights: object) -> list[Example]:
     if weights is None:
         return examples
     values = np.asarray(weights, np.float64)
@@ -385,7 +388,7 @@ def _weighted(examples: list[Example], weights: Any) -> list[Example]:
     return [replace(each, weight=float(value)) for each, value in zip(examples, values, strict=True)]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A search over an array of settings brings NumPy's numbers."""
     return value.item() if isinstance(value, np.generic) else value
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.config import RunConfig
-from heedful.data.readers.table_files import read_requests
+from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import UsageError
 from heedful.estimators.estimator import SentenceEstimator
 from heedful.estimators.of_words import TokenTagger
@@ -20,6 +20,9 @@ from heedful.estimators.targets import AnyTargets, Classes, LabelSets
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import AnyModel, LabelsModel, Predictor, ScoreModel, load_model
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 AnyTeacher = str | Path | Sequence[str | Path] | Answering
 """A model folder or a file of soft labels, several folders, or a function."""
@@ -41,7 +44,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         text = replace(config.text, oov="nearest")
         return replace(config, text=text, model=replace(config.model, wide="linear"))
 
-    def _targets_of(self, y: Any) -> Classes:
+    def _targets_of(self, y: object) -> Classes:
         return Classes.of(y)
 
     @classmethod
@@ -54,7 +57,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         self.classes_ = targets.values
 
     def fit(
-        self, X: Any, y: Any, *, teacher: AnyTeacher | None = None, texts: Any = None, **options: Any
+        self, X: object, y: object, *, teacher: AnyTeacher | None = None, texts: object = None, **options: Any
     ) -> Self:
         """Train, with a teacher's answers beside the classes if there is one; see docs/distillation.md.
 
@@ -91,21 +94,21 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             self._given, self._settings = given, settings
             del self._teacher
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return probabilities, [N, Y]; rows sum to 1."""
         predictor = self.predictor
         return predictor.probabilities(predictor.logits(self._rows(X)))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[np.generic]:
         """Return the class of each text or pair, [N], in the type of the training targets.
 
         It is the most probable class, or with ``model__task_options={"costs": ...}`` the one of least expected cost.
         """
         best = self.predictor.chosen(self.predict_proba(X))
-        predicted: NDArray[Any] = self.classes_[best]
+        predicted: NDArray[np.generic] = self.classes_[best]
         return predicted
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the accuracy.
 
         Args:
@@ -117,7 +120,12 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             The share of right predictions.
         """
         report = self.evaluate(X, y)
-        return float(np.average(report.gold == report.predicted, weights=sample_weight))
+        return float(np.average(report.gold == report.predicted, weights=_weights(sample_weight)))
+
+
+def _weights(given: object) -> NDArray[np.float64] | None:
+    """Return how much each example counts, as scikit-learn takes it."""
+    return None if given is None else np.asarray(given, np.float64)
 
 
 def _names(teacher: AnyTeacher) -> list[str]:
@@ -162,7 +170,7 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     task, tasks, metric = "labels", ("labels",), "micro_f1"
     model_type = LabelsModel
 
-    def _targets_of(self, y: Any) -> LabelSets:
+    def _targets_of(self, y: object) -> LabelSets:
         return LabelSets.of(y)
 
     @classmethod
@@ -177,17 +185,17 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     def _label_sets(self) -> LabelSets:
         return LabelSets(self.classes_, tuple(self.classes_.tolist()))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return the probability of each label by itself, [N, Y]."""
         predictor = self.predictor
         return predictor.probabilities(predictor.logits(self._rows(X)))
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: object) -> NDArray[np.int64]:
         """Return the labels as an indicator matrix, [N, Y]; `answer` gives their names."""
         predictor = self.predictor
         return predictor.chosen(predictor.logits(self._rows(X))).astype(np.int64)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of texts all of whose labels are right, as scikit-learn's classifiers of several labels do.
 
         Args:
@@ -199,9 +207,9 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
             The subset accuracy.
         """
         gold = self._label_sets().matrix(y)
-        return float(np.average((self.predict(X) == gold).all(axis=1), weights=sample_weight))
+        return float(np.average((self.predict(X) == gold).all(axis=1), weights=_weights(sample_weight)))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that y may be a matrix."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
@@ -213,7 +221,7 @@ class _Scorer(RegressorMixin, SentenceEstimator[ScoreModel]):
 
     model_type = ScoreModel
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: object) -> NDArray[np.float64]:
         """Return the number of each text or pair, [N]; of relatedness the expected grade."""
         predictor = self.predictor
         return predictor.scores(predictor.logits(self._rows(X)))
@@ -229,16 +237,7 @@ class TextScorer(_Scorer):
     task, tasks, metric = "number", ("number",), "r2"
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of the variance of gold that is explained (R²), as scikit-learn's regressors do.
-
-        Args:
-            X: texts.
-            y: their numbers.
-            sample_weight: how much each counts, [N]; None for all alike.
-
-        Returns:
-            R².
-        """
+        """Return the share of the variance of gold that is explained (R²), as scikit-learn's regressors do."""
         score: float = super().score(X, y, sample_weight)
         return score
 
@@ -266,7 +265,7 @@ class PairScorer(_Scorer):
         config = super()._defaults()
         return replace(config, model=replace(config.model, outputs=5, activation="relu"))
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: object, y: object) -> float:
         """Return Pearson's correlation with gold, which scikit-learn's regressors do not: theirs is R²."""
         return self.evaluate(X, y).metrics["pearson"]
 
@@ -309,12 +308,11 @@ def from_pretrained(
     """Read a model folder into the estimator of its task.
 
     Args:
-        folder: a folder that `save_pretrained` or ``heedful train`` wrote, or the name of a model of an installed
-            package or of the Hugging Face Hub (`heedful.storage.named_models.find_model`).
+        folder: see `Estimator.from_pretrained`, and likewise for the others.
         revision: branch, tag or commit on the Hub.
-        download: whether a model of the Hub that this machine does not have may be fetched.
-        max_tokens: longest text, in tokens; None for what the model was saved with.
-        truncate: what a longer text does: "error", or "head" to read its beginning; None for what was saved.
+        download: whether a model of the Hub may be fetched.
+        max_tokens: longest text, in tokens.
+        truncate: what a longer text does.
 
     Returns:
         A `TextClassifier`, `PairClassifier`, `MultiLabelClassifier`, `TokenTagger`, `TextScorer` or `PairScorer`; the

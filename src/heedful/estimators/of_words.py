@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from heedful.estimators.targets import AnyTargets
 from heedful.tasks import TagsModel
 from heedful.tasks.tags import TagsAnswer
 from heedful.text.bio import scheme_of
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
 """What the encoder of a tagger sees by default: each neighbor by itself, and everything on each side."""
@@ -49,11 +52,11 @@ class TokenTagger(Estimator[TagsModel]):
         super()._adopt(predictor, targets)
         self.classes_ = np.array(predictor.labels)
 
-    def answer(self, X: Any) -> list[TagsAnswer]:
+    def answer(self, X: object) -> list[TagsAnswer]:
         """Return everything the model says about each text, probabilities and spans included."""
         return self.predictor.answer(_requests(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[np.generic]:
         """Return the tags of each text.
 
         Args:
@@ -65,7 +68,7 @@ class TokenTagger(Estimator[TagsModel]):
         found = [list(answer.tags) for answer in self.answer(X)]
         return np.fromiter(found, object, len(found))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of right tags; of spans in BIO or BIOES their F1.
 
         Args:
@@ -96,7 +99,7 @@ class TokenTagger(Estimator[TagsModel]):
         """
         return self.predictor.explain(_requests([request]), **how)
 
-    def _examples(self, X: Any, y: Any, targets: AnyTargets) -> Corpus:
+    def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
         examples, tags = _requests(X).examples, rows_of(y, name="y")
         if len(examples) != len(tags):
             raise UsageError(
@@ -119,14 +122,14 @@ class TokenTagger(Estimator[TagsModel]):
             found.append(replace(example, target=WordTags(tuple(map(str, given)))))
         return Corpus(found)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that a target is a list."""
         tags = super().__sklearn_tags__()
         tags.target_tags.one_d_labels = False
         return tags
 
 
-def _requests(X: Any) -> Corpus:
+def _requests(X: object) -> Corpus:
     """Return texts as examples, lists of words as ready-made words."""
     examples = []
     rows = list(X) if isinstance(X, np.ndarray) and X.ndim == 2 else rows_of(X)

@@ -54,7 +54,9 @@ class HeedfulModule(InputModule):
         self.model: SentenceModel[Any] = model
         self.network = model.network
 
-    def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
+    def preprocess(
+        self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any
+    ) -> dict[str, object]:
         """Read texts as the model does.
 
         Args:
@@ -72,7 +74,7 @@ class HeedfulModule(InputModule):
         dataset, _ = self.model.encode_examples(corpus.examples, corpus.source)
         return {"sentences": collate(dataset, np.arange(len(dataset)), "cpu").sides[0]}
 
-    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, object]:
         """Add "sentence_embedding", [B, D], to what `preprocess` gave; exactly zero for a text without words."""
         sentences: Sentences = features["sentences"]
         device = next(self.network.parameters()).device
@@ -83,7 +85,7 @@ class HeedfulModule(InputModule):
         """Return the width D of the vectors."""
         return self.network.sentence_encoder.width_out
 
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
+    def save(self, output_path: str, *args: object, safe_serialization: bool = True, **kwargs: Any) -> None:
         """Write the model folder into a folder of sentence-transformers.
 
         Args:

@@ -20,22 +20,26 @@ _WRITTEN = {"False": False, "True": True}
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
-    """The classes of a model as the user wrote them, with the names that the model uses for them.
+class Named:
+    """What a model chooses from as the user wrote it, with the names that the model uses.
 
     Attributes:
-        values: the classes, sorted where their type has an order, [Y].
-        names: one for each class; unique.
+        values: the classes or labels, sorted where their type has an order, [Y].
+        names: one for each; unique.
         label_type: their type, which the model folder stores so that a loaded model predicts that type. It is "str" for
             types other than text, numbers and truth values; a loaded model then predicts the names.
     """
 
-    values: NDArray[Any]
+    values: NDArray[np.generic]
     names: tuple[str, ...]
     label_type: LabelType = "str"
 
+
+class Classes(Named):
+    """The classes of a model."""
+
     @classmethod
-    def of(cls, y: Any) -> Classes:
+    def of(cls, y: object) -> Classes:
         """Collect the classes of training targets.
 
         Args:
@@ -84,7 +88,7 @@ class Classes:
             ) from error
         return cls(_array(values, None, plain=True), tuple(names), label_type)
 
-    def read(self, y: Any) -> list[str]:
+    def read(self, y: object) -> list[str]:
         """Return the name of each target; of one that is no class of the model, the way it is written.
 
         Args:
@@ -100,22 +104,11 @@ class Classes:
         return [known.get(label, str(label)) for label in _labels(y)]
 
 
-@dataclass(frozen=True, eq=False)
-class LabelSets:
-    """The labels of a model that gives a text several, or none.
-
-    Attributes:
-        values: the labels, sorted, [Y].
-        names: likewise.
-        label_type: always "str".
-    """
-
-    values: NDArray[Any]
-    names: tuple[str, ...]
-    label_type: LabelType = "str"
+class LabelSets(Named):
+    """The labels of a model that gives a text several, or none; they are strings."""
 
     @classmethod
-    def of(cls, y: Any) -> LabelSets:
+    def of(cls, y: object) -> LabelSets:
         """Collect the labels of training targets.
 
         Args:
@@ -136,7 +129,7 @@ class LabelSets:
             names = tuple(sorted({name for labels in _lists(y) for name in labels}))
         return cls(np.array(names), names)
 
-    def read(self, y: Any) -> list[LabelSet]:
+    def read(self, y: object) -> list[LabelSet]:
         """Return the labels of each row.
 
         Args:
@@ -162,12 +155,12 @@ class LabelSets:
             raise DataError(f"target {wrong[0] + 1}: expected 0 or 1 for each label, got {row!r:.80}")
         return [LabelSet(tuple(self.names[k] for k in np.flatnonzero(row))) for row in matrix]
 
-    def matrix(self, y: Any) -> NDArray[np.int64]:
+    def matrix(self, y: object) -> NDArray[np.int64]:
         """Return the labels of each row as an indicator matrix, [N, Y]; see `read`."""
         return np.array([[name in row.names for name in self.names] for row in self.read(y)], np.int64)
 
 
-def _matrix(y: Any) -> NDArray[Any] | None:
+def _matrix(y: Any) -> NDArray[np.generic] | None:
     """Return an indicator matrix; None for lists of labels."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     if hasattr(values, "toarray"):  # a sparse matrix of SciPy
@@ -215,7 +208,7 @@ class Scores:
     names: tuple[str, ...] = ()
     label_type: LabelType = "str"
 
-    def read(self, y: Any) -> list[float]:
+    def read(self, y: object) -> list[float]:
         """Return the targets as numbers.
 
         Args:
@@ -233,27 +226,30 @@ class Scores:
 AnyTargets = Classes | LabelSets | Scores
 
 
-def _score(row: int, value: Any) -> float:
+def _score(row: int, value: object) -> float:
     plain = value.item() if isinstance(value, np.generic) else value
     if isinstance(plain, int | float) and not is_missing(plain):
         return float(plain)
     raise DataError(f"target {row}: expected a number, got {plain!r}")
 
 
-def _labels(y: Any) -> list[Hashable]:
+def _labels(y: object) -> list[Hashable]:
     return [_label(row, value) for row, value in enumerate(rows_of(y, name="y"), start=1)]
 
 
-def _label(row: int, value: Any) -> Hashable:
+def _label(row: int, value: object) -> Hashable:
     plain = value.item() if isinstance(value, np.bool_ | np.number | np.str_) else value
     if is_missing(plain):
         raise DataError(f"target {row}: the class is missing ({plain!r}); drop the row")
     if not isinstance(plain, Hashable) or isinstance(plain, frozenset):
         raise DataError(
-            f"target {row}: expected one class, got {plain!r:.60}; a classifier gives each text one class"
+            f"target {row}: expected one class, got {plain!r:.60}; for several labels a text use MultiLabelClassifier"
         )
     if isinstance(plain, float) and not plain.is_integer():
-        raise DataError(f"target {row}: expected a class, got the number {plain!r}; it is not whole")
+        raise DataError(
+            f"target {row}: expected a class, got {plain!r}, which is no whole number; to predict numbers use "
+            "TextScorer (for pairs PairScorer)"
+        )
     return plain
 
 
@@ -275,13 +271,15 @@ def _sorted(labels: set[Any]) -> list[Any]:
         return sorted(labels, key=str)
 
 
-def _array(values: Sequence[Any], dtype: np.dtype[Any] | None, *, plain: bool) -> NDArray[Any]:
+def _array(
+    values: Sequence[object], dtype: np.dtype[np.generic] | None, *, plain: bool
+) -> NDArray[np.generic]:
     if plain:
         return np.array(values, dtype=dtype)
     return np.fromiter(values, object, len(values))  # np.array would take a tuple for a row
 
 
-def _value(name: str, label_type: LabelType) -> Any:
+def _value(name: str, label_type: LabelType) -> object:
     if label_type == "str":
         return name
     if label_type == "bool":

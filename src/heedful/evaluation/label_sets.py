@@ -50,8 +50,6 @@ def evaluate_label_sets(
     *,
     groups: Sequence[str] = (),
     lengths: NDArray[np.int64] | None = None,
-    seconds: float = 0.0,
-    notes: dict[str, int] | None = None,
 ) -> Report:
     """Report on answers of several labels.
 
@@ -62,11 +60,10 @@ def evaluate_label_sets(
         labels: the names, [Y].
         groups: group of each example, [N]; empty for none.
         lengths: tokens of each text, [N, sides]; None leaves the figures by length out.
-        seconds: time the predictions took.
-        notes: counts to print below the figures.
 
     Returns:
-        The report; its single answers are counts of labels, as those of semantic roles are.
+        The report, to which the caller adds the time that the predictions took and its notes; its single answers are
+            counts of labels, as those of semantic roles are.
     """
     from sklearn.metrics import precision_recall_fscore_support
 
@@ -89,8 +86,6 @@ def evaluate_label_sets(
             name: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(c)}
             for name, p, r, f, c in zip(labels, precision, recall, f1, count, strict=True)
         },
-        seconds=seconds,
-        notes=notes or {},
         gold=packed[0],
         predicted=packed[1],
         by_length=_in_order(by(length_bins(lengths))) if lengths is not None else {},

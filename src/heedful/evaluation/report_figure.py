@@ -25,11 +25,11 @@ def draw_report(report: Report, path: Path | str, dpi: int = 200) -> Path:
 
     Args:
         report: what was measured.
-        path: the file; its suffix .png, .svg or .pdf decides the format.
+        path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file. The same report gives the same bytes with the same version of matplotlib.
+        The file; see `heedful.drawing.write_figure`.
 
     Raises:
         UsageError: if the report has neither confidences nor lengths; see also `heedful.drawing.write_figure`.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +16,7 @@ from heedful.errors import UsageError, nearest
 from heedful.evaluation.statistics import (
     STATISTICS,
     Statistic,
+    Values,
     means,
     percentiles,
     resampled,
@@ -313,7 +313,7 @@ def _statistic(metric: str | Statistic) -> Statistic:
     return STATISTICS[metric]
 
 
-def _aligned(*columns: ArrayLike, least: int = 2) -> tuple[NDArray[Any], ...]:
+def _aligned(*columns: ArrayLike, least: int = 2) -> tuple[Values, ...]:
     arrays = tuple(np.asarray(column) for column in columns)
     lengths = [array.shape[-1] for array in arrays]
     if len(set(lengths)) > 1:

@@ -18,6 +18,7 @@ from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.role_counts import Counts
 
 Values = NDArray[Any]
+Floats = NDArray[np.float64]
 Weights = NDArray[np.float64]
 Statistic = Callable[[Values, Values, Weights], NDArray[np.float64]]
 """gold [N], predicted [N] and how often each example counts, [R, N], to the metric of each of the R copies, [R]."""
@@ -248,9 +249,10 @@ def percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float
     return float(low), float(high)
 
 
-def means(values: Sequence[Any], split: int) -> tuple[Any, Any]:
+def means(values: Sequence[float] | Sequence[Floats], split: int) -> tuple[Floats, Floats]:
     """Return the mean over the first runs, and over the others."""
-    return np.mean(values[:split], axis=0), np.mean(values[split:], axis=0)
+    first, second = (np.asarray(np.mean(part, axis=0)) for part in (values[:split], values[split:]))
+    return first, second
 
 
 def whole(statistic: Statistic, gold: Values, predicted: Values) -> float:

@@ -15,13 +15,12 @@ from heedful.explain.faithfulness import PairOfWords, deletion_of
 from heedful.explain.legends import System, by_caption, caption, default_notes
 from heedful.explain.methods.method_names import MethodChoice, attribute, check_method
 from heedful.explain.methods.question import Question, question_of_words
-from heedful.explain.wide import SignedPhrase, WideView
+from heedful.explain.wide import SignedPhrase, WideView, contributions
 from heedful.runtime.answers import Shown
 from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Looked
+from heedful.runtime.wide_part import WidePart
 from heedful.text.tokenize import tokenizer
-from heedful.wide import WidePart
-from heedful.wide.saying import contributions
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 

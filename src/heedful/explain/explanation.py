@@ -209,7 +209,7 @@ class Explanation:
         """The probability of the label that was predicted; 1 where only a score was predicted."""
         return dict(zip(self.labels, self.probabilities, strict=True)).get(str(self.predicted), 1.0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Turn into plain lists and numbers, ready for ``json.dumps``; `from_dict` gives the same record back."""
         record = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "sides"}
         sides = [{f.name: _plain(getattr(side, f.name)) for f in fields(side)} for side in self.sides]
@@ -274,7 +274,7 @@ class Explanation:
         return render_text(self, width=width, colour=colour)
 
 
-def _set(record: object, **values: Any) -> None:
+def _set(record: object, **values: object) -> None:
     """Store normalised values in a frozen record, during its construction only."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
@@ -288,7 +288,7 @@ def _shaped(values: Any, shape: tuple[int, ...], what: str, dtype: Any) -> Array
     return array
 
 
-def _weights(values: Any, shape: tuple[int, ...], what: str) -> Array:
+def _weights(values: object, shape: tuple[int, ...], what: str) -> Array:
     array = _shaped(values, shape, what, np.float64)
     if not np.isfinite(array).all():
         raise UsageError(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -203,7 +203,7 @@ def _other_choices(count: int, top: Sequence[int], draws: int, seed: int) -> lis
     return found
 
 
-def _probabilities(answer: ArrayLike, count: int) -> NDArray[Any]:
+def _probabilities(answer: ArrayLike, count: int) -> NDArray[np.float64]:
     probability = np.asarray(answer, dtype=np.float64)
     if probability.ndim != 2 or len(probability) != count or not np.isfinite(probability).all():
         raise UsageError(

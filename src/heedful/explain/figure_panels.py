@@ -208,7 +208,7 @@ def _signed(contributions: Array | None, largest: float, words: Sequence[str], s
     return [Panel("contribution", size.left, 2 * BAR, _NUMBER, 0.0, paint)]
 
 
-def _with(paint: Callable[..., None], *arguments: Any) -> Callable[[Axes], None]:
+def _with(paint: Callable[..., None], *arguments: object) -> Callable[[Axes], None]:
     return lambda axes: paint(axes, *arguments)
 
 

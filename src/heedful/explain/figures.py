@@ -32,14 +32,11 @@ def draw(explanation: Explanation, path: Path | str, dpi: int = 200) -> Path:
 
     Args:
         explanation: what to draw.
-        path: the file; its suffix .png, .svg or .pdf decides the format.
+        path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file. The same explanation gives the same bytes with the same version of matplotlib.
-
-    Raises:
-        HeedfulError: see `heedful.drawing.write_figure`.
+        The file; see `heedful.drawing.write_figure`.
     """
     return write_figure(path, lambda: _figure(explanation), "Drawing an explanation", dpi=dpi)
 

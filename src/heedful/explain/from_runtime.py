@@ -87,7 +87,7 @@ def explain(
     return explained_by(explanation, choice, question, deletions=deletions, added=added)
 
 
-def _answers_of_words(model: Model) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
+def _answers_of_words(model: Model) -> Callable[[Sequence[object]], NDArray[np.float64]]:
     """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
     settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
     reader = Model(Asking(settings, model.asking.vocabulary), model.program, model.decision, model.wide)

@@ -34,14 +34,11 @@ def draw_measured(measured: MeasuredMethods, path: Path | str, dpi: int = 200) -
 
     Args:
         measured: the measures.
-        path: the file; its suffix .png, .svg or .pdf decides the format.
+        path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file. The same measures give the same bytes with the same version of matplotlib.
-
-    Raises:
-        HeedfulError: see `heedful.drawing.write_figure`.
+        The file; see `heedful.drawing.write_figure`.
     """
     return write_figure(path, lambda: _figure(measured), WHAT, dpi)
 

@@ -13,6 +13,7 @@ from heedful.explain.summary import Grid, cell_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     from heedful.explain.explanation import Array
 
@@ -20,7 +21,7 @@ INK, SOFT, LINE, EMPTY = "#16202b", "#5a6775", "#ccd5de", "#f7f9fb"
 OWN, CONTEXT, WEIGHT, CHOSEN = "#1f68ad", "#f6c9a4", "#5d7387", "#c2570c"
 
 
-def shades() -> tuple[Any, Any]:
+def shades() -> tuple[LinearSegmentedColormap, Normalize]:
     """Return the colour map and its scale: the shade grows with the square root of a weight in 0..1."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 

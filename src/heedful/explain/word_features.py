@@ -210,7 +210,7 @@ def _plain(record: FeatureMap | FeatureShares) -> dict[str, Any]:
     return {name: _listed(value) for name, value in asdict(record).items()}
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: Any) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return [_listed(item) for item in value] if isinstance(value, tuple | list) else value

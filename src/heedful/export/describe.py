@@ -7,7 +7,6 @@ of each text of an example.
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any
 
 from torch import nn
 
@@ -37,7 +36,7 @@ from heedful.runtime.settings import MISSING
 from heedful.structures import MapPlace
 
 
-def describe(network: nn.Module) -> dict[str, Any]:
+def describe(network: nn.Module) -> dict[str, object]:
     """Write a network down for the runtime and for exports.
 
     Args:
@@ -52,7 +51,7 @@ def describe(network: nn.Module) -> dict[str, Any]:
         return {MISSING: str(error)}
 
 
-def described(network: nn.Module) -> dict[str, Any]:
+def described(network: nn.Module) -> dict[str, object]:
     """Write a network down; see `describe`.
 
     Args:

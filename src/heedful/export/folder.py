@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -20,7 +21,7 @@ Numbers = Literal["float32", "float16", "int8"]
 
 
 def export_folder(
-    folder: ModelFolder, description: Mapping[str, Any], path: Path, numbers: Numbers, shared: str = ""
+    folder: ModelFolder, description: Mapping[str, object], path: Path, numbers: Numbers, shared: str = ""
 ) -> None:
     """Write a model folder for `heedful.runtime`; the settings, words, labels and figures stay.
 
@@ -50,16 +51,8 @@ def export_folder(
         leaves_forms = vocabulary["baseforms"] == usable_baseforms(packaged_rows(shared) or path, vocabulary)
         vocabulary = {**vocabulary, "baseforms": {}} if leaves_forms else vocabulary
         config[SHARED] = record(shared, name, length, baseforms=leaves_forms)
-    save_model_folder(
-        path,
-        config=config,
-        state=state,
-        vocabulary=vocabulary,
-        labels=folder.labels,
-        metrics=folder.metrics,
-        card=folder.card,
-        small=numbers != "float32" and not shared,
-    )
+    small = numbers != "float32" and not shared
+    save_model_folder(path, replace(folder, config=config, state=state, vocabulary=vocabulary), small=small)
 
 
 def _shared_table(folder: ModelFolder, shared: str) -> tuple[str, float]:

@@ -11,8 +11,7 @@ from heedful.attention.additive_kernel import TOLERANCE, Expansion, expansions
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import activated, emitter, place_of, product, real
 from heedful.export.onnx_visibility import hidden_outside, keep_of
-from heedful.runtime.steps import Step
-from heedful.runtime.visibility import Rule
+from heedful.runtime.steps import Rule, Step
 
 RANK = 16
 """Terms of the linear form; see docs/maths/additive.md. Outside its range the same graph goes query by query."""

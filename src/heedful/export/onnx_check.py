@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from heedful.errors import ExitCode, HeedfulError, MissingExtraError
 from heedful.export.onnx_model import input_names
 from heedful.runtime.program import Program
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 BATCHES, TOLERANCE = 64, 1e-5
 """Batches that are compared, and the largest difference of a logit, times the largest logit where that is above 1."""
@@ -59,7 +62,7 @@ def check_onnx(content: bytes, program: Program, rows: int, longest: int) -> flo
     return worst
 
 
-def _session(content: bytes) -> Any:
+def _session(content: bytes) -> InferenceSession:
     try:
         import onnxruntime
     except ImportError as error:

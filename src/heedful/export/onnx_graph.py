@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Graph:
         """Return a name that nothing has yet."""
         return f"{what}_{next(self._numbers)}"
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
+    def node(self, operator: str, *inputs: str, **attributes: object) -> str:
         """Add a node with one output.
 
         Args:
@@ -99,7 +100,7 @@ class Graph:
         return self.constant(numbers, np.int64)
 
 
-def load_onnx() -> Any:
+def load_onnx() -> ModuleType:
     """Import onnx.
 
     Returns:
@@ -153,13 +154,13 @@ def write_graph(
     return content
 
 
-def _node(onnx: Any, node: tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, Any]]) -> Any:
+def _node(onnx: ModuleType, node: tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, Any]]) -> Any:
     operator, inputs, outputs, attributes = node
     plain = {key: _inner(onnx, each) if isinstance(each, Graph) else each for key, each in attributes.items()}
     return onnx.helper.make_node(operator, list(inputs), list(outputs), **plain)
 
 
-def _inner(onnx: Any, graph: Graph) -> Any:
+def _inner(onnx: ModuleType, graph: Graph) -> object:
     kinds = {"float": onnx.TensorProto.FLOAT, "int64": onnx.TensorProto.INT64, "bool": onnx.TensorProto.BOOL}
     return onnx.helper.make_graph(
         [_node(onnx, each) for each in graph.nodes],

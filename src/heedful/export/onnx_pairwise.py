@@ -7,8 +7,7 @@ import numpy as np
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import NotExported, emitter, real
 from heedful.export.onnx_visibility import keep_of, offsets, softmax
-from heedful.runtime.steps import Step
-from heedful.runtime.visibility import Rule
+from heedful.runtime.steps import Rule, Step
 
 
 @emitter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,13 @@ def _reordered(rows: Floats, width: int, order: Sequence[int]) -> Floats:
 
 
 def _read(
-    graph: Graph, step: Step, x: Value, operator: str, inputs: Floats, state: Floats, bias: NDArray[Any]
+    graph: Graph,
+    step: Step,
+    x: Value,
+    operator: str,
+    inputs: Floats,
+    state: Floats,
+    bias: NDArray[np.generic],
 ) -> Value:
     columns = graph.node("Transpose", real(graph, x), perm=[1, 0, 2])
     count = graph.node("ReduceSum", x.valid, graph.axes(1, 2), keepdims=0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import place_of
-from heedful.runtime.visibility import Rule
+from heedful.runtime.steps import Rule
 
 _LOWEST = -1e30
 
@@ -46,7 +46,7 @@ def shown_by(graph: Graph, description: Mapping[str, Any], offset: str) -> str:
 
     Args:
         graph: gets the nodes.
-        description: see `heedful.runtime.visibility.Rule`.
+        description: see `heedful.runtime.steps.Rule`.
         offset: their name.
 
     Returns:

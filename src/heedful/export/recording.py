@@ -82,7 +82,7 @@ class Recording:
             **settings: "number", of a head or a share, from 0; "turned", for an alignment whose rows are words of the
                 second side.
         """
-        entry: dict[str, Any] = {"what": what, "of": of}
+        entry: dict[str, object] = {"what": what, "of": of}
         if place is not None:
             if self.layer is not None:
                 (place,) = in_layer(self.layer, {place: None})
@@ -120,7 +120,7 @@ def rule(mask: Mask | Band) -> dict[str, Any]:
         mask: a mask of settings, or a band.
 
     Returns:
-        See `heedful.runtime.visibility.Rule`.
+        See `heedful.runtime.steps.Rule`.
 
     Raises:
         NotDescribed: if it reads dependency trees.

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.machine import threads
@@ -50,13 +50,13 @@ class Failed:
 
 
 def call(
-    work: Callable[..., Any],
+    work: Callable[..., object],
     arguments: Sequence[object],
     what: str,
     *,
     number: int | None,
     children: list[SpawnProcess],
-) -> Any:
+) -> object:
     """Call a function in a process of its own, which takes its own look at the load of the machine.
 
     Args:

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
 
 from heedful.errors import HeedfulError, MissingExtraError, UsageError
@@ -33,7 +34,7 @@ class Call:
     """
 
     name: str
-    work: Callable[..., Any]
+    work: Callable[..., object]
     arguments: tuple[object, ...]
 
 
@@ -86,7 +87,7 @@ def ray_cluster(address: str) -> Iterator[Executor]:
         "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
     )  # what its next version does, without the warning
     try:
-        more: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
+        more: dict[str, object] = {"include_dashboard": False} if address == "local" else {}
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **more)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise _no_cluster(address, str(error)) from error
@@ -118,7 +119,7 @@ def _no_cluster(address: str, why: str) -> UsageError:
 
 
 class _OnRay:
-    def __init__(self, ray: Any) -> None:
+    def __init__(self, ray: ModuleType) -> None:
         self._ray = ray
 
     def each(self, calls: Sequence[Call], *, again: bool = True) -> Iterator[tuple[int, Any]]:
@@ -138,7 +139,7 @@ class _OnRay:
                     yield place, Failed(HeedfulError, f"Ray gave up {calls[place].name}: {said:.300}")
 
 
-def _outcome(call: Call) -> Any:
+def _outcome(call: Call) -> object:
     """Run a call; what goes wrong comes back as a record, not as an exception of the engine's."""
     try:
         return call.work(*call.arguments)
@@ -146,7 +147,7 @@ def _outcome(call: Call) -> Any:
         return Failed.of(error, call.name)
 
 
-def _there(call: Call, folder: str) -> Any:
+def _there(call: Call, folder: str) -> object:
     """Run a call on another machine in the working folder of this one, to which names of files may be relative."""
     with contextlib.suppress(OSError):
         os.chdir(folder)

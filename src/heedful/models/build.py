@@ -128,7 +128,7 @@ POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
 """Pooling name to the function that builds it from (width of the states, model settings)."""
 
 
-def encoder_config(config: ModelConfig) -> Any:
+def encoder_config(config: ModelConfig) -> object:
     """Return the encoder's settings with the model's activation and dropout filled in.
 
     Args:
@@ -159,7 +159,7 @@ def encoder_problems(config: ModelConfig) -> list[str]:
     return _read_options(config)[1]
 
 
-def _read_options(config: ModelConfig) -> tuple[Any, list[str]]:
+def _read_options(config: ModelConfig) -> tuple[object, list[str]]:
     """Return the settings of the encoder, and every mistake in its name and options."""
     choices = {**ENCODERS, **NETWORKS}
     if config.encoder not in choices:
@@ -169,7 +169,7 @@ def _read_options(config: ModelConfig) -> tuple[Any, list[str]]:
     kind = choices[config.encoder][0]
     known = [f.name for f in fields(kind)]
     shared = {"activation": config.activation, "dropout": config.dropout}
-    values: dict[str, Any] = {name: value for name, value in shared.items() if name in known}
+    values: dict[str, object] = {name: value for name, value in shared.items() if name in known}
     problems = []
     for name, value in config.encoder_options.items():
         where = f"model.encoder_options.{name}"

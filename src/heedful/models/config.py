@@ -97,7 +97,7 @@ class ModelConfig(Settings):
 
     task: str = "text"
     encoder: str = "disan"
-    encoder_options: dict[str, Any] = field(default_factory=dict)
+    encoder_options: dict[str, object] = field(default_factory=dict)
     pooling: PoolingName = "source2token"
     width: int = ranged(300, at_least(1))
     train_embedding: bool = True

@@ -2,10 +2,12 @@
 
 from heedful.nn.blocks import (
     HeadDense,
+    LayersConfig,
     Norm,
     PostNorm,
     PreNorm,
     Residual,
+    StackConfig,
     build_residual,
     join_heads,
     last_norm,
@@ -59,6 +61,7 @@ __all__ = [
     "Gru",
     "HeadDense",
     "Highway",
+    "LayersConfig",
     "LearningPhase",
     "Lstm",
     "MaskSelector",
@@ -76,6 +79,7 @@ __all__ = [
     "Selection",
     "SeparateTables",
     "SharedTables",
+    "StackConfig",
     "Stepped",
     "WordEmbedding",
     "activate",

@@ -4,17 +4,50 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from heedful.attention import dropout
+from heedful.checked import COUNT, Settings, at_least, ranged, share
 from heedful.errors import UsageError, nearest
 from heedful.nn.dense import Dense
 
 Norm = Literal["pre", "post"]
 """``pre`` normalises what a sublayer reads, ``post`` the sum of it and the sublayer's output."""
+
+
+@dataclass(frozen=True)
+class LayersConfig(Settings):
+    """What the settings of every stack of attention and position-wise networks have.
+
+    Attributes:
+        layers: how many layers.
+        heads: H, which divides the width; under masks also a multiple of their number.
+        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
+    """
+
+    layers: int = ranged(6, COUNT)
+    heads: int = ranged(8, COUNT)
+    hidden: int = ranged(0, at_least(0))
+
+
+@dataclass(frozen=True)
+class StackConfig(LayersConfig):
+    """Settings of a Transformer's layers; the defaults are those of the published base model, but for its width of 512.
+
+    Attributes:
+        norm: where layer norms stand: "pre" (Tensor2Tensor 1.9, which MTSA's translation model builds on) or "post"
+            (the paper).
+        dropout: of the input, of what every sublayer adds, and of the position-wise network's hidden layer.
+        attention_dropout: of the attention weights.
+    """
+
+    norm: Norm = "pre"
+    dropout: float = ranged(0.1, share)
+    attention_dropout: float = ranged(0.1, share)
 
 
 class Residual(nn.Module, ABC):

@@ -9,40 +9,16 @@ from torch import Tensor, nn
 
 from heedful.attention import AttentionResult, dropout
 from heedful.attention.dot_product import head_attention
-from heedful.checked import COUNT, Settings, at_least, ranged, share
 from heedful.errors import UsageError
-from heedful.nn import (
-    Dense,
-    Norm,
-    build_residual,
-    join_heads,
-    last_norm,
-    position_wise,
-    positional_signal,
-    split_heads,
-)
+from heedful.nn.blocks import StackConfig, build_residual, join_heads, last_norm, position_wise, split_heads
+from heedful.nn.dense import Dense
+from heedful.nn.embedding import positional_signal
 from heedful.structures import MapPlace, Maps
 
 
 @dataclass(frozen=True)
-class DecoderConfig(Settings):
-    """Settings of `TransformerDecoder`; the defaults are those of the published base model, but for its width of 512.
-
-    Attributes:
-        layers: how many layers.
-        heads: H of both attentions, which divides the width.
-        hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
-        norm: where layer norms stand: "pre" (Tensor2Tensor 1.9) or "post" (the paper).
-        dropout: of the input, of what every sublayer adds, and of the position-wise network's hidden layer.
-        attention_dropout: of the attention weights.
-    """
-
-    layers: int = ranged(6, COUNT)
-    heads: int = ranged(8, COUNT)
-    hidden: int = ranged(0, at_least(0))
-    norm: Norm = "pre"
-    dropout: float = ranged(0.1, share)
-    attention_dropout: float = ranged(0.1, share)
+class DecoderConfig(StackConfig):
+    """Settings of `TransformerDecoder`; the defaults are those of the published base model, but for a width of 512."""
 
 
 @dataclass(frozen=True)

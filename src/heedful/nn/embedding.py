@@ -174,16 +174,20 @@ class PieceTables(nn.Module, ABC):
         self.width = width
 
     @abstractmethod
+    def tables(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the vectors of the source, of the translation and of the output layer, [V, D] each."""
+
     def source(self, ids: Tensor) -> Tensor:
         """Look up subwords of the source: ids [B, L] int64 to vectors [B, L, D]."""
+        return self._look_up(ids, self.tables()[0])
 
-    @abstractmethod
     def target(self, ids: Tensor) -> Tensor:
         """Look up subwords of the translation: ids [B, T] int64 to vectors [B, T, D]."""
+        return self._look_up(ids, self.tables()[1])
 
-    @abstractmethod
     def logits(self, states: Tensor) -> Tensor:
         """Score every subword: states [..., D] to [..., V]."""
+        return functional.linear(states, self.tables()[2])
 
     def _table(self, rows: int) -> nn.Parameter:
         table = nn.Parameter(torch.empty(rows, self.width))
@@ -206,17 +210,9 @@ class SharedTables(PieceTables):
         super().__init__(width)
         self.weight = self._table(rows)
 
-    def source(self, ids: Tensor) -> Tensor:
-        """See `PieceTables.source`."""
-        return self._look_up(ids, self.weight)
-
-    def target(self, ids: Tensor) -> Tensor:
-        """See `PieceTables.target`."""
-        return self._look_up(ids, self.weight)
-
-    def logits(self, states: Tensor) -> Tensor:
-        """See `PieceTables.logits`."""
-        return functional.linear(states, self.weight)
+    def tables(self) -> tuple[Tensor, Tensor, Tensor]:
+        """See `PieceTables.tables`."""
+        return self.weight, self.weight, self.weight
 
 
 class SeparateTables(PieceTables):
@@ -233,17 +229,9 @@ class SeparateTables(PieceTables):
         self.of_source, self.of_target = self._table(source_rows), self._table(target_rows)
         self.of_output = self._table(target_rows)
 
-    def source(self, ids: Tensor) -> Tensor:
-        """See `PieceTables.source`."""
-        return self._look_up(ids, self.of_source)
-
-    def target(self, ids: Tensor) -> Tensor:
-        """See `PieceTables.target`."""
-        return self._look_up(ids, self.of_target)
-
-    def logits(self, states: Tensor) -> Tensor:
-        """See `PieceTables.logits`."""
-        return functional.linear(states, self.of_output)
+    def tables(self) -> tuple[Tensor, Tensor, Tensor]:
+        """See `PieceTables.tables`."""
+        return self.of_source, self.of_target, self.of_output
 
 
 def positional_signal(

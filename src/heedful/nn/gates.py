@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
@@ -10,7 +11,23 @@ from torch import Tensor, nn
 from heedful.nn.dense import Activation, Dense
 
 
-class FusionGate(nn.Module):
+class Gate(nn.Module, ABC):
+    """Base of what mixes a word with its context."""
+
+    @abstractmethod
+    def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+        """Fuse.
+
+        Args:
+            word: [B, L, D].
+            context: [B, L, D].
+
+        Returns:
+            The fused states [B, L, D] and the gate [B, L, D].
+        """
+
+
+class FusionGate(Gate):
     """Mix a word with its context, feature by feature (DiSAN, Eq. 19 and 20).
 
     ``gate = sigmoid(drop(word) W_1 + b_1 + drop(context) W_2 + b_2 + b)``, output ``gate * word + (1 - gate) *
@@ -29,22 +46,14 @@ class FusionGate(nn.Module):
         self.bias = nn.Parameter(torch.zeros(width))
 
     def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
-        """Fuse.
-
-        Args:
-            word: [B, L, D].
-            context: [B, L, D].
-
-        Returns:
-            The fused states [B, L, D] and the gate [B, L, D].
-        """
+        """See `Gate.forward`."""
         context = context.to(word.dtype)  # autocast may have lowered only one of the two
         score = self.word(word) + self.context(context)
         gate = torch.sigmoid(score + self.bias.to(score.dtype)).to(word.dtype)
         return torch.lerp(context, word, gate), gate
 
 
-class ProjectedGate(nn.Module):
+class ProjectedGate(Gate):
     """Mix projections of a word and of its context (MS-SAN, Eq. 7 to 9).
 
     ``w = W_I drop(word)``, ``c = W_O drop(context)``, ``gate = sigmoid(W_1 drop(w) + W_2 drop(c) + b)``, output
@@ -64,15 +73,7 @@ class ProjectedGate(nn.Module):
         self.context_score = Dense(width, width, bias=False, dropout=dropout)
 
     def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
-        """Fuse.
-
-        Args:
-            word: [B, L, D].
-            context: [B, L, D].
-
-        Returns:
-            The fused states [B, L, D] and the gate [B, L, D].
-        """
+        """See `Gate.forward`."""
         word, context = self.word(word), self.context(context)
         gate = torch.sigmoid(self.word_score(word) + self.context_score(context))
         return torch.lerp(context, word, gate), gate

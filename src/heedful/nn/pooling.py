@@ -15,13 +15,18 @@ from heedful.structures import Pooled
 class Pooling(nn.Module, ABC):
     """Turn the states of a sentence into one vector.
 
+    Args:
+        width: features D of the states.
+        width_out: features of the vector; None for as many.
+
     Attributes:
         width_in: features of the states.
         width_out: features of the vector.
     """
 
-    width_in: int
-    width_out: int
+    def __init__(self, width: int, width_out: int | None = None) -> None:
+        super().__init__()
+        self.width_in, self.width_out = width, width if width_out is None else width_out
 
     @abstractmethod
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
@@ -49,15 +54,7 @@ def shares(states: Tensor, valid: Tensor) -> Tensor:
 
 
 class MeanPooling(Pooling):
-    """Average the real tokens.
-
-    Args:
-        width: features D.
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+    """Average the real tokens."""
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`."""
@@ -66,15 +63,7 @@ class MeanPooling(Pooling):
 
 
 class MaxPooling(Pooling):
-    """Take the largest value of every feature over the real tokens.
-
-    Args:
-        width: features D.
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+    """Take the largest value of every feature over the real tokens."""
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`. The weight of a token is 1 for the features it wins."""
@@ -101,8 +90,7 @@ class AdditiveAttention(Pooling):
     """
 
     def __init__(self, width: int, *, activation: Activation = "elu", dropout: float = 0.0) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+        super().__init__(width)
         self.hidden = Dense(width, width, activation=activation, dropout=dropout)
         self.score = Dense(width, 1, bias=False, dropout=dropout, l2=False)
 
@@ -127,8 +115,7 @@ class SourceToToken(Pooling):
     """
 
     def __init__(self, width: int, *, activation: Activation = "elu", dropout: float = 0.0) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+        super().__init__(width)
         self.hidden = Dense(width, width, activation=activation, dropout=dropout)
         self.score = Dense(width, width, dropout=dropout)
 
@@ -151,8 +138,7 @@ class AttentiveMax(Pooling):
     """
 
     def __init__(self, width: int, *, activation: Activation = "relu", dropout: float = 0.0) -> None:
-        super().__init__()
-        self.width_in, self.width_out = width, 2 * width
+        super().__init__(width, 2 * width)
         self.attentive = SourceToToken(width, activation=activation, dropout=dropout)
         self.maximum = MaxPooling(width)
 
@@ -177,8 +163,7 @@ class NormalisedAttentiveMax(Pooling):
     """
 
     def __init__(self, width: int, *, activation: Activation = "elu", dropout: float = 0.0) -> None:
-        super().__init__()
-        self.width_in, self.width_out = width, 2 * width
+        super().__init__(width, 2 * width)
         self.activation: Activation = activation
         self.hidden = Dense(width, width, dropout=dropout)
         self.score = Dense(width, width, dropout=dropout)
@@ -209,8 +194,7 @@ class DotProduct(Pooling):
     """
 
     def __init__(self, width: int, *, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+        super().__init__(width)
         self.token = Dense(width, width, bias=False, dropout=dropout)
         self.query = Dense(width, width, bias=False, dropout=dropout)
 
@@ -236,8 +220,7 @@ class MultiDimensional(Pooling):
     """
 
     def __init__(self, width: int, *, activation: Activation = "elu", dropout: float = 0.0) -> None:
-        super().__init__()
-        self.width_in = self.width_out = width
+        super().__init__(width)
         self.attention = MultiDimensionalAttention(width, activation=activation, dropout=dropout)
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:

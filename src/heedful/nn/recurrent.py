@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -26,12 +28,8 @@ def reverse_words(x: Tensor, valid: Tensor) -> Tensor:
     return x.gather(1, source[..., None].expand_as(x))
 
 
-class Lstm(Regularised):
-    """A one-way LSTM with one bias vector and a constant 1 added to the forget gate.
-
-    ``i, f, g, o = drop(x) W + h U + b``; ``c = sigmoid(f + 1) c + sigmoid(i) tanh(g)``; ``h = sigmoid(o) tanh(c)``.
-    Computed by `torch.nn.LSTM`, whose second bias holds the constant. Kernel and recurrent kernel start as one
-    Glorot-uniform matrix.
+class Cell(Regularised, ABC):
+    """Base of the one-way layers.
 
     Args:
         width_in: features of the input.
@@ -42,6 +40,27 @@ class Lstm(Regularised):
     def __init__(self, width_in: int, width: int, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.l2, self.dropout = 1.0, dropout
+        self.build(width_in, width)
+
+    @abstractmethod
+    def build(self, width_in: int, width: int) -> None:
+        """Make the weights."""
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> Tensor:
+        """Map [B, L, width_in] to the states after each step, [B, L, width]."""
+
+
+class Lstm(Cell):
+    """A one-way LSTM with one bias vector and a constant 1 added to the forget gate.
+
+    ``i, f, g, o = drop(x) W + h U + b``; ``c = sigmoid(f + 1) c + sigmoid(i) tanh(g)``; ``h = sigmoid(o) tanh(c)``.
+    Computed by `torch.nn.LSTM`, whose second bias holds the constant. Kernel and recurrent kernel start as one
+    Glorot-uniform matrix.
+    """
+
+    def build(self, width_in: int, width: int) -> None:
+        """See `Cell.build`."""
         self.cell = nn.LSTM(width_in, width, batch_first=True)
         for parameter in self.cell.parameters():
             if parameter.dim() == 1:
@@ -59,27 +78,21 @@ class Lstm(Regularised):
         return [parameter for parameter in self.cell.parameters() if parameter.dim() > 1]
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map [B, L, width_in] to the states after each step, [B, L, width]."""
+        """See `Cell.forward`."""
         states: Tensor = self.cell(dropout(x, self.dropout, self.training))[0]
         return states
 
 
-class Gru(Regularised):
+class Gru(Cell):
     """A one-way GRU that resets the state before the candidate's matrix product (Cho et al., 2014).
 
     ``r, u = sigmoid(drop(x) W + h U + b)``; ``c = tanh(drop(x) W_c + (r * h) U_c + b_c)``; ``h = u * h + (1 - u) * c``.
     `torch.nn.GRU` resets after that product, another function, so this is a loop over the words, and slower. b starts
     at 1, b_c at 0.
-
-    Args:
-        width_in: features of the input.
-        width: features of the state.
-        dropout: on the input, a new draw for every step.
     """
 
-    def __init__(self, width_in: int, width: int, *, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.l2, self.dropout = 1.0, dropout
+    def build(self, width_in: int, width: int) -> None:
+        """See `Cell.build`."""
         self.gates_input = nn.Parameter(torch.empty(2 * width, width_in))
         self.gates_state = nn.Parameter(torch.empty(2 * width, width))
         self.gates_bias = nn.Parameter(torch.ones(2 * width))
@@ -92,7 +105,7 @@ class Gru(Regularised):
             glorot_uniform(weight, width_in + width, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Map [B, L, width_in] to the states after each step, [B, L, width]."""
+        """See `Cell.forward`."""
         x = dropout(x, self.dropout, self.training)
         gates = functional.linear(x, self.gates_input, self.gates_bias)
         candidates = functional.linear(x, self.candidate_input, self.candidate_bias)

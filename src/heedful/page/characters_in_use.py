@@ -12,7 +12,7 @@ from heedful.text.boundaries import RULES, class_of
 
 
 @cache
-def characters_in_use(tokenizer: str) -> dict[str, Any]:
+def characters_in_use(tokenizer: str) -> dict[str, object]:
     """Describe characters for a tokenizer, so that a browser's own Unicode version decides nothing.
 
     Args:

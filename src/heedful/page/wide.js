@@ -1,4 +1,4 @@
-// The wide part of a model: a linear model of words, phrases and runs of characters; see heedful.wide and
+// The wide part of a model: a linear model of words, phrases and runs of characters; see heedful.runtime.wide_part and
 // heedful.text.phrases, which this equals.
 
 class WidePart {

@@ -9,8 +9,8 @@ from typing import Any
 from torch import nn
 
 from heedful.config import RunConfig, to_toml
+from heedful.runtime.wide_part import WidePart
 from heedful.tasks import Prepared, task_named
-from heedful.wide import WidePart
 
 
 def model_card(
@@ -97,7 +97,7 @@ def _front_matter(config: RunConfig, name: str, hub_task: str, summary: Mapping[
         "dataset": {"type": data, "name": data, "split": "test" if summary["test"] else "dev"},
         "metrics": [{"type": kind, "value": value} for kind, value in measured["metrics"].items()],
     }
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "library_name": "heedful",
         "pipeline_tag": hub_task,
         "tags": ["heedful", config.model.encoder],

@@ -10,6 +10,7 @@ import numpy as np
 from heedful.data.encoding import EncodedDataset
 from heedful.run.run import RunResult
 from heedful.tasks import Prepared
+from heedful.training.progress import number_of
 
 MOSTLY = 0.5
 """Share from which on a matter is "most" of the texts or words."""
@@ -66,8 +67,16 @@ def _never_predicted(result: RunResult) -> Iterator[str]:
 
 
 def _worse_from_the_start(result: RunResult) -> Iterator[str]:
-    fit = result.fit
-    if fit.epochs >= 3 and 0 <= fit.best_step <= fit.steps / fit.epochs:
+    fit, settings = result.fit, result.predictor.about.run["train"]
+    if fit.epochs < 3 or not 0 <= fit.best_step <= fit.steps / fit.epochs:
+        return
+    best, sign = fit.best_metrics[settings["metric"]], 1 if settings["direction"] == "max" else -1
+    later = [
+        number_of(record, settings["metric"])
+        for record in fit.history
+        if number_of(record, "step") > fit.best_step
+    ]
+    if all(sign * value < sign * best for value in later):  # as good again is no worse
         yield (
             f"The model was best after its first epoch of {fit.epochs}, and only got worse on the dev split. Lower "
             "train.optimizer.lr, or raise model.dropout."

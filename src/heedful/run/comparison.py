@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,8 @@ from heedful.storage.layout import Varied, record_files
 
 _SHARED = "folds share most of their training data, so that this p is too small"
 _READING = """\
-Over runs: would training again give the same order? Over examples: would other examples? Each p answers one question
-asked beforehand; of many that are looked at, some are small by chance."""
+Over runs: would training again give the same order? Over examples: would other test examples give the same order?
+A p-value answers one question that was chosen beforehand; among many p-values, some are small by chance."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,8 @@ class Run:
 
     varied: Varied | None
     metrics: dict[str, float]
-    gold: NDArray[Any]
-    predicted: NDArray[Any]
+    gold: NDArray[np.generic]
+    predicted: NDArray[np.generic]
     classes: tuple[str, ...] = ()
 
     @classmethod
@@ -71,7 +70,7 @@ class Outcome:
     left_out: tuple[str, ...]
     tests: dict[str, tuple[Comparison, ...]]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
 
@@ -201,7 +200,7 @@ def _are_folds(pairs: Pairs) -> bool:
     return varied is not None and varied.is_fold
 
 
-def _answers(pairs: Pairs) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _answers(pairs: Pairs) -> tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.generic]]:
     """Return gold [N] and answers [S, N]; of folds, whose examples differ, all one after the other, [1, N]."""
     golds = [a.gold for a, _ in pairs]
     if _are_folds(pairs):

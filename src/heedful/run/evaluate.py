@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from heedful.data import catalogue
 from heedful.data.examples import Corpus
@@ -21,7 +20,7 @@ WHOLE = 50_000
 
 
 def read_gold(
-    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, Any]
+    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, object]
 ) -> Corpus:
     """Read examples with gold.
 
@@ -56,7 +55,7 @@ def read_gold(
 
 
 def evaluate_gold(
-    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, Any]
+    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, object]
 ) -> tuple[Report, Counter[str]]:
     """Evaluate a model on a file or a known data set.
 
@@ -107,7 +106,9 @@ def _beginning(blocks: Iterator[Corpus]) -> tuple[list[Corpus], Iterator[Corpus]
     return [Corpus(examples, source=first[0].source)], blocks
 
 
-def _source(model: AnyModel, file: Path | None, split: str | None, given: Mapping[str, Any]) -> Path | None:
+def _source(
+    model: AnyModel, file: Path | None, split: str | None, given: Mapping[str, object]
+) -> Path | None:
     """Return the file that is to be read; None if it is a known data set."""
     if (file is None) == (split is None):
         raise UsageError("give either FILE or --on SET:SPLIT")

@@ -58,7 +58,7 @@ class Answers:
             raise ValueError(f"answers.kind is {kind!r}")
         return cls(kind, np.ones_like(predicted) if kind == "right" else np.asarray(plain["gold"]), predicted)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; scores have four digits."""
         gold = {} if self.kind == "right" else {"gold": _plain(self.gold)}
         return {"kind": self.kind, **gold, "predicted": _plain(self.predicted)}
@@ -69,7 +69,7 @@ def kind_of_answers(task: str) -> Kind:
     return TASKS[task].kept if task in TASKS else "classes"
 
 
-def _plain(values: Array) -> list[Any]:
+def _plain(values: Array) -> list[object]:
     """Return numbers as JSON keeps them: whole ones as they are, scores to four digits."""
-    plain: list[Any] = (np.round(values, 4) if values.dtype.kind == "f" else values).tolist()
+    plain: list[object] = (np.round(values, 4) if values.dtype.kind == "f" else values).tolist()
     return plain

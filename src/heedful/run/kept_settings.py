@@ -35,7 +35,7 @@ def completed(saved: Mapping[str, Any]) -> dict[str, Any]:
         Plain settings with every key of today.
     """
 
-    def fill(given: Any, default: Any) -> Any:
+    def fill(given: object, default: object) -> Any:
         if not (isinstance(given, dict) and isinstance(default, dict)):
             return given
         return {**default, **{key: fill(value, default.get(key)) for key, value in given.items()}}
@@ -56,7 +56,7 @@ def same_run(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
         may lack figures that are asked for now.
     """
 
-    def without(settings: Mapping[str, Any]) -> dict[str, Any]:
+    def without(settings: Mapping[str, Any]) -> dict[str, object]:
         train = {key: value for key, value in settings["train"].items() if key not in ONLY_MEASURED}
         return {**settings, "train": train}
 
@@ -120,5 +120,5 @@ def changed_files(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]
     return [name for name in sorted(saved.keys() & now.keys()) if saved[name] != now[name]]
 
 
-def _shown(values: Mapping[str, Any], name: str) -> str:
+def _shown(values: Mapping[str, object], name: str) -> str:
     return repr(values[name]) if name in values else _NOT_SET

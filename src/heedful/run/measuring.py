@@ -19,7 +19,7 @@ from heedful.explain.measures import TextMeasures, measure_text
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
 from heedful.explain.methods.deleting import leave_one_out
 from heedful.explain.methods.method_names import check_method
-from heedful.tasks import SentenceModel, task_of
+from heedful.tasks import AnyModel, SentenceModel, task_of
 from heedful.tasks.sentences.explaining import explain, question_about
 
 Values = NDArray[np.float64]
@@ -29,7 +29,7 @@ LIMIT, ORDERS = 200, 20
 
 
 def measure_explanations(
-    model: Any,
+    model: AnyModel,
     corpus: Corpus,
     on: str,
     *,

@@ -50,9 +50,9 @@ class PartFigures:
     seconds: float = 0.0
     notes: dict[str, int] = field(default_factory=dict)
     by_length: Groups = field(default_factory=dict)
-    calibration: dict[str, Any] | None = None
+    calibration: dict[str, object] | None = None
     signatures: dict[str, str] = field(default_factory=dict)
-    intervals: dict[str, dict[str, Any]] = field(default_factory=dict)
+    intervals: dict[str, dict[str, object]] = field(default_factory=dict)
 
     @classmethod
     def of_report(cls, report: Report) -> PartFigures:
@@ -96,7 +96,7 @@ class RunFigures:
     resumed: int = 0
     kernels: dict[str, str] = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; a training split that was not measured is left out."""
         plain = asdict(self)
         if self.train is None:
@@ -157,11 +157,11 @@ class RunRecord:
         """Return the record as it may be passed on: gold labels and scores belong to the data sets."""
         return self if self.answers is None else replace(self, answers=self.answers.without_gold())
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return what varied and the figures as plain values, for ``heedful study --json``."""
         return {"varied": str(self.varied), **self.figures.as_dict()}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {
             "version": VERSION,
@@ -254,7 +254,7 @@ def figures_of(plain: Mapping[str, Any]) -> RunFigures:
 _Table = TypeVar("_Table")
 
 
-def _table(kind: type[_Table], plain: Mapping[str, Any], path: str) -> _Table:
+def _table(kind: type[_Table], plain: Mapping[str, object], path: str) -> _Table:
     problems: list[str] = []
     table = read_table(kind, plain, path, problems)
     if table is None or problems:

@@ -28,7 +28,7 @@ from heedful.tasks import AnyModel, Prepared, SentenceModel, task_named, task_of
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit
 from heedful.training.progress import Reporter
-from heedful.training.run_folder import RunFolder
+from heedful.training.run_folder import Keeping, RunFolder
 from heedful.training.train_settings import TrainSettings
 
 
@@ -122,35 +122,28 @@ def train(
         InUseError: if another process is at work in the folder.
     """
     with contextlib.nullcontext() if folder is None else RunFolder(folder).alone():
-        return _train(config, prepared, _Keeping(folder, reporter, resume, overwrite))
-
-
-@dataclass(frozen=True)
-class _Keeping:
-    """Where a run is kept, what happens to an earlier one there, and what reports its progress."""
-
-    folder: Path | None
-    reporter: Reporter | None
-    resume: bool
-    overwrite: bool
+        if folder is None:
+            return _train(config, prepared, None, reporter)
+        keeping = Keeping(folder, resume, overwrite, as_table(config), prepared.fingerprint)
+        return _train(config, prepared, keeping, reporter)
 
 
 def _train(
     config: RunConfig,
     prepared: Prepared[Any, Any],
-    keeping: _Keeping,
+    keeping: Keeping | None,
+    reporter: Reporter | None,
 ) -> RunResult:
     started = time.perf_counter()
     threads.settle()
-    folder = keeping.folder
-    if folder is not None and keeping.resume:
-        check_same_run(folder, config, prepared.fingerprint)
+    if keeping is not None and keeping.resume:
+        check_same_run(keeping.folder, config, prepared.fingerprint)
     task = task_named(prepared.task)
     _check_metric(config.train, task.metrics)
     predictor: AnyModel = task.untrained(config, prepared)
     batches = TrainingBatches(prepared.transfer or prepared.datasets["train"], config, task)
     with collect_choices() as choices:
-        result = _fit(config, batches, predictor, prepared, keeping)
+        result = _fit(config, batches, predictor, prepared, keeping, reporter)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
         if config.data.protocol != "paper":  # whose dev part is the test part
             task.calibrate(predictor, prepared.datasets["dev"], prepared.datasets["train"])
@@ -172,9 +165,9 @@ def _train(
     )
     card = model_card(config, prepared, predictor.network, run.summary(), predictor.about.wide)
     predictor.about = replace(predictor.about, run=as_table(config), metrics=run.summary(), card=card)
-    if folder is not None and is_first_process():
-        write_text(RunFolder(folder).recipe, to_toml(config))
-        predictor.save(RunFolder(folder).model)
+    if keeping is not None and is_first_process():
+        write_text(RunFolder(keeping.folder).recipe, to_toml(config))
+        predictor.save(RunFolder(keeping.folder).model)
     return run
 
 
@@ -183,7 +176,8 @@ def _fit(
     batches: TrainingBatches[Any],
     predictor: AnyModel,
     prepared: Prepared[Any, Any],
-    keeping: _Keeping,
+    keeping: Keeping | None,
+    reporter: Reporter | None,
 ) -> FitResult:
     try:
         return fit(
@@ -192,12 +186,8 @@ def _fit(
             task_of(predictor).objective(config, predictor),
             config.train,
             evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
-            config=as_table(config),
-            files=prepared.fingerprint,
-            folder=keeping.folder,
-            resume=keeping.resume,
-            overwrite=keeping.overwrite,
-            reporter=keeping.reporter,
+            keeping=keeping,
+            reporter=reporter,
         )
     except DivergedError as error:
         where = config.data.set or config.data.train or "training data"
@@ -248,7 +238,7 @@ def check_place(folder: Path) -> None:
         raise OutputError(f"{folder}: cannot write: no permission in {place}. Choose another folder.")
 
 
-def report(predictor: AnyModel, dataset: Any) -> Report:
+def report(predictor: AnyModel, dataset: object) -> Report:
     """Evaluate a model on an encoded data set with gold.
 
     Args:

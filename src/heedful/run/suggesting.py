@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class Suggestion:
     probability: float
     uncertainty: float
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values: "text", or "premise" and "hypothesis", and the attributes beside the texts."""
         plain = asdict(self)
         names = ("text",) if len(self.texts) == 1 else ("premise", "hypothesis")

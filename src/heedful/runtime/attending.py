@@ -11,8 +11,7 @@ from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats
 from heedful.runtime.operators import OPERATORS, TOGETHER, WEIGHTS, operator
 from heedful.runtime.rows import Lengths, Rows
-from heedful.runtime.steps import Compute, Step, Values, activate, logsigmoid
-from heedful.runtime.visibility import Keep, Rule
+from heedful.runtime.steps import Compute, Keep, Rule, Step, Values, activate, logsigmoid
 
 _FACTORED = 40.0
 """Largest variation of a source2token score over the words for which a weight is computed as a product."""

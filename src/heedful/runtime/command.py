@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from heedful.errors import DataError, ExitCode, HeedfulError, OutputError, UsageError
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 from heedful.runtime.loading import load
 
 PROGRAM = "heedful-runtime"

@@ -19,7 +19,7 @@ class Decision:
     """How the logits of a model become answers.
 
     Attributes:
-        task: one of `heedful.runtime.layouts.LAYOUTS`.
+        task: one of `heedful.runtime.answers.LAYOUTS`.
         names: what the logits stand for: class names, labels, or the grades "1", "2" and so on; empty for a number.
         temperature: what logits are divided by before the softmax.
         thresholds: for labels the probability from which each is answered, [Y]; else None.

@@ -17,6 +17,7 @@ from heedful.runtime.program import Program
 from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.weights import Weights
+from heedful.runtime.wide_part import WidePart
 from heedful.storage.folders import read_settled
 from heedful.storage.manifest import (
     CONFIG,
@@ -35,7 +36,6 @@ from heedful.storage.packed_words import read_words
 from heedful.storage.shared_rows import completed
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
-from heedful.wide import WidePart
 
 
 def load(folder: Path | str) -> Model:

@@ -1,24 +1,65 @@
-"""A model folder without torch: its words, its network and its answers."""
+"""A model folder without torch: its words, its network and its answers, on one thread or several."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.runtime.answers import Answer, LabelsAnswer
+from heedful.runtime.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.runtime.asking import Asking, Block, Request, Words, read_of
 from heedful.runtime.deciding import Decision
-from heedful.runtime.in_order import in_order
 from heedful.runtime.kernels import Floats
 from heedful.runtime.program import Program
 from heedful.runtime.settings import Settings
-from heedful.runtime.tag_answers import TagsAnswer
-from heedful.wide import WidePart
+from heedful.runtime.wide_part import WidePart
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def in_order(compute: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Compute items on several threads, which is faster where most of the time goes into the compiled kernels.
+
+    Args:
+        compute: computes one item.
+        items: read as they are needed, a few ahead.
+        threads: how many; with 1 there is no thread but the caller's.
+
+    Yields:
+        The results in the order of the items. An error, of an item or of reading the next, comes after the results of
+        the items before it.
+    """
+    if threads <= 1:
+        yield from map(compute, items)
+        return
+    waiting, source = deque[Future[R]](), iter(items)
+    trouble: BaseException | None = None
+    with ThreadPoolExecutor(threads, "answers") as pool:
+        try:
+            while trouble is None:
+                while trouble is None and len(waiting) < 2 * threads:
+                    try:
+                        waiting.append(pool.submit(compute, next(source)))
+                    except StopIteration as end:
+                        trouble = end
+                    except Exception as error:
+                        trouble = error
+                if waiting:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()
+    if not isinstance(trouble, StopIteration):
+        raise trouble
 
 
 class Model:
@@ -48,7 +89,7 @@ class Model:
         decision: Decision,
         wide: WidePart | None = None,
         threads: int = 1,
-        metrics: Mapping[str, Any] | None = None,
+        metrics: Mapping[str, object] | None = None,
     ) -> None:
         self.asking, self.program, self.decision, self.wide = asking, program, decision, wide
         self.threads, self.metrics = threads, metrics or {}

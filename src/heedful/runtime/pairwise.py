@@ -10,8 +10,7 @@ from heedful.errors import UsageError
 from heedful.runtime.attending import check_same, kept, opens_pairs
 from heedful.runtime.kernels import Floats
 from heedful.runtime.operators import operator, weighing
-from heedful.runtime.steps import Compute, Step
-from heedful.runtime.visibility import Keep, Rule
+from heedful.runtime.steps import Compute, Keep, Rule, Step
 
 
 @weighing
@@ -63,7 +62,7 @@ def _apart(x: Floats, heads: int) -> Floats:
 class _Prior:
     """What one head sees, and whether distance lowers its scores."""
 
-    def __init__(self, description: Any) -> None:
+    def __init__(self, description: object) -> None:
         if not isinstance(description, dict) or not isinstance(description.get("distance", False), bool):
             raise UsageError(f"a head is a table with a mask, and perhaps distance; got {description!r:.80}")
         self.rule, self.far = Rule(description.get("mask")), description.get("distance", False)

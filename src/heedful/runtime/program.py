@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +52,7 @@ class Words:
         UsageError: if a table is missing or does not fit the vocabulary.
     """
 
-    def __init__(self, weights: Weights, description: Any, rows: tuple[int, int, int]) -> None:
+    def __init__(self, weights: Weights, description: object, rows: tuple[int, int, int]) -> None:
         tables = ("trained", "frozen", *(["ngrams"] if rows[2] else []))
         if not isinstance(description, Mapping) or set(description) != set(tables):
             raise UsageError(
@@ -113,7 +112,9 @@ class Program:
         UsageError: naming the first step that is wrong.
     """
 
-    def __init__(self, description: Mapping[str, Any], weights: Weights, rows: tuple[int, int, int]) -> None:
+    def __init__(
+        self, description: Mapping[str, object], weights: Weights, rows: tuple[int, int, int]
+    ) -> None:
         if description.get("format") != FORMAT:
             raise UsageError(f"network: format {FORMAT} expected; got {description.get('format')!r:.80}")
         texts = description.get("texts")
@@ -242,7 +243,7 @@ class Program:
 class _Shown:
     """What an explanation shows of the steps of each text, and of the answer's."""
 
-    def __init__(self, description: Any, read: Steps, answer: Steps) -> None:
+    def __init__(self, description: object, read: Steps, answer: Steps) -> None:
         if not isinstance(description, Mapping):
             raise UsageError(f"network.shown: a table expected; got {description!r:.80}")
         prefix = description.get("prefix", [])

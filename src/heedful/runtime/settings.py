@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.markup import Markup
 from heedful.text.phrases import PhraseRule
@@ -30,7 +30,7 @@ class Settings:
     """What the runtime needs to know of a model.
 
     Attributes:
-        task: one of `heedful.runtime.layouts.LAYOUTS`.
+        task: one of `heedful.runtime.answers.LAYOUTS`.
         tokenizer: name of the tokenizer.
         markup: what becomes of HTML tags and links; see `heedful.text.markup`.
         max_tokens: longest text, in words.
@@ -54,10 +54,10 @@ class Settings:
     temperature: float
     phrases: PhraseRule
     wide: float
-    network: Mapping[str, Any]
+    network: Mapping[str, object]
     encoder: str
     pooling: str
-    run: Mapping[str, Any]
+    run: Mapping[str, object]
     costs: tuple[tuple[float, ...], ...] = ()
     outputs: object = None
 
@@ -139,14 +139,14 @@ def _phrases(table: Any, path: Path) -> PhraseRule:
         raise ArtefactError(f"{path / CONFIG}: text.phrases: {error}. {REMEDY}") from error
 
 
-def _table(config: Mapping[str, Any], name: str, path: Path) -> Mapping[str, Any]:
+def _table(config: Mapping[str, object], name: str, path: Path) -> Mapping[str, Any]:
     value = config.get(name, {})
     if not isinstance(value, Mapping):
         raise ArtefactError(f"{path / CONFIG}: {name}: must be a table; got {value!r:.80}. {REMEDY}")
     return value
 
 
-def _are_costs(value: Any) -> bool:
+def _are_costs(value: object) -> bool:
     """Say whether this is a square table of costs, or empty."""
     return isinstance(value, list) and all(
         isinstance(row, list)
@@ -156,5 +156,5 @@ def _are_costs(value: Any) -> bool:
     )
 
 
-def _is_temperature(value: Any) -> bool:
+def _is_temperature(value: object) -> bool:
     return isinstance(value, float) and math.isfinite(value) and 1e-6 <= value <= 1e6

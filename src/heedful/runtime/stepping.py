@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError, nearest
 from heedful.runtime import attending, pairwise, pooled, recurrent  # noqa: F401  (they enter their operators)
-from heedful.runtime.joining import joined
 from heedful.runtime.kernels import Floats, compiled
 from heedful.runtime.looking import Weigh
-from heedful.runtime.operators import OPERATORS, ROW_WISE, TOGETHER, WEIGHTS
+from heedful.runtime.operators import OPERATORS, ROW_WISE, TOGETHER, WEIGHTS, joined
 from heedful.runtime.rows import Action, Rows
 from heedful.runtime.steps import WIDEST, Step
 from heedful.runtime.weights import Weights
@@ -61,7 +60,7 @@ class Steps:
     def weigher(self, values: Mapping[str, Floats]) -> Weigh:
         """Return a function from the name of a value to how the step that makes it weighs what it reads."""
 
-        def weigh(name: str) -> NDArray[Any]:
+        def weigh(name: str) -> NDArray[np.generic]:
             step = self.maker(name)
             if step.do not in WEIGHTS:
                 raise UsageError(f"network.shown: step {step.do!r:.80} has no weights")
@@ -140,7 +139,7 @@ def _take(action: Action, values: dict[str, Rows], texts: int) -> None:
     values[action.to] = made
 
 
-def value_of(values: Mapping[str, Any], name: str) -> Any:
+def value_of(values: Mapping[str, object], name: str) -> Any:
     """Return a value by name, and refuse one that is not made yet."""
     if name not in values:
         raise UsageError(f"value {name!r:.80} is read before it is made")

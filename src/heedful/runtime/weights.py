@@ -41,7 +41,7 @@ class Weights:
             whole numbers without their scales, or a number that is not finite.
     """
 
-    def __init__(self, path: Path, shared: Mapping[str, NDArray[Any]] | None = None) -> None:
+    def __init__(self, path: Path, shared: Mapping[str, NDArray[np.generic]] | None = None) -> None:
         self.path = path
         self._tensors = {**dict(_mapped(path)), **(shared or {})}
         for name, tensor in self._tensors.items():
@@ -114,7 +114,7 @@ class Weights:
             raise UsageError(f"tensor {name!r:.200} holds {tensor.dtype}, expected float32")
         return np.array(tensor, np.float32)
 
-    def rows(self, name: str, numbers: NDArray[np.integer[Any]]) -> Floats:
+    def rows(self, name: str, numbers: NDArray[np.integer]) -> Floats:
         """Return some rows of a matrix as float32.
 
         Args:
@@ -129,7 +129,7 @@ class Weights:
         return chosen if scales is None else chosen * scales[numbers, None]
 
 
-def _mapped(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
+def _mapped(path: Path) -> Iterator[tuple[str, NDArray[np.generic]]]:
     try:
         with safe_open(path, framework="numpy") as checked:  # which checks the whole header
             names = list(checked.keys())
@@ -156,7 +156,7 @@ def _mapped(path: Path) -> Iterator[tuple[str, NDArray[Any]]]:
         yield name, aligned.view(_KINDS[entry["dtype"]]).reshape(entry["shape"])
 
 
-def _is_finite(tensor: NDArray[Any]) -> bool:
+def _is_finite(tensor: NDArray[np.generic]) -> bool:
     flat = tensor.reshape(-1)
     return all(
         bool(np.isfinite(flat[start : start + _CHECKED]).all()) for start in range(0, len(flat), _CHECKED)

@@ -10,15 +10,18 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from heedful.errors import UsageError
 from heedful.serving.assets import PAGES, POLICY
 from heedful.serving.batcher import Job, Kind, told
 from heedful.serving.bodies import (
+    FEATURES_OF,
+    POLICY_STEPS,
     Asked,
     model_name,
     read_input,
@@ -29,12 +32,15 @@ from heedful.serving.bodies import (
 )
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters, Gauges, resident_bytes
-from heedful.serving.further import with_further
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
 from heedful.serving.shelf import Served, Shelf
 from heedful.serving.summed_counts import SummedCounts
 from heedful.text.characters import json_line
+
+if TYPE_CHECKING:
+    from heedful.explain import Explanation
+    from heedful.serving.engine import Engine
 
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -47,6 +53,7 @@ _OPEN = ("/health/live", "/health/ready", *PAGES)
 _GONE = 499
 """What is counted for a client that went away before its request was whole."""
 Handler = Callable[[Request], Awaitable[Response]]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,7 @@ class App:
             message = f"no answer within {seconds}. Send fewer texts, or try again later."
             raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "server", message, again=5) from error
 
-    async def _fields(self, request: Request) -> dict[str, Any]:
+    async def _fields(self, request: Request) -> dict[str, object]:
         """Read the body, its size limited."""
         most, found, size = self.bounds.body, list[bytes](), 0
         self._counters.arriving += 1
@@ -209,7 +216,7 @@ class App:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body", message)
         return read_object(b"".join(found))
 
-    def _asked(self, fields: Mapping[str, Any]) -> tuple[str, Served]:
+    def _asked(self, fields: Mapping[str, object]) -> tuple[str, Served]:
         name = model_name(fields, self._shelf.names)
         return name, self._shelf.models[name]
 
@@ -270,7 +277,7 @@ class App:
                 raise told(error, asked.field) from None
             from heedful.explain import render_html
 
-            explanation = with_further(engine, explanation, asked.options)
+            explanation = _with_further(engine, explanation, asked.options)
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page
 
@@ -342,7 +349,7 @@ class App:
         self._say(f"internal error: {type(error).__name__}{where}")
 
 
-async def _unless_left(request: Request, future: asyncio.Future[Any]) -> Any:
+async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Result:
     """Wait for a result while the client does: one who types asks again and leaves the former question."""
     left = asyncio.ensure_future(request.receive())
     try:
@@ -353,3 +360,20 @@ async def _unless_left(request: Request, future: asyncio.Future[Any]) -> Any:
     finally:
         left.cancel()
         future.cancel()
+
+
+def _with_further(engine: Engine, explanation: Explanation, options: Mapping[str, object]) -> Explanation:
+    """Add to an explanation what a client asked for beside what the runtime records.
+
+    Raises Refused with 422, naming the option that the model or the texts cannot fulfil.
+    """
+    further: Mapping[str, Callable[[Explanation], Explanation]] = {
+        FEATURES_OF: lambda shown: engine.with_features(shown, str(options[FEATURES_OF])),
+        POLICY_STEPS: engine.with_policy,
+    }
+    for name, added in further.items():
+        try:
+            explanation = added(explanation) if options[name] else explanation
+        except UsageError as error:
+            raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, name, str(error)) from None
+    return explanation

@@ -10,13 +10,16 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from heedful.errors import DataError, UsageError
 from heedful.serving.bounds import Refused
 from heedful.serving.counters import Counters
 from heedful.serving.engine import Engine, Request
 from heedful.text.characters import json_line
+
+if TYPE_CHECKING:
+    from heedful.tasks.records import AnyAnswer
 
 BATCH = 64
 """Texts that are answered together."""
@@ -246,7 +249,7 @@ def _settle(ended: Sequence[Ended]) -> None:
             job.future.set_exception(error)
 
 
-def _lines(answers: Sequence[Any], start: int) -> list[str]:
+def _lines(answers: Sequence[AnyAnswer], start: int) -> list[str]:
     return [
         json_line({"row": row, **answer.as_dict()}) for row, answer in enumerate(answers, start=start + 1)
     ]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from heedful.errors import nearest
 from heedful.serving.bounds import Refused
@@ -27,10 +27,10 @@ class Asked:
 
     requests: Sequence[Request]
     field: str
-    options: Mapping[str, Any]
+    options: Mapping[str, object]
 
 
-def read_object(data: bytes) -> dict[str, Any]:
+def read_object(data: bytes) -> dict[str, object]:
     """Read a body as one JSON object without repeated names.
 
     Args:
@@ -60,7 +60,7 @@ def read_object(data: bytes) -> dict[str, Any]:
     return value
 
 
-def model_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+def model_name(fields: Mapping[str, object], names: Sequence[str]) -> str:
     """Return which model is asked; the field may be left out where there is only one.
 
     Args:
@@ -85,7 +85,7 @@ def model_name(fields: Mapping[str, Any], names: Sequence[str]) -> str:
     return name
 
 
-def read_list(fields: Mapping[str, Any], most: int, *, pair: bool) -> Asked:
+def read_list(fields: Mapping[str, object], most: int, *, pair: bool) -> Asked:
     """Read the texts, or pairs, of a request.
 
     Args:
@@ -107,12 +107,12 @@ def read_list(fields: Mapping[str, Any], most: int, *, pair: bool) -> Asked:
     return Asked(_items(fields[field], field, most, _pair if pair else _text), field, {})
 
 
-def read_texts(fields: Mapping[str, Any], most: int) -> Asked:
+def read_texts(fields: Mapping[str, object], most: int) -> Asked:
     """Read single texts, whatever the model takes; see `read_list`."""
     return read_list(fields, most, pair=False)
 
 
-def read_one(fields: Mapping[str, Any], *, pair: bool) -> Asked:
+def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
     """Read the one text or pair that is to be explained.
 
     Args:
@@ -139,7 +139,7 @@ def read_one(fields: Mapping[str, Any], *, pair: bool) -> Asked:
     return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
 
 
-def read_input(fields: Mapping[str, Any], most: int) -> Asked:
+def read_input(fields: Mapping[str, object], most: int) -> Asked:
     """Read a request for vectors in the shape of OpenAI's interface.
 
     Args:
@@ -163,7 +163,7 @@ def read_input(fields: Mapping[str, Any], most: int) -> Asked:
     return Asked(texts, "input", {"base64": form == "base64"})
 
 
-def refuse_unknown(fields: Mapping[str, Any], known: Sequence[str]) -> None:
+def refuse_unknown(fields: Mapping[str, object], known: Sequence[str]) -> None:
     """Refuse fields that mean nothing.
 
     Args:
@@ -176,7 +176,8 @@ def refuse_unknown(fields: Mapping[str, Any], known: Sequence[str]) -> None:
     for name in fields:
         if name not in known:
             shown = name if name.isprintable() and len(name) <= 40 else "of an unknown name"
-            wrong(shown, f"there is no such field; {nearest(name[:40], list(known))}.")
+            hint = nearest(name[:40], list(known))
+            wrong(shown, f"there is no such field; {hint}{'' if hint.endswith('?') else '.'}")
 
 
 def wrong(field: str, message: str) -> NoReturn:
@@ -194,7 +195,7 @@ def wrong(field: str, message: str) -> NoReturn:
     )
 
 
-def _items(value: Any, field: str, most: int, read: Callable[[Any, str], Request]) -> list[Request]:
+def _items(value: object, field: str, most: int, read: Callable[[object, str], Request]) -> list[Request]:
     if not isinstance(value, list):
         wrong(field, f"expected a list, got {_kind(value)}.")
     if not 1 <= len(value) <= most:
@@ -202,7 +203,7 @@ def _items(value: Any, field: str, most: int, read: Callable[[Any, str], Request
     return [read(item, f"{field}[{number}]") for number, item in enumerate(value)]
 
 
-def _text(value: Any, field: str) -> str:
+def _text(value: object, field: str) -> str:
     if not isinstance(value, str):
         wrong(field, f"expected a string, got {_kind(value)}.")
     if not value.isascii():
@@ -213,19 +214,19 @@ def _text(value: Any, field: str) -> str:
     return value
 
 
-def _pair(value: Any, field: str) -> tuple[str, str]:
+def _pair(value: object, field: str) -> tuple[str, str]:
     if not isinstance(value, list) or len(value) != 2:
         came = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
         wrong(field, f"expected a pair [premise, hypothesis], got {came}.")
     return _text(value[0], f"{field}[0]"), _text(value[1], f"{field}[1]")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")
 
 
-def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
         wrong("body", "a name stands twice in one object. Send each field once.")

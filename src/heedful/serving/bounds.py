@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from http import HTTPStatus
 
-from heedful.errors import UsageError
+from heedful.checked import Settings, at_least, ranged
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The limits of the server; each is at least 1.
+class Bounds(Settings):
+    """The limits of the server.
 
     Attributes:
         body: bytes of the body of a request; more gets 413.
@@ -24,19 +24,13 @@ class Bounds:
         head_seconds: for which a connection may be silent, or may send the head of a request; it is then closed.
     """
 
-    body: int = 1 << 20
-    texts: int = 1_024
-    queue: int = 8_192
-    explanations: int = 64
-    connections: int = 4_096
-    seconds: float = 30.0
-    head_seconds: float = 10.0
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not value >= (1 if field.type == "int" else 0.001):
-                raise UsageError(f"{field.name} must be 1 or more; got {value!r}")
+    body: int = ranged(1 << 20, at_least(1))
+    texts: int = ranged(1_024, at_least(1))
+    queue: int = ranged(8_192, at_least(1))
+    explanations: int = ranged(64, at_least(1))
+    connections: int = ranged(4_096, at_least(1))
+    seconds: float = ranged(30.0, at_least(0.001))
+    head_seconds: float = ranged(10.0, at_least(0.001))
 
 
 class Refused(Exception):

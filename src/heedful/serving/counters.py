@@ -97,7 +97,7 @@ class Counters:
             self._observe("heedful_batch_texts", _of(model), TEXTS, texts)
             self._observe("heedful_batch_seconds", _of(model), SECONDS, seconds)
 
-    def read(self, model: str, answers: Sequence[Any]) -> None:
+    def read(self, model: str, answers: Sequence[object]) -> None:
         """Count what answers say of how their texts were read.
 
         Args:

@@ -28,6 +28,7 @@ from heedful.text.tokenize import Tokenizer, tokenizer
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.tasks import AnyModel, SentenceModel
+    from heedful.tasks.records import AnyAnswer
 
 Request = str | tuple[str, str]
 """One text, or (premise, hypothesis)."""
@@ -77,7 +78,7 @@ class Engine(ABC):
         self._one_at_a_time = threading.Lock()  # torch's network, which two threads may ask
 
     @abstractmethod
-    def answers(self, requests: Sequence[Request]) -> list[Any]:
+    def answers(self, requests: Sequence[Request]) -> list[AnyAnswer]:
         """Answer requests; each answer is the same to the last bit whatever the others are.
 
         Args:
@@ -209,7 +210,7 @@ class RuntimeEngine(Engine):
         settings = self.model.settings
         self.max_tokens, self.tokenizer = settings.max_tokens, tokenizer(settings.tokenizer, settings.markup)
 
-    def answers(self, requests: Sequence[Request]) -> list[Any]:
+    def answers(self, requests: Sequence[Request]) -> list[AnyAnswer]:
         """See `Engine.answers`."""
         return list(self.model.predict(requests))
 
@@ -244,7 +245,7 @@ class TorchEngine(Engine):
         text = self.predictor.text
         self.max_tokens, self.tokenizer = text.max_tokens, tokenizer(text.tokenizer, text.markup)
 
-    def answers(self, requests: Sequence[Request]) -> list[Any]:
+    def answers(self, requests: Sequence[Request]) -> list[AnyAnswer]:
         """See `Engine.answers`."""
         with self._one_at_a_time:
             return [answer for request in requests for answer in self.predictor.answer([request])]

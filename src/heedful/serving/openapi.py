@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from heedful import __version__
 from heedful.serving.bounds import Bounds
@@ -25,7 +24,7 @@ _STATUS = {
 }
 
 
-def document(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, Any]:
+def document(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, object]:
     """Describe the interface of a server.
 
     Args:
@@ -48,7 +47,7 @@ def document(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, A
     }
 
 
-def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, Any]:
+def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, object]:
     model = {"type": "string", "enum": list(models)}
     texts = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": bounds.texts}
     pairs = {**texts, "items": _PAIR}
@@ -85,7 +84,7 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, Any]:
     }
 
 
-def _post(summary: str, body: dict[str, Any], answer: str) -> dict[str, Any]:
+def _post(summary: str, body: Mapping[str, object], answer: str) -> dict[str, object]:
     errors = {
         status: {"description": said, "content": _content({"$ref": "#/components/schemas/Error"})}
         for status, said in _STATUS.items()
@@ -100,13 +99,13 @@ def _post(summary: str, body: dict[str, Any], answer: str) -> dict[str, Any]:
     }
 
 
-def _get(summary: str, kind: str = "application/json") -> dict[str, Any]:
+def _get(summary: str, kind: str = "application/json") -> dict[str, object]:
     return {
         "get": {"summary": summary, "responses": {"200": {"description": summary, "content": {kind: {}}}}}
     }
 
 
-def _content(schema: dict[str, Any]) -> dict[str, Any]:
+def _content(schema: Mapping[str, object]) -> dict[str, object]:
     return {"application/json": {"schema": schema}}
 
 
@@ -115,7 +114,7 @@ _PAIR = {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2, "descrip
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _object(**properties: object) -> dict[str, object]:
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 

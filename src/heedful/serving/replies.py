@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from http import HTTPStatus
-from typing import Any
 
 import numpy as np
 from starlette.requests import Request
@@ -67,7 +66,7 @@ def listed(request: Request, name: str, field: str, lines: list[str]) -> Respons
     return plain_json(f'{{"model": {json_line(name)}, "{field}": [{", ".join(lines)}]}}')
 
 
-def as_json(value: Any) -> Response:
+def as_json(value: object) -> Response:
     """Return a value as a response of JSON.
 
     Args:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import resource
 import signal
 import socket
@@ -11,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from types import FrameType
-from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -148,8 +148,10 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
     except (OSError, OverflowError) as error:
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else str(error)
         raise UsageError(
-            f"--host {host} --port {port}: cannot listen there: {error}. Choose another port."
+            f"--host {host} --port {port}: cannot listen there: {reason}. Choose another port."
         ) from error
 
 
@@ -199,7 +201,7 @@ def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worke
 def _allow_files(connections: int) -> None:
     """Let the process have as many files open as there may be connections, where the system allows it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted: Any = connections + 256
+    wanted = connections + 256
     if soft != resource.RLIM_INFINITY and soft < wanted:
         wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with contextlib.suppress(OSError, ValueError):

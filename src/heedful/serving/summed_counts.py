@@ -88,7 +88,7 @@ def _read(file: Path) -> dict[str, Any]:
     return dict(json.loads(file.read_bytes()))
 
 
-def _write(file: Path, value: dict[str, Any]) -> None:
+def _write(file: Path, value: dict[str, object]) -> None:
     whole = file.with_suffix(".new")
     whole.write_text(json.dumps(value), encoding="ascii")
     os.replace(whole, file)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import ExitCode, HeedfulError
 from heedful.machine import threads
 from heedful.machine.child import Failed, threads_for_children
-from heedful.serving.caught_signals import CaughtSignals, signals_held_back
+from heedful.machine.signals import CaughtSignals, signals_held_back
 from heedful.serving.engine import temporary_folder
 from heedful.serving.server import AT_ONCE
 from heedful.serving.service import Service

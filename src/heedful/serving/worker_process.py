@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import ExitCode
 from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
-from heedful.serving.caught_signals import let_terminate
+from heedful.machine.signals import let_terminate
 from heedful.serving.service import Answering, Service
 from heedful.serving.shelf import Tasks
 from heedful.serving.summed_counts import SummedCounts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from heedful.errors import UsageError, nearest
 
@@ -120,7 +119,7 @@ _WORDS = frozenset(
 _MOST, _DEPTH = 2**20, 3
 
 
-def check_kind(config: Mapping[str, Any]) -> str:
+def check_kind(config: Mapping[str, object]) -> str:
     """Return the architecture that settings name.
 
     Raises UsageError if it is none of them.
@@ -133,7 +132,7 @@ def check_kind(config: Mapping[str, Any]) -> str:
     return kind
 
 
-def allowed(config: Mapping[str, Any], declared: frozenset[str]) -> dict[str, Any]:
+def allowed(config: Mapping[str, object], declared: frozenset[str]) -> dict[str, object]:
     """Pick the settings that may reach transformers.
 
     Raises UsageError, naming the first whose value cannot be a size, a share, a switch or a known word.
@@ -148,7 +147,7 @@ def allowed(config: Mapping[str, Any], declared: frozenset[str]) -> dict[str, An
     return found
 
 
-def _plain(value: Any, depth: int) -> bool:
+def _plain(value: object, depth: int) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int | float):

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from heedful.errors import ArtefactError, OutputError
 from heedful.storage.layout import ENVIRONMENT, METRICS_LOG
@@ -263,7 +263,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 @functools.cache
-def _renameat2() -> Any:
+def _renameat2() -> Callable[..., int] | None:
     """Return the function of the C library, None where it has none."""
     if os.name != "posix":
         return None

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.errors import DataError, MissingExtraError, UsageError
+from heedful.errors import DataError, UsageError, needing
 from heedful.storage.encoder_settings import allowed, check_kind
 
 if TYPE_CHECKING:
     from torch import nn
+    from transformers import PretrainedConfig
 
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 """What is fetched of a model: never a pickle, never a program."""
-_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+_LOCAL: dict[str, object] = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def find_encoder(name: str, *, download: bool = False, folder: Path | None = Non
     for path in [Path(name)] if folder is None else [folder / name, Path(name)]:
         if path.is_dir():
             return path
-    with _needing("huggingface_hub"):
+    with needing("huggingface_hub", "transformers", "a pretrained encoder"):
         from huggingface_hub import snapshot_download
     try:
         return Path(snapshot_download(name, local_files_only=not download, allow_patterns=_FILES))
@@ -91,7 +92,7 @@ def read_piece_rules(path: Path) -> PieceRules:
             front of a text and one behind it.
         DataError: if there is no tokenizer.
     """
-    with _needing("transformers"):
+    with needing("transformers", "transformers", "a pretrained encoder"):
         from transformers import AutoConfig, AutoTokenizer
     with _told(path, "tokenizer"), _quiet():
         config = AutoConfig.from_pretrained(path, **_LOCAL)
@@ -130,7 +131,7 @@ def read_encoder(path: Path, *, layers: int = 0) -> nn.Module:
         UsageError: if it has fewer layers, or is no encoder of those that are read.
         DataError: if weights are missing or there are only pickled ones.
     """
-    with _needing("transformers"):
+    with needing("transformers", "transformers", "a pretrained encoder"):
         from transformers import AutoConfig, AutoModel
     _refuse_pickle(path)
     with _told(path, "encoder"), _quiet():
@@ -157,25 +158,25 @@ def read_encoder(path: Path, *, layers: int = 0) -> nn.Module:
     return _without_pooler(model)
 
 
-def describe_encoder(model: Any) -> dict[str, Any]:
+def describe_encoder(model: Any) -> dict[str, object]:
     """Return what `rebuild_encoder` needs, as plain values: the settings that the encoder's weights depend on."""
     plain = _plain(model.config)
     return {"model_type": check_kind(plain), **_allowed(plain)}
 
 
-def _plain(config: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(config.to_json_string(use_diff=False))
+def _plain(config: PretrainedConfig) -> dict[str, object]:
+    plain: dict[str, object] = json.loads(config.to_json_string(use_diff=False))
     return plain
 
 
-def rebuild_encoder(config: Mapping[str, Any]) -> nn.Module:
+def rebuild_encoder(config: Mapping[str, object]) -> nn.Module:
     """Build an encoder whose weights are then loaded.
 
     Returns the model without its pooling layer; its weights are random. Raises MissingExtraError if the extra is not
     installed. Raises UsageError if it is no encoder of those that are read, a setting is out of range, or this version
     of transformers has no such model.
     """
-    with _needing("transformers"):
+    with needing("transformers", "transformers", "a pretrained encoder"):
         from transformers import AutoModel
     made = _allowed_config(config)
     try:
@@ -188,7 +189,7 @@ def rebuild_encoder(config: Mapping[str, Any]) -> nn.Module:
         ) from error
 
 
-def _allowed_config(config: Mapping[str, Any]) -> Any:
+def _allowed_config(config: Mapping[str, object]) -> PretrainedConfig:
     """Make the configuration of an encoder from the settings that may reach transformers, and from no others."""
     from transformers import AutoConfig
 
@@ -203,14 +204,14 @@ def _allowed_config(config: Mapping[str, Any]) -> Any:
         raise UsageError(f"encoder.model_type {kind!r}: {reason:.200}") from error
 
 
-def _allowed(config: Mapping[str, Any]) -> dict[str, Any]:
+def _allowed(config: Mapping[str, object]) -> dict[str, object]:
     from transformers import AutoConfig
 
     usual = AutoConfig.for_model(check_kind(config))
     return allowed(config, frozenset(usual.to_dict()) | frozenset(usual.attribute_map))
 
 
-def _attention(config: Any) -> str:
+def _attention(config: PretrainedConfig) -> str:
     """Say which attention computes an encoder: one of two that come with transformers, whatever a folder names."""
     from transformers import AutoModel
 
@@ -237,14 +238,6 @@ def _refuse_pickle(path: Path) -> None:
         raise DataError(
             f"{path}: there are no weights (a file that ends in .safetensors). Copy the folder again."
         )
-
-
-@contextlib.contextmanager
-def _needing(package: str) -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtraError(package, "transformers", "a pretrained encoder") from error
 
 
 @contextlib.contextmanager

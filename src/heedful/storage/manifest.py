@@ -12,12 +12,13 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from heedful.errors import ArtefactError
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
 from heedful.storage.writing import sha256
 
+Value = TypeVar("Value")
 FORMAT_VERSION = 1
 CONFIG, WEIGHTS, VOCABULARY = SETTINGS, "weights.safetensors", "vocabulary.json"
 LABELS, METRICS, CARD = "labels.json", "metrics.json", "README.md"
@@ -37,7 +38,7 @@ def refuse_without_model(folder: Path) -> None:
         _refuse_without_model(folder)
 
 
-def read_json(path: Path, kind: type) -> Any:
+def read_json(path: Path, kind: type[Value]) -> Value:
     """Read a JSON file whose outermost value is of one kind.
 
     Raises ArtefactError if it cannot be read as that.
@@ -45,7 +46,7 @@ def read_json(path: Path, kind: type) -> Any:
     return parsed(read_text(path), path, kind)
 
 
-def parsed(text: str, path: Path, kind: type) -> Any:
+def parsed(text: str, path: Path, kind: type[Value]) -> Value:
     """Parse JSON whose outermost value is of one kind; ``path`` names its file in messages.
 
     Raises ArtefactError if it is no such JSON.
@@ -72,7 +73,7 @@ def read_text(path: Path) -> str:
         raise ArtefactError(f"{path}: expected UTF-8 text; {error}. {REMEDY}") from error
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write plain values as JSON; a number that is not finite becomes null.
 
     Args:
@@ -164,8 +165,8 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
             "Use the version of heedful that wrote it, or train the model again."
         )
     files = manifest.get("files")
-    listed = sorted(files) if isinstance(files, dict) else []
-    if listed != sorted(names):
+    if not isinstance(files, dict) or sorted(files) != sorted(names):
+        listed = sorted(files) if isinstance(files, dict) else []
         raise ArtefactError(f"{path}: expected the files {sorted(names)}, found {listed}. {REMEDY}")
     if path.read_bytes() != json_text(manifest).encode():
         raise ArtefactError(f"{path}: was altered after it was written. {REMEDY}")
@@ -173,10 +174,10 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
         _verify_file(folder / name, files[name])
 
 
-def _verify_file(path: Path, entry: Any) -> None:
+def _verify_file(path: Path, entry: object) -> None:
     if not path.is_file():
         raise ArtefactError(f"{path}: missing. {REMEDY}")
-    found: dict[str, Any] = {"bytes": path.stat().st_size}
+    found: dict[str, object] = {"bytes": path.stat().st_size}
     if isinstance(entry, dict) and found["bytes"] == entry.get("bytes"):
         found["sha256"] = sha256(path)
     if found != entry:
@@ -192,12 +193,12 @@ def _finite(text: str) -> float:
     return value
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """Return plain values as JSON; a number that is not finite becomes null."""
     return json.dumps(_plain(value), indent=1, allow_nan=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Replace what JSON has no word for: numbers that are not finite become None."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -7,7 +7,7 @@ SHA-256 of every file (`heedful.storage.manifest`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,50 +55,35 @@ class ModelFolder:
     """
 
     config: dict[str, Any]
-    state: dict[str, Tensor]
+    state: Mapping[str, Tensor]
     vocabulary: dict[str, Any]
     labels: list[str]
     metrics: dict[str, Any]
     card: str
 
 
-def save_model_folder(
-    path: Path,
-    *,
-    config: Mapping[str, Any],
-    state: Mapping[str, Tensor],
-    vocabulary: Mapping[str, Any],
-    labels: Sequence[str],
-    metrics: Mapping[str, Any],
-    card: str,
-    small: bool = False,
-) -> None:
+def save_model_folder(path: Path, content: ModelFolder, *, small: bool = False) -> None:
     """Write a model folder: temporary folder, sync, rename. An old folder stays until the new one is complete.
 
     Args:
         path: the folder to make or replace.
-        config: settings of the model, its tokenizer and task, as plain values.
-        state: tensors by name; any data type is kept.
-        vocabulary: the words, as plain values.
-        labels: class names in the order of the logits.
-        metrics: what was measured, as plain values.
-        card: the model card in Markdown.
+        content: what it will hold; any data type of a tensor is kept.
         small: whether the vocabulary is compressed (`heedful.storage.packed_words`).
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: if a tensor is not finite.
     """
-    bad = _first_not_finite(state)
+    bad = _first_not_finite(content.state)
     if bad is not None:
         raise UsageError(f"state: tensor {bad!r} holds values that are not finite; {path} was not written")
-    words = packed(vocabulary) if small else vocabulary
-    plain = {CONFIG: config, VOCABULARY: words, LABELS: list(labels), METRICS: metrics}
+    words = packed(content.vocabulary) if small else content.vocabulary
+    plain = {CONFIG: content.config, VOCABULARY: words, LABELS: content.labels, METRICS: content.metrics}
     with replace_folder(path) as folder:
         for name, value in plain.items():
             write_json(folder / name, value)
-        (folder / CARD).write_text(card, encoding="utf-8", newline="\n")
-        save_tensors(folder / WEIGHTS, state)
+        (folder / CARD).write_text(content.card, encoding="utf-8", newline="\n")
+        save_tensors(folder / WEIGHTS, content.state)
         write_manifest(folder, MODEL_FILES)
 
 

@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from heedful.errors import DataError, HeedfulError, MissingExtraError, OutputError, UsageError, nearest
+from heedful.errors import (
+    DataError,
+    HeedfulError,
+    OutputError,
+    UsageError,
+    nearest,
+    needing,
+)
 from heedful.storage.manifest import CARD, MANIFEST, read_json, verify_manifest, write_manifest
 
 GROUP = "heedful.models"
@@ -118,7 +125,7 @@ def push_model(
         raise UsageError(f"a model on the Hub is named user/name; got {name!r}")
     files = sorted(read_json(folder / MANIFEST, dict).get("files", ()))
     verify_manifest(folder, files)
-    with _needing():
+    with needing("huggingface_hub", "hub", "a model of the Hugging Face Hub"):
         from huggingface_hub import HfApi
     with tempfile.TemporaryDirectory() as place, _quiet(), _said(OutputError, f"{name}: was not uploaded"):
         copy = Path(place)
@@ -151,7 +158,7 @@ def _is_cached(name: str, revision: str | None) -> bool:
 
 
 def _from_hub(name: str, revision: str | None, *, download: bool) -> Path:
-    with _needing():
+    with needing("huggingface_hub", "hub", "a model of the Hugging Face Hub"):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError
     with _quiet(), _said(DataError, f"{name}: the Hub does not give this model"):
@@ -180,14 +187,6 @@ def _not_here(name: str, revision: str | None) -> DataError:
 
 def _endpoint() -> str | None:
     return os.environ.get("HF_ENDPOINT") or None
-
-
-@contextlib.contextmanager
-def _needing() -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise MissingExtraError("huggingface_hub", "hub", "a model of the Hugging Face Hub") from error
 
 
 @contextlib.contextmanager

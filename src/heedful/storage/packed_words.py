@@ -12,7 +12,6 @@ import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from heedful.errors import ArtefactError
 from heedful.storage.manifest import REMEDY, parsed, read_json
@@ -22,7 +21,7 @@ MOST_TIMES = 64
 _FIELDS = {"bytes", "zlib"}
 
 
-def packed(vocabulary: Mapping[str, Any]) -> dict[str, Any]:
+def packed(vocabulary: Mapping[str, object]) -> dict[str, object]:
     """Compress a vocabulary.
 
     Args:
@@ -40,7 +39,7 @@ def packed(vocabulary: Mapping[str, Any]) -> dict[str, Any]:
     return {"bytes": len(whole), "zlib": base64.b64encode(small).decode("ascii")}
 
 
-def read_words(path: Path) -> dict[str, Any]:
+def read_words(path: Path) -> dict[str, object]:
     """Read a vocabulary, compressed or not; what it unpacks to is limited before it is unpacked.
 
     Args:
@@ -53,11 +52,11 @@ def read_words(path: Path) -> dict[str, Any]:
         ArtefactError: if the file is not JSON, or its compressed part is damaged, unpacks to another length than it
             says or to more than `MOST_TIMES` its own.
     """
-    found: dict[str, Any] = read_json(path, dict)
+    found: dict[str, object] = read_json(path, dict)
     return _unpacked(found, path) if found.keys() == _FIELDS else found
 
 
-def _unpacked(found: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _unpacked(found: Mapping[str, object], path: Path) -> dict[str, object]:
     length, text = found["bytes"], found["zlib"]
     if type(length) is not int or not isinstance(text, str):
         raise ArtefactError(
@@ -80,5 +79,5 @@ def _unpacked(found: Mapping[str, Any], path: Path) -> dict[str, Any]:
         raise ArtefactError(
             f"{path}: the compressed vocabulary does not unpack to the {length:,} bytes that the file says. {REMEDY}"
         )
-    vocabulary: dict[str, Any] = parsed(text, path, dict)
+    vocabulary: dict[str, object] = parsed(text, path, dict)
     return vocabulary

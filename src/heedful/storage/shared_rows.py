@@ -9,7 +9,7 @@ has the package's base forms of its words too. Nothing here needs torch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -142,7 +142,26 @@ def read_rows(path: Path) -> SharedRows:
     return SharedRows(words, codes, scale)
 
 
-def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Shared:
+    """What config.json says of what a model folder leaves to a package, under the key `SHARED`.
+
+    Attributes:
+        rows: name of the package's rows.
+        sha256: of their file.
+        baseforms: SHA-256 of the base forms, if the vocabulary leaves them to the package too; else empty.
+        tensor: name of the tensor that the rows are.
+        length: of each of its rows.
+    """
+
+    rows: str
+    sha256: str
+    baseforms: str
+    tensor: str
+    length: float
+
+
+def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[str, object]:
     """Return what config.json says of what a model folder leaves to a package.
 
     Args:
@@ -161,13 +180,7 @@ def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[st
     if folder is None:
         raise UsageError(f"no installed package has word vectors named {name!r:.80}")
     forms = sha256(folder / BASEFORMS) if baseforms else ""
-    return {
-        "rows": name,
-        "sha256": sha256(folder / ROWS),
-        "baseforms": forms,
-        "tensor": tensor,
-        "length": length,
-    }
+    return asdict(Shared(name, sha256(folder / ROWS), forms, tensor, length))
 
 
 def usable_baseforms(folder: Path, vocabulary: Mapping[str, Any]) -> dict[str, str]:
@@ -187,8 +200,8 @@ def usable_baseforms(folder: Path, vocabulary: Mapping[str, Any]) -> dict[str, s
 
 
 def completed(
-    config: Mapping[str, Any], vocabulary: dict[str, Any], path: Path
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    config: Mapping[str, object], vocabulary: dict[str, Any], path: Path
+) -> tuple[dict[str, Any], dict[str, NDArray[np.generic]]]:
     """Return what a model folder leaves to an installed package.
 
     Args:
@@ -206,7 +219,7 @@ def completed(
     if SHARED not in config:
         return vocabulary, {}
     table = _checked_record(config[SHARED], path)
-    name, tensor = table["rows"], table["tensor"]
+    name, tensor = table.rows, table.tensor
     if not all(_is_words(vocabulary.get(part)) for part in ("trainable", "extra")):
         raise ArtefactError(f"{path}: the vocabulary does not list the words of the shared rows")
     folder = packaged_rows(name)
@@ -216,14 +229,14 @@ def completed(
             f"a clone of Heedful with pip install ./packages/{name}"
         )
     try:
-        for file, expected in ((ROWS, table["sha256"]), (BASEFORMS, table["baseforms"])):
+        for file, expected in ((ROWS, table.sha256), (BASEFORMS, table.baseforms)):
             if expected and (found := sha256(folder / file)) != expected:
                 raise ArtefactError(
                     f"{path}: this model needs the file {file} of {name} with SHA-256 {expected}; the installed one "
                     f"has {found}. Install the version of {name} that the model was made for."
                 )
-        codes, scale = read_rows(folder / ROWS).of_length(vocabulary["extra"], table["length"])
-        if table["baseforms"]:
+        codes, scale = read_rows(folder / ROWS).of_length(vocabulary["extra"], table.length)
+        if table.baseforms:
             vocabulary = {**vocabulary, "baseforms": usable_baseforms(folder, vocabulary)}
     except OSError as error:
         raise ArtefactError(f"{folder}: cannot be read: {error.strerror or error}") from error
@@ -232,17 +245,17 @@ def completed(
     return vocabulary, {tensor: codes, tensor + SCALE: scale}
 
 
-def _is_words(value: Any) -> bool:
+def _is_words(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
-def _checked_record(table: Any, path: Path) -> dict[str, Any]:
+def _checked_record(table: object, path: Path) -> Shared:
     names = {"rows": str, "sha256": str, "baseforms": str, "tensor": str, "length": float}
-    good = isinstance(table, dict) and table.keys() == names.keys()
     if (
-        not good
+        not isinstance(table, dict)
+        or table.keys() != names.keys()
         or any(type(table[name]) is not kind for name, kind in names.items())
         or not (table["sha256"] and 0 < table["length"] < 1e6)
     ):
         raise ArtefactError(f"{path / CONFIG}: {SHARED}: expected {', '.join(names)}; got {table!r:.200}")
-    return dict(table)
+    return Shared(**table)

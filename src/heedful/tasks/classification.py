@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from heedful.runtime.answers import CLASSES, Answer, Read, Shown
 from heedful.runtime.deciding import cheapest
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
+from heedful.tasks.sentences.fitting_wide import fit_beside
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     PAIRS,
@@ -39,7 +40,6 @@ from heedful.tasks.sentences.sentence_task import (
     group_of_each,
     notes_of,
 )
-from heedful.tasks.sentences.wide_part import fit_beside
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
@@ -185,7 +185,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         counts = np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
         return _with_costs(report, model, counts)
 
-    def gold_blocks(self, model: Predictor, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
+    def gold_blocks(self, model: Predictor, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
         """See `Task.gold_blocks`: a block has at most 8,192 examples."""
         return self.table.gold_blocks(file, given, model.labels, model.about.run)
 
@@ -220,7 +220,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         yield CLASSES.cells(answer)
 
 
-def _costs(model: Predictor) -> dict[str, Any]:
+def _costs(model: Predictor) -> dict[str, object]:
     return ClassOptions(**model.model.task_options).costs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -201,16 +201,17 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         """See `Task.measure`."""
         started = time.perf_counter()
         logits, _ = model.run(dataset)
-        return evaluate_label_sets(
+        chosen = model.chosen(logits)
+        seconds = time.perf_counter() - started
+        report = evaluate_label_sets(
             gold_of(dataset) > 0,
-            model.chosen(logits),
+            chosen,
             logits,
             model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
-            seconds=time.perf_counter() - started,
-            notes=notes_of(dataset),
         )
+        return replace(report, seconds=seconds, notes=notes_of(dataset))
 
     def rows(self, answer: LabelsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`."""

@@ -15,7 +15,7 @@ from heedful.storage import sha256
 
 
 def check_options(
-    options: Mapping[str, Any], reader: Callable[..., Any], what: str, taken: Collection[str] = ()
+    options: Mapping[str, object], reader: Callable[..., object], what: str, taken: Collection[str] = ()
 ) -> None:
     """Refuse options that a reader does not take, or not of this type.
 

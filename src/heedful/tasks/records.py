@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
+from heedful.runtime.wide_part import WidePart
 from heedful.text.markup import Markup
 from heedful.text.phrases import PhraseRule
-from heedful.wide import WidePart
 
 Text = str | tuple[str, str]
 """One request: a text, or (premise, hypothesis)."""
@@ -32,7 +32,7 @@ class AnyAnswer(Protocol):
     def remarks(self) -> str:
         """What a reader of the answer should know; empty where there is nothing."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
 
 

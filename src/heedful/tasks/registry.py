@@ -126,9 +126,9 @@ def build_network(
 
     Args:
         config: the settings.
-        trained: initial trained word vectors, [V, D].
-        frozen: further, frozen word vectors, [F, D].
-        ngrams: initial rows of character n-grams, [R, D]; None for none.
+        trained: see `heedful.models.build.word_embedding`.
+        frozen: likewise.
+        ngrams: likewise.
 
     Returns:
         The network, in training mode.
@@ -160,7 +160,7 @@ def task_problems(config: RunConfig) -> list[str]:
     return [*_unused(task, config), *own, *task.problems(config)]
 
 
-def refuse_options(task: AnyTask, given: Mapping[str, Any]) -> None:
+def refuse_options(task: AnyTask, given: Mapping[str, object]) -> None:
     """Refuse options of a command that a task does not take.
 
     Args:
@@ -196,7 +196,7 @@ def _unused(task: AnyTask, config: RunConfig) -> Iterable[str]:
             )
 
 
-def _changed(value: Any, usual: Any, name: str) -> Iterable[str]:
+def _changed(value: object, usual: object, name: str) -> Iterable[str]:
     """Give the dotted names below a setting whose values differ from the defaults."""
     if isinstance(value, dict) and isinstance(usual, dict):
         for key in value:
@@ -205,7 +205,7 @@ def _changed(value: Any, usual: Any, name: str) -> Iterable[str]:
         yield name
 
 
-def _at(table: Mapping[str, Any], name: str) -> Any:
+def _at(table: Mapping[str, object], name: str) -> object:
     value: Any = table
     for part in name.split("."):
         value = value[part]

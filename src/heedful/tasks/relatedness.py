@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -98,7 +98,7 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
                         "set model.task=pair-number, which takes any range"
                     )
 
-    def cache_settings(self, config: RunConfig) -> dict[str, Any]:
+    def cache_settings(self, config: RunConfig) -> dict[str, object]:
         """See `WordTask.cache_settings`; the grades decide which scores are refused."""
         return {**super().cache_settings(config), "grades": config.model.outputs}
 

@@ -16,7 +16,7 @@ from torch import nn
 
 from heedful.data.batching import BucketSampler
 from heedful.data.examples import Corpus, one_example
-from heedful.data.readers.table_files import read_requests
+from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights

@@ -36,7 +36,7 @@ class FolderSettings:
     model: ModelConfig
     text: TextSettings
     run: dict[str, Any]
-    network: dict[str, Any] = field(default_factory=dict)
+    network: dict[str, object] = field(default_factory=dict)
 
 
 Settings = TypeVar("Settings", bound=FolderSettings)
@@ -157,7 +157,7 @@ def _parser_problem(name: str) -> list[str]:
     return []
 
 
-def _run_problems(run: dict[str, Any]) -> list[str]:
+def _run_problems(run: dict[str, object]) -> list[str]:
     """Check the settings of a run that a model reads: the file it was trained on, and how that was read."""
     data = run.get("data", {})
     if not isinstance(data, dict):

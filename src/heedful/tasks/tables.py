@@ -88,7 +88,7 @@ class Table:
         return Files(read, fingerprint)
 
     def gold_of(
-        self, file: Path, given: Mapping[str, Any], labels: Sequence[str], run: Mapping[str, Any]
+        self, file: Path, given: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
     ) -> Corpus:
         """Read a table of examples with gold.
 
@@ -109,13 +109,13 @@ class Table:
         )
 
     def gold_blocks(
-        self, file: Path, given: Mapping[str, Any], labels: Sequence[str], run: Mapping[str, Any]
+        self, file: Path, given: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
     ) -> Iterator[Corpus]:
         """Read a table of examples with gold in blocks; see `gold_of` for the arguments."""
         how = self._how(file, given, run)
         roles = (*self.texts, self.gold, *(["group"] if "group" in how.columns else ()))
         return table_blocks(file, roles, how, labels=labels)
 
-    def _how(self, file: Path, given: Mapping[str, Any], run: Mapping[str, Any]) -> Reading:
+    def _how(self, file: Path, given: Mapping[str, object], run: Mapping[str, object]) -> Reading:
         how = Reading.of_options(given).beside(Reading.of_run(run), file)
         return replace(how, label_separator=self.separator or None) if how.label_separator is None else how

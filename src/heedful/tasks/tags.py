@@ -27,7 +27,7 @@ from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_e
 from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.nn.losses import tag_loss
 from heedful.nn.policy import with_policy
-from heedful.runtime.tag_answers import TAGS, TagsAnswer, role_spans
+from heedful.runtime.answers import TAGS, TagsAnswer, role_spans
 from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.named_files import check_options, one_file_a_part
 from heedful.tasks.records import Requests, Text, TextSettings
@@ -185,7 +185,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             lambda: {part: read_tags(path, **data.options) for part, path in paths.items()}, fingerprint
         )
 
-    def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, Any]) -> Corpus:
+    def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`; the file is read as the training file was."""
         return read_tags(file, **model.options())
 

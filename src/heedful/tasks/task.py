@@ -311,7 +311,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """
 
     @abstractmethod
-    def read_gold(self, model: Model, file: Path, given: Mapping[str, Any]) -> Corpus:
+    def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
         """Read a file of examples with gold.
 
         Args:
@@ -327,7 +327,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             DataError: naming the row, if the file is not what it should be.
         """
 
-    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
+    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
         """Yield the examples of a file with gold in blocks, the last with what was skipped; by default in one block.
 
         See `read_gold`.
@@ -345,7 +345,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """Return which files of requests a model reads in its own way; by default none."""
         return RequestFiles()
 
-    def answer(self, model: Model, corpus: Corpus, given: Mapping[str, Any]) -> Sequence[Answered]:
+    def answer(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Sequence[Answered]:
         """Answer requests as a command asks.
 
         Args:
@@ -358,7 +358,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """
         return model.answer(corpus)
 
-    def explain(self, model: Model, corpus: Corpus, given: Mapping[str, Any]) -> Explanation:
+    def explain(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
         """Explain the answer to one request as a command asks; see `answer`."""
         return model.explain(corpus)
 

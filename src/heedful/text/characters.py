@@ -7,7 +7,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
 
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
@@ -34,7 +33,7 @@ def visible(text: str, one_line: bool = True) -> str:
     return HIDDEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
-def json_line(value: Any) -> str:
+def json_line(value: object) -> str:
     """Return one JSON value on one line; a number that is not finite becomes null, a control character its escape."""
     line = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
     if line.isprintable():  # nearly always
@@ -72,7 +71,7 @@ def _cell(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

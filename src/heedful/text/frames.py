@@ -13,7 +13,7 @@ import io
 import lzma
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Protocol, cast
 
 from heedful.errors import MissingExtraError
 
@@ -22,6 +22,21 @@ _PIECE = 1 << 10
 """Bytes unpacked at a time: 4 bytes of Zstandard may stand for 128 KiB, so this many for 32 MiB at most."""
 _DICTIONARY = 1 << 28
 """Memory that an xz file may ask for; ``xz -9`` asks for 65 MiB."""
+
+
+class Decompressor(Protocol):
+    """What decompresses one frame, whichever module makes it."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the frame has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What came behind its end."""
+
+    def decompress(self, data: bytes, /) -> bytes:
+        """Return what further bytes of it hold."""
 
 
 def open_frames(path: Path) -> IO[bytes]:
@@ -38,7 +53,7 @@ def open_frames(path: Path) -> IO[bytes]:
         OSError: if the file cannot be opened.
     """
     suffix = path.suffix.lower()
-    decompressor: Callable[[], Any]
+    decompressor: Callable[[], Decompressor]
     if suffix == ".xz":
         decompressor = _xz
     elif suffix == ".bz2":
@@ -54,10 +69,10 @@ def _xz() -> lzma.LZMADecompressor:
     return lzma.LZMADecompressor(memlimit=_DICTIONARY)
 
 
-def _zstandard(path: Path) -> Callable[[], Any]:
+def _zstandard(path: Path) -> Callable[[], Decompressor]:
     """Return what makes the decompressor of one frame: of Python 3.14's own module, else of the package."""
     try:
-        return cast(Callable[[], Any], importlib.import_module("compression.zstd").ZstdDecompressor)
+        return cast(Callable[[], Decompressor], importlib.import_module("compression.zstd").ZstdDecompressor)
     except ImportError:
         pass
     try:
@@ -70,9 +85,9 @@ def _zstandard(path: Path) -> Callable[[], Any]:
 class _Frames(io.RawIOBase):
     """Decompresses frame after frame; between two, and after the last, only padding may stand."""
 
-    def __init__(self, packed: IO[bytes], decompressor: Callable[[], Any], padding: bytes) -> None:
+    def __init__(self, packed: IO[bytes], decompressor: Callable[[], Decompressor], padding: bytes) -> None:
         self._packed, self._decompressor, self._padding = packed, decompressor, padding
-        self._frame: Any = None
+        self._frame: Decompressor | None = None
         self._begun = False
         self._ready = memoryview(b"")
 

@@ -8,13 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from heedful.errors import MissingExtraError, UsageError
+from heedful.errors import MissingExtraError, UsageError, needing
 from heedful.text.dependency import Parse
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+    from stanza import Pipeline
+    from stanza.models.common.doc import Sentence
 
 BUILTIN = "builtin"
 PARSER_FORMS = (
@@ -61,7 +68,30 @@ class DependencyParser(ABC):
         """
 
 
-class SpacyParser(DependencyParser):
+class PackageParser(DependencyParser):
+    """Base of the parsers of other packages, whose pipelines are loaded on first use and take no empty sentence."""
+
+    @abstractmethod
+    def load(self) -> Any:
+        """Load the pipeline; says what is missing."""
+
+    @abstractmethod
+    def trees(self, sentences: Sequence[Sequence[str]]) -> Iterable[Parse]:
+        """Parse sentences of which none is empty."""
+
+    @cached_property
+    def pipeline(self) -> Any:
+        """The pipeline."""
+        return self.load()
+
+    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse]:
+        """See `DependencyParser.parse`."""
+        full = [words for words in sentences if len(words)]
+        parsed = iter(self.trees(full) if full else ())
+        return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
+
+
+class SpacyParser(PackageParser):
     """A spaCy pipeline; of its components only the parser, and what the parser listens to, are run.
 
     Args:
@@ -75,7 +105,6 @@ class SpacyParser(DependencyParser):
 
     def __init__(self, model: str, name: str = "") -> None:
         self.name, self._model = name or f"spacy:{model}", model
-        self._pipeline: Any = None
 
     @property
     def identity(self) -> str:
@@ -85,36 +114,32 @@ class SpacyParser(DependencyParser):
             return f"spacy {_version('spacy')} {_digest(folder)}"
         return f"spacy {_version('spacy')} {self._model} {_version(self._model)}"
 
-    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse]:
-        """See `DependencyParser.parse`."""
-        pipeline = self._load()
+    def trees(self, sentences: Sequence[Sequence[str]]) -> Iterable[Parse]:
+        """See `PackageParser.trees`."""
+        pipeline = self.pipeline
         import spacy
 
-        full = [tuple(words) for words in sentences if len(words)]
-        documents = (spacy.tokens.Doc(pipeline.vocab, words=[*map(_storable, words)]) for words in full)
+        documents = (spacy.tokens.Doc(pipeline.vocab, words=[*map(_storable, words)]) for words in sentences)
         found = pipeline.pipe(documents, batch_size=_BATCH)
-        parsed = iter([_from_spacy(words, document) for words, document in zip(full, found, strict=True)])
-        return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
+        return [_from_spacy(tuple(words), made) for words, made in zip(sentences, found, strict=True)]
 
-    def _load(self) -> Any:
-        if self._pipeline is None:
-            try:
-                import spacy
-            except ImportError as error:
-                raise MissingExtraError("spacy", "spacy", f"parser {self.name!r}") from error
-            try:
-                self._pipeline = spacy.load(self._model, exclude=_NOT_NEEDED)
-            except OSError as error:
-                raise UsageError(
-                    f"parser {self.name!r}: spaCy finds no such model. Install its package, name the folder of one, or "
-                    f"use {BUILTIN!r}, a small English one from the package heedful-en"
-                ) from error
-            if "parser" not in self._pipeline.pipe_names:
-                raise UsageError(f"parser {self.name!r}: this model has no dependency parser")
-        return self._pipeline
+    def load(self) -> Language:
+        """See `PackageParser.load`."""
+        with needing("spacy", "spacy", f"parser {self.name!r}"):
+            import spacy
+        try:
+            pipeline = spacy.load(self._model, exclude=_NOT_NEEDED)
+        except OSError as error:
+            raise UsageError(
+                f"parser {self.name!r}: spaCy finds no such model. Install its package, name the folder of one, or "
+                f"use {BUILTIN!r}, a small English one from the package heedful-en"
+            ) from error
+        if "parser" not in pipeline.pipe_names:
+            raise UsageError(f"parser {self.name!r}: this model has no dependency parser")
+        return pipeline
 
 
-class StanzaParser(DependencyParser):
+class StanzaParser(PackageParser):
     """Stanza's neural pipeline, given tokens; its model must have been downloaded.
 
     Args:
@@ -127,42 +152,36 @@ class StanzaParser(DependencyParser):
 
     def __init__(self, language: str) -> None:
         self.name, self._language = f"stanza:{language}", language
-        self._pipeline: Any = None
 
     @property
     def identity(self) -> str:
         """See `DependencyParser.identity`."""
         return f"stanza {_version('stanza')} {self._language}"
 
-    def parse(self, sentences: Sequence[Sequence[str]]) -> list[Parse]:
-        """See `DependencyParser.parse`."""
-        full = [list(words) for words in sentences if len(words)]
-        found = self._load()(full).sentences if full else []
-        parsed = iter([_from_stanza(words, sentence) for words, sentence in zip(full, found, strict=True)])
-        return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
+    def trees(self, sentences: Sequence[Sequence[str]]) -> Iterable[Parse]:
+        """See `PackageParser.trees`."""
+        full = [list(words) for words in sentences]
+        return [
+            _from_stanza(words, made) for words, made in zip(full, self.pipeline(full).sentences, strict=True)
+        ]
 
-    def _load(self) -> Any:
-        if self._pipeline is None:
-            try:
-                import stanza
-            except ImportError as error:
-                raise MissingExtraError("stanza", "stanza", f"parser {self.name!r}") from error
-            try:
-                self._pipeline = stanza.Pipeline(
-                    self._language,
-                    processors="tokenize,pos,lemma,depparse",
-                    tokenize_pretokenized=True,
-                    download_method=None,
-                    verbose=False,
-                )
-            except (
-                Exception
-            ) as error:  # Stanza has an exception of its own for each thing that may be missing
-                raise UsageError(
-                    f"parser {self.name!r}: Stanza cannot load it ({error}); "
-                    f"get it with stanza.download({self._language!r})"
-                ) from error
-        return self._pipeline
+    def load(self) -> Pipeline:
+        """See `PackageParser.load`."""
+        with needing("stanza", "stanza", f"parser {self.name!r}"):
+            import stanza
+        try:
+            return stanza.Pipeline(
+                self._language,
+                processors="tokenize,pos,lemma,depparse",
+                tokenize_pretokenized=True,
+                download_method=None,
+                verbose=False,
+            )
+        except Exception as error:  # Stanza has an exception of its own for each thing that may be missing
+            raise UsageError(
+                f"parser {self.name!r}: Stanza cannot load it ({error}); "
+                f"get it with stanza.download({self._language!r})"
+            ) from error
 
 
 _KINDS: dict[str, type[SpacyParser] | type[StanzaParser]] = {"spacy": SpacyParser, "stanza": StanzaParser}
@@ -208,12 +227,12 @@ def _storable(word: str) -> str:
     return word.encode("utf-8", "replace").decode("utf-8") or "_"
 
 
-def _from_spacy(words: tuple[str, ...], document: Any) -> Parse:
+def _from_spacy(words: tuple[str, ...], document: Doc) -> Parse:
     heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in document)
     return Parse(words, heads, tuple(token.dep_.lower() or "_" for token in document))
 
 
-def _from_stanza(words: list[str], sentence: Any) -> Parse:
+def _from_stanza(words: list[str], sentence: Sentence) -> Parse:
     return Parse(
         tuple(words), tuple(w.head for w in sentence.words), tuple(w.deprel or "_" for w in sentence.words)
     )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from heedful.errors import ArtefactError, MissingExtraError, UsageError
-from heedful.storage.hugging_face import PieceRules
+from heedful.errors import ArtefactError, HeedfulError, MissingExtraError, UsageError, needing
+
+if TYPE_CHECKING:
+    from heedful.storage.hugging_face import PieceRules
 
 PIECES_FORMAT = 1
 PIECES_KIND = "pieces"
@@ -48,7 +52,7 @@ class PieceVocabulary:
         """Say whether the pieces spell the word, none of them being the unknown one."""
         return self.rules.unknown not in self.pieces(word)
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """Return plain values for JSON; `vocabulary_from_plain` gives an equal vocabulary."""
         rules = {**asdict(self.rules), "tokenizer": json.loads(self.rules.tokenizer)}
         return {"format": PIECES_FORMAT, "kind": PIECES_KIND, **rules}
@@ -56,6 +60,38 @@ class PieceVocabulary:
     def to_json(self) -> str:
         """Write as JSON; `vocabulary_from_json` gives an equal vocabulary."""
         return json.dumps(self.to_plain(), ensure_ascii=True, indent=0) + "\n"
+
+    @classmethod
+    def from_plain(cls, content: dict[str, Any], source: str = "vocabulary") -> Self:
+        """Read what `to_plain` gave, and check that the package tokenizers can use it.
+
+        Args:
+            content: the plain values.
+            source: name for error messages, usually the file.
+
+        Returns:
+            The vocabulary.
+
+        Raises:
+            ArtefactError: if the values are damaged or of another format.
+        """
+        from heedful.storage.hugging_face import PieceRules
+
+        if content.get("format") != PIECES_FORMAT:
+            raise ArtefactError(
+                f"{source}: word pieces of another format; this version of Heedful reads {PIECES_FORMAT}"
+            )
+        numbers: dict[str, Any] = {name: content.get(name) for name in ("unknown", "start", "end", "limit")}
+        wrong = [name for name, value in numbers.items() if type(value) is not int or not 0 <= value < 2**31]
+        if wrong or content.keys() != {*numbers, "format", "kind", "tokenizer"} or numbers["limit"] == 0:
+            expected = "a tokenizer and the whole numbers unknown, start, end and limit, which is 1 or more"
+            raise ArtefactError(
+                f"{source}: word pieces are damaged: expected {expected}. Save the model again."
+            )
+        rules = {**numbers, "tokenizer": json.dumps(content["tokenizer"])}
+        made = cls(PieceRules(**rules))
+        made.check(source)
+        return made
 
     def check(self, source: str) -> None:
         """Check that the rules can be used.
@@ -67,15 +103,10 @@ class PieceVocabulary:
             ArtefactError: if the package tokenizers cannot read them, or not cut a word by them.
             MissingExtraError: without that package.
         """
-        try:
+        with tokenizers_told(
+            lambda reason: ArtefactError(f"{source}: tokenizer: {reason}. Save the model again.")
+        ):
             self.pieces("a")
-        except MissingExtraError:
-            raise
-        except BaseException as error:  # the package raises nothing narrower, and its panics are no Exception
-            if isinstance(error, KeyboardInterrupt | SystemExit):
-                raise
-            reason = (str(error) or type(error).__name__).splitlines()[0]
-            raise ArtefactError(f"{source}: tokenizer: {reason:.200}. Save the model again.") from error
 
     def check_rows(self, rows: int) -> None:
         """Check that every piece has a vector.
@@ -94,10 +125,29 @@ class PieceVocabulary:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        try:
+        with needing("tokenizers", "transformers", "a pretrained encoder"):
             from tokenizers import Tokenizer
-        except ImportError as error:
-            raise MissingExtraError("tokenizers", "transformers", "a pretrained encoder") from error
         made = Tokenizer.from_str(self.rules.tokenizer)
         made.encode_special_tokens = True  # what looks like a special token in a text is text
         return made
+
+
+@contextmanager
+def tokenizers_told(error_of: Callable[[str], HeedfulError]) -> Iterator[None]:
+    """Turn whatever the package tokenizers raises in the body into an error of Heedful.
+
+    Args:
+        error_of: makes the error from a short reason.
+
+    Raises:
+        HeedfulError: if the package raised anything.
+    """
+    try:
+        yield
+    except MissingExtraError:
+        raise
+    except BaseException as error:  # the package raises nothing narrower, and its panics are no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise error_of(f"{reason:.200}") from error

@@ -10,9 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from heedful.errors import ArtefactError, DataError, MissingExtraError
+from heedful.errors import ArtefactError, DataError, needing
+from heedful.text.pieces import tokenizers_told
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 PADDING, BEGIN, END = 0, 1, 2
 SPECIAL = ("<pad>", "<s>", "</s>")
@@ -42,7 +46,7 @@ class Subwords:
         model: the tokenizer of the package.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Tokenizer) -> None:
         self._model = model
         # Not kept in the JSON: what looks like a special row in a text is no such row.
         self._model.encode_special_tokens = True
@@ -111,13 +115,13 @@ class Subwords:
         """Join pieces to a text; special rows vanish, bytes that are no character become the replacement character."""
         return str(self._model.decode(list(ids), skip_special_tokens=True)).strip()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return the vocabulary as plain values, which `from_json` reads."""
-        content: dict[str, Any] = json.loads(self._model.to_str())
+        content: dict[str, object] = json.loads(self._model.to_str())
         return content
 
     @classmethod
-    def from_json(cls, content: Any, source: str = "vocabulary") -> Subwords:
+    def from_json(cls, content: object, source: str = "vocabulary") -> Subwords:
         """Read what `to_json` returned.
 
         Args:
@@ -131,15 +135,11 @@ class Subwords:
             ArtefactError: if it is not such a record.
             MissingExtraError: without the package tokenizers.
         """
-        try:
+        with tokenizers_told(
+            lambda reason: ArtefactError(f"{source}: not a vocabulary of subwords: {reason}")
+        ):
             model = _package().Tokenizer.from_str(json.dumps(content))
             model.encode("a")
-        except MissingExtraError:
-            raise
-        except BaseException as error:  # the package raises nothing narrower, and its panics are no Exception
-            if isinstance(error, KeyboardInterrupt | SystemExit):
-                raise
-            raise ArtefactError(f"{source}: not a vocabulary of subwords: {error}") from error
         if [model.id_to_token(row) for row in range(len(SPECIAL))] != list(SPECIAL):
             raise ArtefactError(f"{source}: rows 0 to 2 must be {', '.join(SPECIAL)}")
         if max(model.get_vocab().values()) >= model.get_vocab_size():
@@ -148,10 +148,8 @@ class Subwords:
 
 
 def _package() -> Any:
-    try:
+    with needing("tokenizers", "translation", "Reading subwords"):
         import tokenizers
-    except ImportError as error:
-        raise MissingExtraError("tokenizers", "translation", "Reading subwords") from error
     return tokenizers
 
 
@@ -191,7 +189,7 @@ class Languages:
         """Whether both sides have one vocabulary."""
         return self.source is self.target
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Return plain values, which `from_json` reads; a shared vocabulary is written once."""
         sides = {"source": self.source.to_json()}
         if not self.shared:
@@ -199,7 +197,7 @@ class Languages:
         return {"format": FORMAT, "kind": _KIND, **sides}
 
     @classmethod
-    def from_json(cls, content: dict[str, Any], where: str) -> Languages:
+    def from_json(cls, content: dict[str, object], where: str) -> Languages:
         """Read what `to_json` returned.
 
         Args:

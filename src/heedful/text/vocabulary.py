@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError, UsageError, nearest
-from heedful.storage.hugging_face import PieceRules
 from heedful.text.nearest import Nearest
 from heedful.text.ngrams import NgramRule
-from heedful.text.pieces import PIECES_FORMAT, PIECES_KIND, PieceVocabulary
+from heedful.text.pieces import PIECES_KIND, PieceVocabulary
 
 PADDING = 0
 UNKNOWN = 1
@@ -266,7 +265,7 @@ _NGRAMS = ("rows", "shortest", "longest", "hashes")
 """What is kept of the rule of n-grams, where there is one."""
 
 
-def _check_content(content: Any, source: str) -> None:
+def _check_content(content: object, source: str) -> None:
     if not isinstance(content, dict) or set(content) - {"ngrams"} != set(_FIELDS):
         got = sorted(content) if isinstance(content, dict) else type(content).__name__
         raise ArtefactError(
@@ -318,7 +317,7 @@ def vocabulary_from_json(text: str, source: str = "vocabulary") -> AnyVocabulary
     return vocabulary_from_plain(_parsed(text, source), source)
 
 
-def _parsed(text: str, source: str) -> Any:
+def _parsed(text: str, source: str) -> object:
     try:
         return json.loads(text)
     except ValueError as error:
@@ -329,16 +328,4 @@ def vocabulary_from_plain(content: Any, source: str = "vocabulary") -> AnyVocabu
     """Read the plain values that either kind of vocabulary gave; see `vocabulary_from_json`."""
     if not isinstance(content, dict) or content.get("kind") != PIECES_KIND:
         return Vocabulary.from_plain(content, source)
-    if content.get("format") != PIECES_FORMAT:
-        raise ArtefactError(
-            f"{source}: word pieces of another format; this version of Heedful reads {PIECES_FORMAT}"
-        )
-    numbers: dict[str, Any] = {name: content.get(name) for name in ("unknown", "start", "end", "limit")}
-    wrong = [name for name, value in numbers.items() if type(value) is not int or not 0 <= value < 2**31]
-    if wrong or content.keys() != {*numbers, "format", "kind", "tokenizer"} or numbers["limit"] == 0:
-        expected = "a tokenizer and the whole numbers unknown, start, end and limit, which is 1 or more"
-        raise ArtefactError(f"{source}: word pieces are damaged: expected {expected}. Save the model again.")
-    rules = {**numbers, "tokenizer": json.dumps(content["tokenizer"])}
-    made = PieceVocabulary(PieceRules(**rules))
-    made.check(source)
-    return made
+    return PieceVocabulary.from_plain(content, source)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from heedful.attention.native import LIBRARY, MISSING
+from heedful.attention.native import ADDRESS, FLOAT, INT64, LIBRARY, MISSING, members
 
 
 class Update(NamedTuple):
@@ -43,18 +43,9 @@ class _Update(ctypes.Structure):
     """Mirrors `AdadeltaUpdate` in csrc/adadelta.cpp."""
 
     _fields_ = (
-        ("weight", ctypes.c_void_p),
-        ("gradient", ctypes.c_void_p),
-        ("square_avg", ctypes.c_void_p),
-        ("acc_delta", ctypes.c_void_p),
-        ("rows", ctypes.c_void_p),
-        ("count", ctypes.c_int64),
-        ("width", ctypes.c_int64),
-        ("rho", ctypes.c_float),
-        ("new_share", ctypes.c_float),
-        ("eps", ctypes.c_float),
-        ("lr", ctypes.c_float),
-        ("weight_decay", ctypes.c_float),
+        *members(ADDRESS, "weight gradient square_avg acc_delta rows"),
+        *members(INT64, "count width"),
+        *members(FLOAT, "rho new_share eps lr weight_decay"),
     )
 
 
@@ -134,7 +125,7 @@ class Adadelta(torch.optim.Optimizer):
 
     def __init__(
         self,
-        params: Iterable[nn.Parameter] | Iterable[dict[str, Any]],
+        params: Iterable[nn.Parameter] | Iterable[dict[str, object]],
         lr: float = 0.5,
         rho: float = 0.95,
         eps: float = 1e-8,

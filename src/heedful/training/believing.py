@@ -39,13 +39,13 @@ class CheckpointRecord:
         settings: of the run.
     """
 
-    state: dict[str, Any]
+    state: dict[str, object]
     optimizer: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, object] = field(default_factory=dict)
 
 
 def read_record(
-    content: Mapping[str, Any], kind: type[TrainState], path: Path
+    content: Mapping[str, object], kind: type[TrainState], path: Path
 ) -> tuple[CheckpointRecord, TrainState]:
     """Read ``state.json``.
 
@@ -85,7 +85,7 @@ def read_record(
     return record, state
 
 
-def check_position(state: TrainState, batches: Callable[[int], Sequence[Any]], path: Path) -> None:
+def check_position(state: TrainState, batches: Callable[[int], Sequence[object]], path: Path) -> None:
     """Check that the steps taken are those of the epochs that the data has.
 
     Args:
@@ -128,7 +128,7 @@ def check_tensors(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor], w
 
 
 def check_optimizer(
-    name: str, parameter: nn.Parameter, saved: Mapping[str, Any], optimizers: Optimizers, path: Path
+    name: str, parameter: nn.Parameter, saved: Mapping[str, object], optimizers: Optimizers, path: Path
 ) -> None:
     """Check what an optimiser keeps of one parameter: nothing before its first step, and then all of it.
 
@@ -156,7 +156,7 @@ def refused(path: Path, problems: Sequence[str]) -> ArtefactError:
     return ArtefactError(f"{path}: {'; '.join(problems[:3])}{more}. {_REMEDY}")
 
 
-def _numbers_back(state: Mapping[str, Any]) -> dict[str, Any]:
+def _numbers_back(state: Mapping[str, object]) -> dict[str, object]:
     """Turn null back into the number that JSON has no word for, where one may stand."""
     best, sums = state.get("best"), state.get("figure_sums")
     found = dict(state)
@@ -167,7 +167,7 @@ def _numbers_back(state: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(table: Mapping[str, object]) -> dict[str, object]:
     return {name: math.nan if value is None else value for name, value in table.items()}
 
 

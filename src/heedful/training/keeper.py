@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -62,7 +61,7 @@ class Keeper:
         self._started, self._saved_at = Cost.now(), time.monotonic()
         self.seconds_before = 0.0
 
-    def begin(self, batches: Callable[[int], Sequence[Any]], *, resume: bool) -> None:
+    def begin(self, batches: Callable[[int], Sequence[object]], *, resume: bool) -> None:
         """Start at the beginning or, if asked to and there is one, at the last checkpoint.
 
         Raises UsageError if the checkpoint is of a run with other settings or data. Raises ArtefactError if the
@@ -99,7 +98,7 @@ class Keeper:
         elif self.average is not None:
             self.average.put()
 
-    def record(self, kind: str, **values: Any) -> dict[str, Any]:
+    def record(self, kind: str, **values: object) -> dict[str, object]:
         """Write one event with means over the training examples since the last one: the loss, a policy's figures.
 
         Returns the record.

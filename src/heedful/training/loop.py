@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted
+from heedful.machine.signals import StopRequest
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer, learning_rate_factor
 from heedful.training.progress import Cost, Reporter, Silent
-from heedful.training.run_folder import RunFolder
-from heedful.training.signals import StopRequest
+from heedful.training.run_folder import Keeping, RunFolder
 from heedful.training.state import StopReason, checkpoint_exists, trainable_weights
 from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
 from heedful.training.train_settings import TrainSettings
@@ -48,7 +46,7 @@ class FitResult:
     steps: int
     epochs: int
     seconds: float
-    history: tuple[dict[str, Any], ...]
+    history: tuple[dict[str, object], ...]
     stepping: Cost
     seconds_before: float
     resumed: int
@@ -61,11 +59,7 @@ def fit(
     settings: TrainSettings,
     *,
     evaluate: Evaluate | None = None,
-    folder: Path | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    config: Mapping[str, Any] | None = None,
-    files: Mapping[str, str] | None = None,
+    keeping: Keeping | None = None,
     reporter: Reporter | None = None,
 ) -> FitResult:
     """Train a network in place; it ends in evaluation mode with the best weights (the last ones if none were best).
@@ -79,11 +73,7 @@ def fit(
         objective: loss of each example, [B], from the output and the batch's targets.
         settings: how the run goes.
         evaluate: measures the network, which is in evaluation mode and records no gradients.
-        folder: where the run is kept (see `RunFolder`); None keeps nothing on disk.
-        resume: continue the folder's run, if it has one.
-        overwrite: replace the folder's run, if it has one; it is deleted when the first step can be taken.
-        config: everything the caller was told, kept with the run.
-        files: file to SHA-256 of what the data was read from, kept with the run.
+        keeping: where the run is kept; None keeps nothing on disk.
         reporter: hears of the progress; None reports nothing.
 
     Returns:
@@ -95,12 +85,12 @@ def fit(
             is saved.
         OutputError: if the folder cannot be written; the last complete checkpoint stays.
         InUseError: if another process is at work in the folder.
-        UsageError: if the folder holds a run and neither ``resume`` nor ``overwrite`` is True, or the resumed
+        UsageError: if the folder holds a run that is neither to be resumed nor to be replaced, or the resumed
             run had other settings or data.
         ArtefactError: if the checkpoint was altered.
     """
     settings, reason = settled(settings)
-    home = None if folder is None else RunFolder(folder)
+    home, resume = (None, False) if keeping is None else (RunFolder(keeping.folder), keeping.resume)
     with contextlib.nullcontext() if home is None else home.alone():
         fabric = start_fabric(settings)
         network = fabric.to_device(network)
@@ -110,9 +100,9 @@ def fit(
         goes_on = resume and home is not None and checkpoint_exists(home.checkpoint)
         if goes_on:  # before anything is written: a checkpoint that is refused leaves the folder as it was
             keeper.begin(data.batches, resume=resume)
-        if home is not None and fabric.is_global_zero:
+        if home is not None and keeping is not None and fabric.is_global_zero:
             precision = {"precision": settings.precision, "precision_reason": reason}
-            home.begin(config, files, precision, resume=resume, overwrite=overwrite)
+            home.begin(keeping.config, keeping.files, precision, resume=resume, overwrite=keeping.overwrite)
         fabric.barrier()
         if not goes_on:
             keeper.begin(data.batches, resume=resume)

@@ -51,7 +51,7 @@ class Optimizers:
             (float(group["lr"]) for member in self.members for group in member.param_groups), default=0.0
         )
 
-    def state_of(self, parameter: nn.Parameter) -> dict[str, Any]:
+    def state_of(self, parameter: nn.Parameter) -> dict[str, object]:
         """Return the state of one parameter, to read or to fill; empty before its first step."""
         return self.member_of(parameter).state[parameter]
 
@@ -113,7 +113,7 @@ def _averaging(mean: RunningMean) -> torch.optim.Optimizer:
 
 
 def _adadelta(
-    groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
+    groups: list[dict[str, object]], tables: list[nn.Parameter], settings: OptimizerSettings
 ) -> list[torch.optim.Optimizer]:
     groups = groups + ([{"params": tables, "weight_decay": 0.0}] if tables else [])
     return [Adadelta(groups, lr=settings.lr, rho=settings.rho, eps=settings.eps)]
@@ -134,7 +134,7 @@ def _adam(
 
 
 def _adagrad(
-    groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
+    groups: list[dict[str, object]], tables: list[nn.Parameter], settings: OptimizerSettings
 ) -> list[torch.optim.Optimizer]:
     groups = groups + ([{"params": tables, "weight_decay": 0.0}] if tables else [])
     return [torch.optim.Adagrad(groups, lr=settings.lr, eps=settings.eps, initial_accumulator_value=0.1)]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from heedful.errors import ArtefactError
 from heedful.machine import threads
@@ -29,7 +29,7 @@ class Reporter(Protocol):
     def step(self, step: int, loss: float) -> None:
         """Hear that a step was taken."""
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Hear what an evaluation measured."""
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Silent:
     def step(self, step: int, loss: float) -> None:
         """Ignore a step."""
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Ignore an evaluation."""
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ class Lines:
     def step(self, step: int, loss: float) -> None:
         """Ignore a step."""
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Write one line."""
         self._write(f"step {record['step']}/{self.total}  {summary(record)}")
 
@@ -130,7 +130,7 @@ class Bar:
         """Move the bar."""
         self._progress.update(self._task, completed=step, loss=loss)
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Write one line above the bar."""
         self._progress.console.print(
             f"step {record['step']}  {summary(record)}", highlight=False, markup=False
@@ -141,7 +141,15 @@ class Bar:
         self._progress.stop()
 
 
-def summary(record: Mapping[str, Any]) -> str:
+def number_of(record: Mapping[str, object], name: str) -> float:
+    """Return a number of an event; TypeError if it is none."""
+    value = record[name]
+    if not isinstance(value, int | float):
+        raise TypeError(f"{name}: expected a number, got {value!r:.80}")
+    return value
+
+
+def summary(record: Mapping[str, object]) -> str:
     """Put an evaluation's record into one line.
 
     Returns Epoch, loss, metrics, what else was recorded, time; "best" at the end where it is the best so far.
@@ -151,7 +159,7 @@ def summary(record: Mapping[str, Any]) -> str:
         f"{key} {value:.4f}" for key, value in record.items() if key not in aside and isinstance(value, float)
     ]
     said = [f"{key} {value}" for key, value in record.items() if key not in aside and isinstance(value, str)]
-    minutes, seconds = divmod(round(record["seconds"]), 60)
+    minutes, seconds = divmod(round(number_of(record, "seconds")), 60)
     best = ["best"] if record.get("best") else []
     return "  ".join([f"epoch {record['epoch']:.2f}", *values, *said, f"{minutes}:{seconds:02d}", *best])
 
@@ -168,7 +176,7 @@ class MetricsLog:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.records: list[dict[str, Any]] = []
+        self.records: list[dict[str, object]] = []
 
     def restore(self, step: int, *, known: int | None = None) -> None:
         """Read the file back up to a step and drop what was written after it.
@@ -194,7 +202,7 @@ class MetricsLog:
                     f"{self.path}, line {number}: expected a JSON record with a step. The weights do not depend on it: "
                     "put a whole copy in its place, or delete it, and resume without the records so far."
                 )
-            if record["step"] > step:
+            if number_of(record, "step") > step:
                 break
             self.records.append(record)
         write_text(self.path, "".join(json.dumps(record) + "\n" for record in self.records))
@@ -212,7 +220,7 @@ class MetricsLog:
                 "without the records so far."
             ) from error
 
-    def write(self, record: Mapping[str, Any]) -> None:
+    def write(self, record: Mapping[str, object]) -> None:
         """Append one event.
 
         Args:
@@ -228,7 +236,7 @@ class MetricsLog:
                 stream.write(json.dumps(plain, allow_nan=False) + "\n")
 
 
-def environment() -> dict[str, Any]:
+def environment() -> dict[str, object]:
     """Describe what a run's numbers may depend on: versions, threads and machine type; no names, users or paths."""
     import torch
 
@@ -250,7 +258,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _record(line: bytes) -> dict[str, Any] | None:
+def _record(line: bytes) -> dict[str, object] | None:
     """Read one line of the log; None if it is damaged."""
     try:
         record = json.loads(line.decode("utf-8"))
@@ -259,7 +267,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and type(record.get("step")) is int else None
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

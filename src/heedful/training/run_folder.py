@@ -31,6 +31,25 @@ from heedful.training.state import checkpoint_exists, may_change
 
 
 @dataclass(frozen=True)
+class Keeping:
+    """Where a run is kept, what is kept beside its state, and what happens to an earlier run there.
+
+    Attributes:
+        folder: see `RunFolder`.
+        resume: continue the folder's run, if it has one.
+        overwrite: replace the folder's run, if it has one; it is deleted when the first step can be taken.
+        config: everything the caller was told; None for nothing.
+        files: file to SHA-256 of what the data was read from; None for nothing.
+    """
+
+    folder: Path
+    resume: bool = False
+    overwrite: bool = False
+    config: Mapping[str, object] | None = None
+    files: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class RunFolder:
     """Paths of a run.
 
@@ -102,7 +121,7 @@ class RunFolder:
 
     def begin(
         self,
-        config: Mapping[str, Any] | None,
+        config: Mapping[str, object] | None,
         files: Mapping[str, str] | None = None,
         chosen: Mapping[str, str] | None = None,
         *,
@@ -237,7 +256,7 @@ def _same_settings(recipe: Path, config: Path) -> bool:
         return False
 
 
-def _decisive(settings: dict[str, Any]) -> Any:
+def _decisive(settings: dict[str, Any]) -> object:
     """Leave out what a resumed run may change: it rewrites its settings at once, and its recipe when it ends."""
     train = {
         key: value for key, value in settings.get("train", {}).items() if key not in may_change("constant")
@@ -245,7 +264,7 @@ def _decisive(settings: dict[str, Any]) -> Any:
     return _without_none({**settings, "train": train})
 
 
-def _without_none(value: Any) -> Any:
+def _without_none(value: object) -> object:
     """Leave out what TOML cannot say, as the recipe does."""
     if isinstance(value, dict):
         return {key: _without_none(item) for key, item in value.items() if item is not None}

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -175,7 +175,7 @@ def save_state(
     """
     tensors = {f"best/{name}": weight for name, weight in best_weights.items()}
     tensors |= {f"average/{name}": weight for name, weight in (averages or {}).items()}
-    numbers: dict[str, dict[str, Any]] = {}
+    numbers: dict[str, dict[str, object]] = {}
     tensors |= {f"weights/{name}": tensor for name, tensor in changing_tensors(network).items()}
     for name, parameter in trainable_weights(network).items():
         for key, value in optimizers.state_of(parameter).items():
@@ -276,7 +276,7 @@ def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def _refuse_other_settings(saved: dict[str, Any], settings: TrainSettings) -> None:
+def _refuse_other_settings(saved: dict[str, object], settings: TrainSettings) -> None:
     # As JSON keeps them, where a tuple is a list; a setting that is newer than the checkpoint was at its default.
     given, default = (json.loads(json.dumps(asdict(one))) for one in (settings, TrainSettings()))
     saved = {**default, **saved}

@@ -8,11 +8,15 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from heedful.errors import MissingExtraError, UsageError, nearest
-from heedful.training.progress import Reporter, Silent
+from heedful.errors import UsageError, nearest, needing
+from heedful.training.progress import Reporter, Silent, number_of
 from heedful.training.train_settings import flat
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +28,7 @@ _PARAMS = 100
 
 
 def with_trackers(
-    reporter: Reporter, names: Sequence[str], folder: Path, settings: Mapping[str, Any]
+    reporter: Reporter, names: Sequence[str], folder: Path, settings: Mapping[str, object]
 ) -> Reporter:
     """Let trackers hear of a run beside a reporter.
 
@@ -40,7 +44,7 @@ def with_trackers(
 
     Raises:
         UsageError: if a name is unknown.
-        MissingExtraError: if the package of a tracker is not installed; names the command that installs it.
+        needing: if the package of a tracker is not installed; names the command that installs it.
     """
     unknown = [name for name in names if name not in TRACKERS]
     if unknown:
@@ -70,7 +74,7 @@ class Several:
         for reporter in self.reporters:
             reporter.step(step, loss)
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Pass on what an evaluation measured."""
         for reporter in self.reporters:
             reporter.evaluation(record)
@@ -94,9 +98,11 @@ class Tracker(Silent):
 
     name: ClassVar[str]
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, object]) -> None:
         self.folder, self.settings = folder, settings
         self._sends = False
+        with needing(self.name, self.name, f"--track {self.name}"):
+            self.package = self.load()
 
     def start(self, total: int, done: int) -> None:
         """Open the program.
@@ -109,7 +115,7 @@ class Tracker(Silent):
             raise UsageError(f"--track {self.name}: {_said(error)}") from error
         self._sends = True
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Send the numbers of a record under their names."""
         aside = ("step", "best")
         numbers = {
@@ -117,7 +123,7 @@ class Tracker(Silent):
             for name, value in record.items()
             if name not in aside and isinstance(value, int | float) and math.isfinite(value)
         }
-        self._try(lambda: self.send(int(record["step"]), numbers))
+        self._try(lambda: self.send(int(number_of(record, "step")), numbers))
 
     def close(self) -> None:
         """Close the program, if it was opened."""
@@ -132,6 +138,10 @@ class Tracker(Silent):
         except Exception as error:  # the run goes on without it
             self._sends = False
             _log.warning("--track %s ended: %s", self.name, _said(error))
+
+    @abstractmethod
+    def load(self) -> Any:
+        """Import the program's package and return what is used of it."""
 
     @abstractmethod
     def open(self, done: int) -> None:
@@ -156,18 +166,17 @@ class TensorBoard(Tracker):
 
     name = "tensorboard"
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        super().__init__(folder, settings)
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise MissingExtraError("tensorboard", "tensorboard", "--track tensorboard") from error
-        self._open: Any = SummaryWriter
-        self._writer: Any = None
+    def load(self) -> type[SummaryWriter]:
+        """See `Tracker.load`."""
+        from torch.utils.tensorboard import SummaryWriter
+
+        return SummaryWriter
 
     def open(self, done: int) -> None:
         """Open the files; what they hold of later steps than are done is hidden."""
-        self._writer = self._open(str(self.folder / "tensorboard"), purge_step=done + 1 if done else None)
+        self._writer: SummaryWriter = self.package(
+            str(self.folder / "tensorboard"), purge_step=done + 1 if done else None
+        )
         table = "\n".join(f"    {name} = {value!r}" for name, value in self.settings.items())
         self._writer.add_text("settings", table, done)
 
@@ -187,31 +196,28 @@ class MLflow(Tracker):
 
     name = "mlflow"
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        super().__init__(folder, settings)
-        try:
-            import mlflow
-        except ImportError as error:
-            raise MissingExtraError("mlflow", "mlflow", "--track mlflow") from error
-        self._mlflow: Any = mlflow
-        self._run: Any = None
+    def load(self) -> ModuleType:
+        """See `Tracker.load`."""
+        import mlflow
+
+        return mlflow
 
     def open(self, done: int) -> None:
         """Begin the run and log its settings."""
         if not os.environ.get("MLFLOW_EXPERIMENT_NAME"):
-            self._mlflow.set_experiment(PROJECT)
-        self._run = self._mlflow.start_run(run_name=self.folder.absolute().name)
+            self.package.set_experiment(PROJECT)
+        self.package.start_run(run_name=self.folder.absolute().name)
         settings = list(self.settings.items())
         for first in range(0, len(settings), _PARAMS):
-            self._mlflow.log_params(dict(settings[first : first + _PARAMS]))
+            self.package.log_params(dict(settings[first : first + _PARAMS]))
 
     def send(self, step: int, numbers: Mapping[str, float]) -> None:
         """Log the numbers."""
-        self._mlflow.log_metrics(dict(numbers), step=step)
+        self.package.log_metrics(dict(numbers), step=step)
 
     def finish(self) -> None:
         """End the run."""
-        self._mlflow.end_run()
+        self.package.end_run()
 
 
 class WeightsAndBiases(Tracker):
@@ -219,18 +225,15 @@ class WeightsAndBiases(Tracker):
 
     name = "wandb"
 
-    def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
-        super().__init__(folder, settings)
-        try:
-            import wandb
-        except ImportError as error:
-            raise MissingExtraError("wandb", "wandb", "--track wandb") from error
-        self._wandb: Any = wandb
-        self._run: Any = None
+    def load(self) -> ModuleType:
+        """See `Tracker.load`."""
+        import wandb
+
+        return wandb
 
     def open(self, done: int) -> None:
         """Begin the run with its settings."""
-        self._run = self._wandb.init(
+        self._run: Any = self.package.init(
             project=os.environ.get("WANDB_PROJECT", PROJECT),
             name=self.folder.absolute().name,
             dir=str(self.folder),

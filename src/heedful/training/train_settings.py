@@ -45,8 +45,11 @@ class OptimizerSettings(Settings):
     beta2: float = ranged(0.999, share)
 
 
-def _positive(factors: Mapping[str, Any]) -> str:
-    good = all(type(factor) in (int, float) and 0 < factor < math.inf for factor in factors.values())
+def _positive(factors: Mapping[str, object]) -> str:
+    good = all(
+        isinstance(factor, int | float) and not isinstance(factor, bool) and 0 < factor < math.inf
+        for factor in factors.values()
+    )
     return "" if good else "must give every class a number above 0"
 
 
@@ -139,7 +142,7 @@ class TrainSettings(Settings):
         return min(limit for limit in limits if limit)
 
 
-def flat(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def flat(table: Mapping[str, object], path: str = "") -> Iterator[tuple[str, object]]:
     """Give each value of nested tables with its dotted name.
 
     Yields Name and value, in the order of the tables.

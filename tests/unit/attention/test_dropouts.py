@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+import instruction_sets
 from heedful.attention import dropout, native
 from heedful.attention import dropouts as operator
 from heedful.attention.dropouts import STEPS, drop, dropout_reference, random_bits
@@ -24,14 +25,7 @@ def any_kernel() -> Iterator[Callable[[str], bool]]:
     """Use an instruction set; False where this processor lacks it."""
     before = native.status()["instruction_set"]
 
-    def use(name: str) -> bool:
-        try:
-            native.use_instruction_set(name)
-        except UsageError:
-            return False
-        return True
-
-    yield use
+    yield instruction_sets.use
     native.use_instruction_set(str(before))
 
 

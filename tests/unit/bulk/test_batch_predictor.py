@@ -99,7 +99,9 @@ def test_what_is_refused(runs: Path, predictor: BatchPredictor, tmp_path: Path) 
         BatchPredictor(tmp_path)
     with pytest.raises(UsageError, match="premise: this model reads text"):
         BatchPredictor(runs / "text", premise="a")({"text": ["x"]})
-    with pytest.raises(DataError, match=r"no column 'text'; did you mean 'texts'\?"):
+    with pytest.raises(
+        DataError, match=r"no column 'text'; columns: texts; did you mean 'texts'\? Name yours: text=NAME"
+    ):
         predictor({"texts": ["x"]})
     with pytest.raises(UsageError, match="got list"):
         predictor(["x"])

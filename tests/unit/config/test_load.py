@@ -160,3 +160,33 @@ def test_a_folder_named_like_a_recipe_is_not_in_its_way(
     (tmp_path / "disan-trec").mkdir()
     monkeypatch.chdir(tmp_path)
     assert load_config("disan-trec").data.set == "trec"
+
+
+def test_a_table_in_the_place_of_a_recipe_gets_the_command_that_trains_on_it() -> None:
+    with pytest.raises(
+        UsageError, match=r"is a table.*heedful train my-texts --set data\.train=reviews\.csv"
+    ):
+        load_config("reviews.csv")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("epochs=3", "epochs: unknown setting; did you mean 'train.epochs'?"),
+        ("train.lr=0.1", "train.lr: unknown setting; did you mean 'train.optimizer.lr'?"),
+        ("train.epoch=3", "train.epoch: unknown setting; did you mean 'epochs'?"),
+        ("dropout=0.1", "did you mean 'model.dropout' or 'translation.decoder.dropout'?"),
+    ],
+)
+def test_a_setting_without_its_table_is_found(wrong: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_config("my-texts", [wrong])
+    assert hint in str(caught.value)
+
+
+def test_settings_are_shown_by_what_differs_from_the_defaults() -> None:
+    assert repr(RunConfig()) == "RunConfig()"
+    shown = repr(load_config("my-texts", ["data.train=a.csv", "train.epochs=3"]))
+    assert "data.train='a.csv'" in shown
+    assert "train.epochs=3" in shown
+    assert "translation" not in shown

@@ -146,7 +146,7 @@ def test_long_texts_are_never_cut_in_silence(truncate: str, caplog: pytest.LogCa
             ["a", "dog"],
         ]
         assert (dataset.report.truncated, dataset.report.tokens_cut, dataset.report.tokens) == (2, 3, 12)
-        assert "2 texts cut to 3 tokens (3 tokens lost)" in caplog.text
+        assert "texts truncated to 3 tokens: 2 (3 tokens removed)" in caplog.text
     else:
         assert dataset.rows.tolist() == [5]
         assert (dataset.report.dropped_long, dataset.report.without_gold) == (2, 1)

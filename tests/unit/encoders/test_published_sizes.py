@@ -12,6 +12,13 @@ from heedful.tasks import build_network
 
 NLI: dict[str, Any] = {"task": "pair", "outputs": 3}
 MTSA_NLI: dict[str, Any] = {**NLI, "encoder": "mtsa", "highway": True}
+DISTANCE_NLI: dict[str, Any] = {
+    **NLI,
+    "encoder": "distance-san",
+    "pooling": "attentive-max-norm",
+    "matching": "absolute",
+    "activation": "relu",
+}
 MTSA_TEXT: dict[str, Any] = {"encoder": "mtsa", "activation": "relu", "final_bias": False}
 
 SIZES: dict[str, tuple[dict[str, Any], int]] = {
@@ -34,6 +41,8 @@ SIZES: dict[str, tuple[dict[str, Any], int]] = {
     "Multi-CNN": ({**NLI, "encoder": "cnn", "pooling": "max"}, 1_441_803),
     "Hrchy-CNN": ({**NLI, "encoder": "hierarchical-cnn", "highway": True}, 3_424_203),
     "Bi-BloSA": ({**NLI, "encoder": "bi-blosan"}, 4_148_403),
+    # 4.7 million in the paper; the port's classifier has a layer normalisation of 600 more.
+    "Distance-based SAN": (DISTANCE_NLI, 4_691_643),
 }
 
 

@@ -54,3 +54,8 @@ def test_scores_by_group_and_those_without_one() -> None:
     report = evaluate_scores(*scores, groups=["news", "news", "", ""])
     found = {name: (row["count"], row["mse"]) for name, row in report.by_group.items()}
     assert found == {"news": (2, 0.0), "(none)": (2, 2.0)}
+
+
+def test_a_young_model_that_predicts_nearly_one_score_for_all_warns_of_nothing() -> None:
+    predicted = 3 + np.array([1.0, 2.0, 3.0]) * 1e-14
+    assert 0 < relatedness_metrics(np.array([1.0, 2.0, 3.0]), predicted)["pearson"] <= 1

@@ -15,7 +15,7 @@ import torch
 from heedful.errors import ArtefactError, DataError, HeedfulError, UsageError
 from heedful.models import ModelConfig
 from heedful.runtime import load
-from heedful.runtime.layouts import LAYOUTS
+from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import (
     CONFIG,
     LABELS,

@@ -16,8 +16,7 @@ from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
-from heedful.runtime.tag_model import Tagger
-from heedful.runtime.tag_paths import TagPaths
+from heedful.runtime.tag_model import Tagger, TagPaths
 from heedful.serving.engine import open_engine
 from heedful.storage.manifest import CONFIG, LABELS, MODEL_FILES, write_json, write_manifest
 from heedful.storage.model_folder import load_model_folder

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ CONTENT = ModelFolder(
 
 
 def save(path: Path, **changes) -> None:
-    save_model_folder(path, **{**vars(CONTENT), **changes})
+    save_model_folder(path, replace(CONTENT, **changes))
 
 
 @pytest.fixture(scope="module")

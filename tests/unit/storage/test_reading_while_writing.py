@@ -13,15 +13,14 @@ import torch
 from heedful.errors import ArtefactError
 from heedful.storage import folders, read_settled, replace_folder
 from heedful.storage import model_folder as checkpoint
-from heedful.storage.model_folder import load_model_folder, save_model_folder
+from heedful.storage.model_folder import ModelFolder, load_model_folder, save_model_folder
 
 LOADS = 60  # the trials take 500
 
 
 def save(path: Path, number: int) -> None:
     """Save a model of which every file holds the number."""
-    save_model_folder(
-        path,
+    content = ModelFolder(
         config={"number": number},
         state={"weight": torch.full((8,), float(number))},
         vocabulary={"number": number},
@@ -29,6 +28,7 @@ def save(path: Path, number: int) -> None:
         metrics={"number": number},
         card=str(number),
     )
+    save_model_folder(path, content)
 
 
 def load(path: Path) -> int:

@@ -80,7 +80,7 @@ def test_a_file_keeps_its_rows_in_messages() -> None:
 
 
 def test_explain_wants_exactly_one() -> None:
-    with pytest.raises(UsageError, match="one request at a time; got 2"):
+    with pytest.raises(UsageError, match="one input at a time; got 2"):
         predictor().explain(Corpus([Example(("film",)), Example(("dull",))]))
 
 

@@ -1,16 +1,8 @@
-"""Toy runs use one thread: their work is too small for several, which only wait for each other."""
-
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import torch
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def quick(one_thread: None) -> None:
+    """Toy runs are too small for several threads, which only wait for each other."""

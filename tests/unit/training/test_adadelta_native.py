@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+import instruction_sets
 from heedful.attention import native
-from heedful.errors import UsageError
 from heedful.training import adadelta
 from heedful.training.adadelta import Adadelta, obstacle
 
@@ -25,14 +25,6 @@ def settings_restored() -> Iterator[None]:
     yield
     torch.set_num_threads(threads)
     native.use_instruction_set(instruction_set)
-
-
-def supported(name: str) -> bool:
-    try:
-        native.use_instruction_set(name)
-    except UsageError:
-        return False
-    return True
 
 
 def draw(generator: torch.Generator, *shape: int) -> Tensor:
@@ -68,7 +60,7 @@ def trained(fused: bool, steps: int = 6) -> list[Tensor]:
 @pytest.mark.usefixtures("settings_restored")
 def test_every_instruction_set_and_number_of_threads_equals_plain_torch() -> None:
     expected, tested = trained(fused=False), 0
-    for name, threads in itertools.product(filter(supported, native.INSTRUCTION_SETS), (1, 2, 3)):
+    for name, threads in itertools.product(filter(instruction_sets.use, native.INSTRUCTION_SETS), (1, 2, 3)):
         native.use_instruction_set(name)
         torch.set_num_threads(threads)
         made = trained(fused=True)

@@ -15,6 +15,7 @@ from heedful.errors import DivergedError, Interrupted, OutputError, UsageError
 from heedful.training import keeper
 from heedful.training import progress as cost
 from heedful.training.loop import fit
+from heedful.training.run_folder import Keeping
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import (
     AskedAtOnce,
@@ -166,8 +167,7 @@ def test_the_run_folder_holds_what_a_rerun_needs(tmp_path: Path) -> None:
         cross_entropy,
         toy_settings(epochs=1, log_every=3),
         evaluate=accuracy_on(data),
-        folder=tmp_path,
-        config={"train": {"epochs": 1}},
+        keeping=Keeping(tmp_path, config={"train": {"epochs": 1}}),
     )
     assert json.loads((tmp_path / "config.json").read_text()) == {"train": {"epochs": 1}}
     environment = json.loads((tmp_path / "env.json").read_text())
@@ -200,7 +200,14 @@ def test_a_step_that_is_not_finite_names_itself_and_its_rows(tmp_path: Path, kin
     settings = toy_settings(evaluate_every=5, epochs=4)
     unbroken, _ = train_toy(evaluate_every=5, epochs=4, max_steps=5)
     with pytest.raises(DivergedError) as caught:
-        fit(network, data, BadAtStep(12, kind), settings, evaluate=accuracy_on(data), folder=tmp_path)
+        fit(
+            network,
+            data,
+            BadAtStep(12, kind),
+            settings,
+            evaluate=accuracy_on(data),
+            keeping=Keeping(tmp_path),
+        )
     rows = data.batches(1)[3]
     named = str(rows[2]) if kind == "loss" else ", ".join(map(str, rows))
     message = str(caught.value)
@@ -210,7 +217,7 @@ def test_a_step_that_is_not_finite_names_itself_and_its_rows(tmp_path: Path, kin
     assert weights_hash(network) == weights_hash(unbroken)
     # The state before the bad step was saved: with a sound objective the run goes on from there.
     resumed = ToyNetwork()
-    fit(resumed, data, cross_entropy, settings, evaluate=accuracy_on(data), folder=tmp_path, resume=True)
+    fit(resumed, data, cross_entropy, settings, evaluate=accuracy_on(data), keeping=Keeping(tmp_path, True))
     assert weights_hash(resumed) == weights_hash(train_toy(evaluate_every=5, epochs=4)[0])
 
 
@@ -312,8 +319,7 @@ def test_the_cost_of_a_resumed_run_is_that_of_all_its_parts(
             taking(1.0, objective),
             settings,
             evaluate=evaluate,
-            folder=folder,
-            resume=resume,
+            keeping=Keeping(folder, resume),
         )
 
     unbroken = run(tmp_path / "unbroken")

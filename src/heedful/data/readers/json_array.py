@@ -6,7 +6,6 @@ import codecs
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, open_bytes
 from heedful.errors import DataError
@@ -27,7 +26,7 @@ def holds_array(file: Path) -> bool:
     return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"[")
 
 
-def array_records(file: Path, encoding: str = "utf-8") -> Iterator[tuple[int, dict[str, Any]]]:
+def array_records(file: Path, encoding: str = "utf-8") -> Iterator[tuple[int, dict[str, object]]]:
     """Read the objects of an array.
 
     Args:
@@ -87,7 +86,7 @@ class _Text:
         assert self.next() == mark, mark
         self._at += 1
 
-    def record(self, row: int) -> dict[str, Any]:
+    def record(self, row: int) -> dict[str, object]:
         """Take the next object; the characters that are held double until it is whole."""
         place = f"{self._file}: row {row}"
         if (mark := self.next()) != "{":

@@ -89,7 +89,7 @@ class Reading:
         columns = {role: given[role] for role in ROLES if given.get(role)}
         return cls(columns, **{name: given.get(name) for name in _OPTIONS})
 
-    def as_options(self) -> dict[str, Any]:
+    def as_options(self) -> dict[str, object]:
         """Return the options of a command that say this, by role of a column and by attribute; None where not given."""
         return {role: self.columns.get(role) for role in ROLES} | self.options()
 

@@ -64,7 +64,7 @@ def read_soft_labels(path: str | Path, fields: Sequence[str], labels: Sequence[s
     return SoftLabels(builder.build(), np.array(rows))
 
 
-def probabilities_of(given: Any, labels: Sequence[str], where: str) -> list[float]:
+def probabilities_of(given: object, labels: Sequence[str], where: str) -> list[float]:
     """Return the probability of each label.
 
     Args:

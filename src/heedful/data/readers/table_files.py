@@ -1,11 +1,11 @@
-"""The formats most users bring, CSV, TSV, JSON and Parquet with named columns; and texts that come as requests."""
+"""The formats most users bring: CSV, TSV, JSON and Parquet with named columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.readers.corpus_builder import NO_TEXT, CorpusBuilder
@@ -199,7 +199,11 @@ def _read(
 
 
 def text_fields(
-    builder: CorpusBuilder, row: int, record: Mapping[str, Any], fields: Iterable[str], on_missing: OnMissing
+    builder: CorpusBuilder,
+    row: int,
+    record: Mapping[str, object],
+    fields: Iterable[str],
+    on_missing: OnMissing,
 ) -> tuple[str, ...] | None:
     """Return the texts of a record, or None where the row is skipped (and counted) for a missing value.
 
@@ -253,12 +257,24 @@ def _check_on_missing(on_missing: str) -> OnMissing:
 def _no_column(file: Path, row: int, record: Record, role: str, name: str) -> DataError:
     """Return the refusal of a table without a column: the fault is in the header, and of JSON in the row."""
     place = f"{file}: row {row}" if bare_suffix(file) in (".json", ".jsonl") else str(file)
-    names = [" ".join(str(present).split()) for present in record]
+    return DataError(f"{place}: {no_column(name, record, f'--column {role}=NAME')}")
+
+
+def no_column(name: str, present: Iterable[object], remedy: str) -> str:
+    """Say that a table lacks a column, which it has, and how to name the right one.
+
+    Args:
+        name: the column that was looked for.
+        present: the names of the columns.
+        remedy: what to type.
+
+    Returns:
+        The message, without the place of the table.
+    """
+    names = [" ".join(str(each).split()) for each in present]
     hint = nearest(name, names)
-    close = f"; {hint}" if hint.startswith("did") else ""  # else it would list the columns once more
-    return DataError(
-        f"{place}: no column {name!r}; columns: {', '.join(names) or 'none'}{close}. Name yours: --column {role}=NAME"
-    )
+    close = f"; {hint}" if hint.startswith("did") else "."  # else it would list the columns once more
+    return f"no column {name!r}; columns: {', '.join(names) or 'none'}{close} Name yours: {remedy}"
 
 
 def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[tuple[int, Record]]:
@@ -346,54 +362,3 @@ class _Gold:
             )
             place = self.builder.where(1, self.column or "").replace("row 1, ", "")
             raise DataError(f"{place}: labels of mixed types: {found}; write all of them as text")
-
-
-Request = str | Sequence[str | None] | Mapping[str, Any] | None
-
-
-def read_requests(
-    requests: Iterable[Request],
-    *,
-    pair: bool = False,
-    text: str = "text",
-    premise: str = "premise",
-    hypothesis: str = "hypothesis",
-    on_missing: OnMissing = "error",
-) -> Corpus:
-    """Turn texts or pairs into examples without gold, one for each, in order; empty texts are kept.
-
-    Args:
-        requests: strings (texts), pairs of strings, or mappings with the fields named below.
-        pair: whether each is a pair.
-        text: field of the text in a mapping.
-        premise: field of the first text of a pair in a mapping.
-        hypothesis: field of the second.
-        on_missing: what None or NaN does: "error", or "empty" (predicted as the empty sentence), or "skip" (counted;
-            the result is then shorter).
-
-    Returns:
-        The examples; their row is the 1-based place of the request.
-
-    Raises:
-        DataError: naming request and field, if a value is missing or is no text.
-    """
-    columns = Columns.named(None, premise, hypothesis) if pair else Columns.named(text, None, None)
-    builder = CorpusBuilder(None, keep_empty=True)
-    for row, request in enumerate(requests, start=1):
-        record = _record(builder, row, request, columns.texts)
-        texts = text_fields(builder, row, record, columns.texts, on_missing)
-        if texts is not None:
-            builder.add(row, texts, None)
-    return builder.build()
-
-
-def _record(builder: CorpusBuilder, row: int, request: object, fields: tuple[str, ...]) -> Mapping[str, Any]:
-    if isinstance(request, Mapping):
-        for name in fields:
-            builder.field(row, request, name)
-        return request
-    if len(fields) == 1:
-        return {fields[0]: request}
-    if isinstance(request, str) or not isinstance(request, Sequence) or len(request) != len(fields):
-        raise DataError(f"{builder.where(row)}: expected a pair (premise, hypothesis), got {request!r:.80}")
-    return dict(zip(fields, request, strict=True))

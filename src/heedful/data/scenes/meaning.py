@@ -9,22 +9,8 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Literal
 
-from heedful.data.scenes.scene_words import (
-    ACTIVITIES,
-    COLOURS,
-    CREATURES,
-    NUMBERS,
-    PLACES,
-    RELATIONS,
-    SIZES,
-    Acts,
-    Clause,
-    Does,
-    Entity,
-    HowMany,
-    Lies,
-    Sentence,
-)
+from heedful.data.scenes.clauses import Acts, Clause, Does, Entity, HowMany, Lies, Sentence
+from heedful.data.scenes.scene_words import ACTIVITIES, COLOURS, CREATURES, NUMBERS, PLACES, RELATIONS, SIZES
 
 Label = Literal["entailment", "neutral", "contradiction"]
 LABELS: tuple[Label, ...] = ("entailment", "neutral", "contradiction")

@@ -12,6 +12,7 @@ from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
+from heedful.data.scenes.clauses import Acts, Clause, Does, Entity, HowMany, Lies, Sentence
 from heedful.data.scenes.scene_words import (
     ACTIONS,
     CREATURES,
@@ -20,13 +21,6 @@ from heedful.data.scenes.scene_words import (
     RELATIONS,
     SIZES,
     THINGS,
-    Acts,
-    Clause,
-    Does,
-    Entity,
-    HowMany,
-    Lies,
-    Sentence,
     Words,
 )
 

@@ -59,7 +59,7 @@ def check_method(method: str) -> None:
         UsageError: giving the nearest.
     """
     if method not in METHODS:
-        raise UsageError(f"there is no method {method!r} of explanation; {nearest(method, METHODS)}")
+        raise UsageError(f"there is no explanation method {method!r}; {nearest(method, METHODS)}")
 
 
 def attribute(

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -79,7 +78,7 @@ class Distillation:
         without, taught, best = (self.systems[name].metrics[self.metric] for name in (WITHOUT, WITH, TEACHER))
         return (taught - without) / (best - without) if best > without else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {
             "split": self.split,

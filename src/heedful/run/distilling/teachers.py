@@ -124,7 +124,7 @@ class ModelTeacher(Teacher):
             np.concatenate([part["vectors"] for part in parts]) if parts else np.zeros((0, 0), np.float32),
         )
 
-    def _kept(self, block: Corpus, vectors: bool) -> dict[str, NDArray[Any]]:
+    def _kept(self, block: Corpus, vectors: bool) -> dict[str, NDArray[np.generic]]:
         content = [
             self._identity,
             self.labels,
@@ -134,7 +134,7 @@ class ModelTeacher(Teacher):
         key = hashlib.sha256(json.dumps(content).encode()).hexdigest()
         return load_or_build_arrays("teachers", key, partial(self._answers, block, vectors), self._cache)
 
-    def _answers(self, block: Corpus, vectors: bool) -> dict[str, NDArray[Any]]:
+    def _answers(self, block: Corpus, vectors: bool) -> dict[str, NDArray[np.generic]]:
         logits, read = self.model.run(self.model.encode_examples(block.examples, block.source)[0])
         columns = [self.model.labels.index(label) for label in self.labels]
         found = self.model.probabilities(logits)[:, columns]
@@ -217,7 +217,7 @@ class FunctionTeacher(Teacher):
         found = np.array(rows, np.float32).reshape(len(rows), len(self.labels))
         return Taught(found, np.zeros((len(rows), 0), np.float32))
 
-    def _row(self, answer: Any, number: int) -> list[float]:
+    def _row(self, answer: object, number: int) -> list[float]:
         where = f"teacher: answer {number}"
         if hasattr(answer, "items"):
             return probabilities_of({str(label): p for label, p in answer.items()}, self.labels, where)
@@ -271,5 +271,5 @@ def _refuse_vectors(wanted: bool, what: str) -> None:
         raise UsageError(f"distil.vectors: {what} has no sentence vectors; set distil.vectors=0")
 
 
-def _plain(example: Example) -> Any:
+def _plain(example: Example) -> object:
     return example.texts[0] if len(example.texts) == 1 else example.texts

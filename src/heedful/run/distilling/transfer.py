@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.config import DistilConfig, RunConfig
 from heedful.data.encoding import EncodedDataset, encode
@@ -168,7 +169,7 @@ class Teaching:
         return found, kind
 
     def _encoded(
-        self, examples: list[Example], lexicon: Words, values: np.ndarray[Any, Any]
+        self, examples: list[Example], lexicon: Words, values: NDArray[np.generic]
     ) -> EncodedDataset:
         """Look the words up as those of the training part were; a text that is too long is cut or left out."""
         config = self.config

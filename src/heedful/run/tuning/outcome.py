@@ -47,14 +47,14 @@ class Outcome:
     given_up: int
     number: int
     best: RunConfig
-    changed: dict[str, Any]
-    before: dict[str, Any]
+    changed: dict[str, object]
+    before: dict[str, object]
     recipe_score: float | None
     importance: dict[str, float]
     model: Path
     recipe: Path
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON, without the complete settings."""
         plain = {name: value for name, value in vars(self).items() if name != "best"}
         return {**plain, "model": str(self.model), "recipe": str(self.recipe)}

@@ -250,11 +250,11 @@ def to_toml(space: Space) -> str:
     return tomli_w.dumps(tables)
 
 
-def current(space: Iterable[str], config: RunConfig) -> dict[str, Any]:
+def current(space: Iterable[str], config: RunConfig) -> dict[str, object]:
     """Return what the settings themselves say of each name; names they leave open are missing."""
     found = {}
     for name in space:
-        value: Any = asdict(config)
+        value: object = asdict(config)
         for part in name.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         if value is not None:
@@ -262,7 +262,7 @@ def current(space: Iterable[str], config: RunConfig) -> dict[str, Any]:
     return found
 
 
-def _read_toml(file: Path) -> dict[str, Any]:
+def _read_toml(file: Path) -> dict[str, object]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -273,7 +273,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise UsageError(f"--space {file}: not TOML: {error}") from error
 
 
-def _domains(table: Mapping[str, Any], path: str, problems: list[str]) -> Space:
+def _domains(table: Mapping[str, object], path: str, problems: list[str]) -> Space:
     space: Space = {}
     for key, said in table.items():
         if isinstance(said, Mapping):
@@ -290,7 +290,7 @@ def _add(space: Space, name: str, said: object, problems: list[str]) -> None:
         problems.append(f"{name}: {error}")
 
 
-def _values(text: str) -> list[Any]:
+def _values(text: str) -> list[object]:
     """Read values separated by commas, each in TOML or a bare string."""
     found = []
     for part in text.split(","):

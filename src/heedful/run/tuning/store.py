@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from heedful.config import RunConfig, from_table
 from heedful.errors import ArtefactError, MissingExtraError, UsageError
@@ -29,7 +30,7 @@ _FIRST_LOOK = 2 * _PASSES
 """No trial is given up before its second pass over the training data."""
 
 
-def import_optuna() -> Any:
+def import_optuna() -> ModuleType:
     """Import Optuna, silent about what Heedful says itself.
 
     Returns:
@@ -150,7 +151,7 @@ def _take_up(study: Study, space: Space) -> None:
         study.tell(trial.number, state=TrialState.FAIL)
 
 
-def _queue(study: Study, values: Mapping[str, Any], **facts: Any) -> None:
+def _queue(study: Study, values: Mapping[str, object], **facts: object) -> None:
     """Let a trial with these values come next; they are kept as a fact too, until Optuna has taken them up."""
     study.enqueue_trial(dict(values), user_attrs={**facts, "values": dict(values)})
 

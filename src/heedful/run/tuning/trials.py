@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heedful.config import RunConfig, override
 from heedful.errors import DivergedError, Interrupted, InUseError, UsageError
+from heedful.machine.signals import StopRequest
 from heedful.run import Prepared, prepare, train
 from heedful.run.tuning.space import Space
 from heedful.run.tuning.store import (
@@ -24,9 +25,8 @@ from heedful.run.tuning.store import (
     taking_turns,
 )
 from heedful.storage import remove_folder
-from heedful.training.progress import MetricsLog, Reporter
+from heedful.training.progress import MetricsLog, Reporter, number_of
 from heedful.training.run_folder import RunFolder
-from heedful.training.signals import StopRequest
 from heedful.training.state import saved_step
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def show(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _score(search: Search, values: Mapping[str, Any], folder: Path, reporter: Reporter) -> float:
+def _score(search: Search, values: Mapping[str, object], folder: Path, reporter: Reporter) -> float:
     """Train and return the best dev score; the test part is not even read by the model."""
     config = override(search.config, values)
     prepared = without_test(prepare(config, search.data))
@@ -161,10 +161,10 @@ class _Watch:
             if record["kind"] == "evaluation" and record[self.metric] is not None:
                 self._tell(record)
 
-    def _tell(self, record: Mapping[str, Any]) -> None:
-        self.trial.report(record[self.metric], passes(record["epoch"]))
+    def _tell(self, record: Mapping[str, object]) -> None:
+        self.trial.report(number_of(record, self.metric), passes(number_of(record, "epoch")))
 
-    def evaluation(self, record: Mapping[str, Any]) -> None:
+    def evaluation(self, record: Mapping[str, object]) -> None:
         """Pass the score on."""
         self.reporter.evaluation(record)
         self._tell(record)

@@ -12,9 +12,9 @@ from heedful.errors import HeedfulError, Interrupted
 from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
+from heedful.machine.signals import StopRequest
 from heedful.run.tuning.trials import Say, Search, work
 from heedful.training.progress import Silent
-from heedful.training.signals import StopRequest
 
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue

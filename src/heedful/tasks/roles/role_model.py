@@ -19,7 +19,7 @@ from heedful.data.readers.role_files import read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames
 from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
-from heedful.runtime.tag_answers import role_spans
+from heedful.runtime.answers import role_spans
 from heedful.structures import Batch
 from heedful.tasks.records import Requests, Text
 from heedful.tasks.roles.role_predicates import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_columns import NONE, brackets
 from heedful.data.tokens import place as name_row
 from heedful.errors import DataError, UsageError
-from heedful.runtime.tag_answers import RoleSpan, bracketed, remarks_on
+from heedful.runtime.answers import RoleSpan, WordsRead, bracketed, remarks_on
 from heedful.text.bio import spans_of
 from heedful.text.tokenize import tokenizer
 
@@ -171,20 +170,15 @@ class PredicateAnswer:
 
 
 @dataclass(frozen=True)
-class RoleAnswer:
-    """What a model says about one text.
+class RoleAnswer(WordsRead):
+    """What a model of semantic roles says about one text.
 
     Attributes:
-        words: the words that were read.
-        offsets: [start, end) of each in the text, in characters; in the words joined by single spaces where the text
-            came as words.
         predicates: the predicates in order.
         unknown: how many words the model does not know.
         truncated: whether the text was cut (only when that was asked for).
     """
 
-    words: tuple[str, ...]
-    offsets: tuple[tuple[int, int], ...]
     predicates: tuple[PredicateAnswer, ...]
     unknown: int
     truncated: bool
@@ -220,7 +214,7 @@ class RoleAnswer:
         )
         return "\n".join(lines) + "\n"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
 

@@ -177,7 +177,7 @@ def _of_pieces(places: NDArray[np.int64]) -> SentenceView:
     return SentenceView.from_words("pieces", [str(number) for number in range(len(places))])
 
 
-def _answers_of_words(predictor: SentenceModel[Any]) -> Callable[[Sequence[Any]], NDArray[np.float64]]:
+def _answers_of_words(predictor: SentenceModel[Any]) -> Callable[[Sequence[object]], NDArray[np.float64]]:
     """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
     cut: Truncate = "window" if predictor.text.truncate == "window" else "head"
     as_words = replace(predictor.text, tokenizer="whitespace", markup="keep", truncate=cut)

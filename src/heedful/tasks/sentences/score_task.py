@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class ScoreTask(SentenceTask[Model, Answer]):
             metrics=self.figures,
         )
 
-    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, Any]) -> Iterator[Corpus]:
+    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
         """See `Task.gold_blocks`: a block has at most 8,192 examples."""
         return self.table.gold_blocks(file, given, model.labels, model.about.run)
 

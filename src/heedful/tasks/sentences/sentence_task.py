@@ -140,7 +140,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.files`."""
         return self.table.files(names, data, root, self.collect_labels)
 
-    def read_gold(self, model: Model, file: Path, given: Mapping[str, Any]) -> Corpus:
+    def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         return self.table.gold_of(file, given, model.labels, model.about.run)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from heedful.errors import DataError
 from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork
 from heedful.nn.beam import Hypothesis, beam_search
 from heedful.nn.losses import sequence_cross_entropy
-from heedful.storage.model_folder import save_model_folder
+from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.records import About, Requests, Text, TextSettings
 from heedful.tasks.saved_model import SavedModel, even_batches, refuse_rounded
 from heedful.text.subwords import BEGIN, END, PADDING, Languages
@@ -54,7 +54,7 @@ class Translation:
         notes = ["text without words"] if self.empty else []
         return ", ".join([*notes, f"cut to {self.tokens} subwords"] if self.truncated else notes)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {"translation": self.text, **{k: v for k, v in asdict(self).items() if k != "text"}}
 
@@ -174,17 +174,7 @@ class Translator(SavedModel[Translation]):
         return math.exp(min(total / max(count, 1), 100.0))
 
     def explain(self, request: Text | Corpus) -> Explanation:
-        """Translate a text and show where each word of the translation looked.
-
-        Args:
-            request: one text.
-
-        Returns:
-            The record that the pictures are drawn from.
-
-        Raises:
-            UsageError: if a corpus does not hold exactly one example.
-        """
+        """See `SavedModel.explain`; the text is translated, and each word of the translation shows where it looked."""
         from heedful.tasks.translation.explaining_translation import explain_translation
 
         return explain_translation(self, self.one(request))
@@ -192,8 +182,7 @@ class Translator(SavedModel[Translation]):
     def save(self, path: Path) -> None:
         """See `SavedModel.save`."""
         refuse_rounded(self.network)
-        save_model_folder(
-            path,
+        content = ModelFolder(
             config={
                 "model": asdict(self.model),
                 "translation": asdict(self.translation),
@@ -206,6 +195,7 @@ class Translator(SavedModel[Translation]):
             metrics=self.about.metrics,
             card=self.about.card,
         )
+        save_model_folder(path, content)
 
     def _batches(self, lengths: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         return even_batches(lengths, self.text.eval_size)

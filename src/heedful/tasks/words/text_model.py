@@ -20,13 +20,13 @@ from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
+from heedful.runtime.wide_part import WidePart
 from heedful.storage.hugging_face import describe_encoder
-from heedful.storage.model_folder import save_model_folder
+from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.records import About, TextSettings
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
 from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import AnyVocabulary
-from heedful.wide import WidePart
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,7 @@ class TextModel(SavedModel[A_co]):
         embedding = self.network.sentence_encoder.embedding
         if isinstance(embedding, PretrainedEmbedding):
             config["encoder"] = describe_encoder(embedding.encoder)
-        save_model_folder(
-            path,
+        content = ModelFolder(
             config=config,
             state={**self.network.state_dict(), **wide_tensors(self.about.wide)},
             vocabulary=self.vocabulary.to_plain(),
@@ -155,6 +154,7 @@ class TextModel(SavedModel[A_co]):
             metrics=self.about.metrics,
             card=self.about.card,
         )
+        save_model_folder(path, content)
 
 
 _KINDS = {"numbers": torch.int32, "rarity": torch.float32, "weights": torch.float32, "bias": torch.float32}

@@ -118,7 +118,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         """Say what is wrong with the labels of a model folder, by default nothing."""
         return ""
 
-    def cache_settings(self, config: RunConfig) -> dict[str, Any]:
+    def cache_settings(self, config: RunConfig) -> dict[str, object]:
         """Return the settings beside data and text that decide how gold is encoded."""
         return {
             "task": self.name,
@@ -233,7 +233,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
     def _key(
         self, config: RunConfig, source: Source, pretrained: Pretrained, parser: DependencyParser | None
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Return everything that the encoded data depends on, beside the files of vectors."""
         return {
             "fingerprint": source.fingerprint,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,8 +93,8 @@ class ByteReader:
         self._at = place + 1
         return word
 
-    def values(self, layout: str, what: str) -> tuple[Any, ...]:
-        """Return numbers of a layout as `struct` writes it; see `take`."""
+    def values(self, layout: str, what: str) -> tuple[int, ...]:
+        """Return whole numbers of a layout as `struct` writes it; see `take`."""
         return struct.unpack(layout, self.take(struct.calcsize(layout), what))
 
     def floats(self, rows: int, width: int, what: str) -> NDArray[np.float32]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import DataError, MissingExtraError
+from heedful.errors import DataError, needing
+from heedful.text.pieces import tokenizers_told
 from heedful.text.vectors.binary import check_finite
 from heedful.text.vectors.word_vectors import Matrix, Speller, WordVectors, chosen_rows
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 _NAMES = ("embeddings", "embedding.weight")
@@ -30,7 +34,7 @@ class PieceSpeller(Speller):
     """
 
     rows: Matrix
-    tokenizer: Any
+    tokenizer: Tokenizer
     unknown: int
 
     def pieces(self, words: Sequence[str]) -> list[list[int]]:
@@ -93,12 +97,12 @@ def _bare(name: str) -> str:
     return name.lstrip("\u2581\u0120")
 
 
-def _read_tokenizer(file: Path) -> tuple[Any, int]:
-    try:
+def _read_tokenizer(file: Path) -> tuple[Tokenizer, int]:
+    with needing("tokenizers", "translation", "reading a model2vec folder"):
         from tokenizers import Tokenizer
-    except ImportError as error:
-        raise MissingExtraError("tokenizers", "translation", "reading a model2vec folder") from error
-    try:
+    with tokenizers_told(
+        lambda reason: DataError(f"{file}: not a tokenizer: {reason}. Copy the folder again.")
+    ):
         tokenizer = Tokenizer.from_file(str(file))
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -106,11 +110,6 @@ def _read_tokenizer(file: Path) -> tuple[Any, int]:
         tokenizer.encode("a")
         unknown = getattr(tokenizer.model, "unk_token", None)
         number = None if unknown is None else tokenizer.token_to_id(unknown)
-    except BaseException as error:  # the package raises nothing narrower, and its panics are no Exception
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(f"{file}: not a tokenizer: {reason:.200}. Copy the folder again.") from error
     return tokenizer, -1 if number is None else number
 
 
@@ -131,7 +130,7 @@ def _read_rows(file: Path) -> Matrix:
     return rows
 
 
-def _placed(table: Matrix, tensors: dict[str, NDArray[Any]], file: Path) -> Matrix:
+def _placed(table: Matrix, tensors: Mapping[str, NDArray[np.generic]], file: Path) -> Matrix:
     """Return a row a piece: several pieces may share one (`mapping`), and each may have its weight (`weights`)."""
     mapping, weights = tensors.get("mapping"), tensors.get("weights")
     if mapping is not None:

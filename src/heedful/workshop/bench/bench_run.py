@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from heedful.checked import ranged
 from heedful.errors import UsageError, nearest
 from heedful.workshop.bench.bench_report import BenchReport
 from heedful.workshop.bench.cases import Case, Shape, cases, traffic
 from heedful.workshop.bench.timing import (
+    Plan,
     Row,
     Step,
     Timing,
@@ -24,38 +26,31 @@ Say = Callable[[str], None]
 _MOST_TIMES = 4
 
 
+def _some(lengths: Sequence[int]) -> str:
+    return "" if lengths and min(lengths) >= 1 else "must name at least one length, each 1 or more"
+
+
 @dataclass(frozen=True)
-class BenchPlan:
-    """What to measure.
+class BenchPlan(Plan):
+    """What to measure; beyond 256 tokens the batch is as many sentences as keep the number of tokens.
 
     Attributes:
         lengths: tokens a sentence, one table each.
-        batch: sentences, up to 256 tokens; beyond, as many as keep the number of tokens.
-        width: features.
-        repeats: measurements of each case, at least 7.
         slowest: seconds; a case whose single step takes longer is left out at this length and all longer ones.
         pairwise_cells: a case that stores a number for every pair and feature is run on so few sentences that it
             stores at most this many a tensor; where one sentence needs four times as many, it is left out.
         without: names of cases that are not timed.
     """
 
-    lengths: tuple[int, ...] = (16, 64, 256)
-    batch: int = 64
-    width: int = 300
-    repeats: int = 7
+    lengths: tuple[int, ...] = ranged((16, 64, 256), _some)
     slowest: float = 4.0
     pairwise_cells: int = 1 << 25
     without: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        if self.repeats < 7:
-            raise UsageError(f"repeats must be at least 7 for a median worth printing; got {self.repeats}")
-        if not self.lengths or min(self.lengths) < 1 or min(self.batch, self.width) < 1:
-            raise UsageError(
-                f"lengths, batch and width must be positive; got {self.lengths}, {self.batch}, {self.width}"
-            )
-        if self.width % 4:
-            raise UsageError(f"width must be a multiple of 4, the number of heads; got {self.width}")
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        uneven = self.width % 4
+        return [f"width must be a multiple of 4, the number of heads; got {self.width}"] if uneven else []
 
     def shape(self, length: int) -> Shape:
         """Return the problem at a length.

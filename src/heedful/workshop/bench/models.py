@@ -10,9 +10,10 @@ from typing import get_args
 
 import numpy as np
 
+from heedful.checked import at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
-from heedful.errors import UsageError, nearest
+from heedful.errors import nearest
 from heedful.models.precision import Precision
 from heedful.tasks import Predictor
 from heedful.workshop.bench.bench_systems import PEER, SYSTEMS, Trainee, inference, settings_of, training
@@ -20,7 +21,7 @@ from heedful.workshop.bench.cases import cases
 from heedful.workshop.bench.corpus import bucketed, evenly_spaced, padding_share, snli_like_pairs
 from heedful.workshop.bench.model_report import ModelReport, ModelRow, PrecisionRow
 from heedful.workshop.bench.sharing import measure_sharing
-from heedful.workshop.bench.timing import Timing, describe_machine, interleave, peak_bytes
+from heedful.workshop.bench.timing import Plan, Timing, describe_machine, interleave, peak_bytes
 from heedful.workshop.bench.verify import verify
 
 Say = Callable[[str], None]
@@ -28,40 +29,28 @@ Key = tuple[str, Precision]
 
 
 @dataclass(frozen=True)
-class ModelPlan:
-    """What to measure of whole models.
+class ModelPlan(Plan):
+    """What to measure of whole models; the batch is that of a training step, and inference takes the settings' own.
 
     Attributes:
         systems: names of models; the peer is added where it is missing.
         pairs: how many pairs are drawn; batches are cut from all of them.
-        batch: pairs a training step; inference takes the settings' own size.
         batches: steps behind one measurement, from short sentences to long ones.
-        width: features of a word vector; 300 is that of the papers.
-        repeats: measurements of each model, at least 7.
         requests: single requests behind the latency, each asked at every repeat.
     """
 
     systems: tuple[str, ...] = SYSTEMS
-    pairs: int = 12_800
-    batch: int = 64
-    batches: int = 6
-    width: int = 300
-    repeats: int = 7
-    requests: int = 20
+    pairs: int = ranged(12_800, at_least(1))
+    batches: int = ranged(6, at_least(1))
+    requests: int = ranged(20, at_least(1))
 
-    def __post_init__(self) -> None:
-        for name in self.systems:
-            if name not in SYSTEMS:
-                raise UsageError(f"there is no model {name!r} to time: {nearest(name, SYSTEMS)}")
-        if self.repeats < 7:
-            raise UsageError(f"repeats must be at least 7 for a median worth printing; got {self.repeats}")
-        if (
-            min(self.pairs, self.batch, self.batches, self.width, self.requests) < 1
-            or self.pairs < 3 * self.batch
-        ):
-            raise UsageError(
-                f"batch, batches, width and requests must be 1 or more and pairs at least three batches; got {self}"
-            )
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        unknown = [name for name in self.systems if name not in SYSTEMS]
+        problems = [f"there is no model {name!r} to time: {nearest(name, SYSTEMS)}" for name in unknown]
+        if self.pairs < 3 * self.batch:
+            problems.append(f"pairs must be at least three batches of {self.batch}; got {self.pairs}")
+        return problems
 
     @property
     def names(self) -> tuple[str, ...]:

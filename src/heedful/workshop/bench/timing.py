@@ -13,12 +13,33 @@ from typing import TypeVar
 import torch
 
 import heedful
+from heedful.checked import Settings, at_least, ranged
 from heedful.machine.processors import cpu_info, flags
 
 Step = Callable[[], None]
 Name = TypeVar("Name", bound=Hashable)
 _SHORTEST = 0.02
 """Seconds: a step that takes less is repeated within one measurement, so that the clock's grain does not matter."""
+
+
+def worth_a_median(repeats: int) -> str:
+    """Check how often a case is measured."""
+    return "" if repeats >= 7 else "must be at least 7 for a median worth printing"
+
+
+@dataclass(frozen=True)
+class Plan(Settings):
+    """What the plan of every benchmark says.
+
+    Attributes:
+        batch: sentences, or pairs, of a step.
+        width: features; 300 is that of the papers.
+        repeats: measurements of each case, at least 7.
+    """
+
+    batch: int = ranged(64, at_least(1))
+    width: int = ranged(300, at_least(1))
+    repeats: int = ranged(7, worth_a_median)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from heedful.config import from_table, load_config
 from heedful.data import catalogue
@@ -88,7 +87,7 @@ class ExampleTable:
         writer.writerows(self.as_records())
         return stream.getvalue()
 
-    def as_records(self) -> list[dict[str, Any]]:
+    def as_records(self) -> list[dict[str, object]]:
         """Return one plain record an answer."""
         return [asdict(answer) for answer in self.answers]
 

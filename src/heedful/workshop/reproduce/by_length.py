@@ -40,11 +40,11 @@ def draw_by_length(result: Result, path: Path | str, dpi: int = 200) -> Path:
 
     Args:
         result: the table with its figures.
-        path: the file; its suffix .png, .svg or .pdf decides the format.
+        path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file. The same figures give the same bytes with the same version of matplotlib.
+        The file; see `heedful.drawing.write_figure`.
 
     Raises:
         UsageError: for another suffix, or if the table has no such columns or no runs.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from heedful.data import catalogue
 from heedful.errors import UsageError, nearest
@@ -37,7 +36,7 @@ class Listing:
     left: float
     needs: Mapping[str, bool]
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, object]:
         """Return it as plain values for JSON."""
         table = self.table
         return {

@@ -31,14 +31,11 @@ def draw_panels(title: str, panels: Sequence[Panel], path: Path | str, dpi: int 
     Args:
         title: of the whole.
         panels: what to draw; those of one sentence stand together.
-        path: the file; its suffix .png, .svg or .pdf decides the format.
+        path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file. The same panels give the same bytes with the same version of matplotlib.
-
-    Raises:
-        HeedfulError: see `heedful.drawing.write_figure`.
+        The file; see `heedful.drawing.write_figure`.
     """
     return write_figure(path, lambda: _figure(title, panels), WHAT, dpi)
 

@@ -126,7 +126,7 @@ def checksum(metric: str, gold: Array, first: Array, second: Array) -> str:
     return sum_.hexdigest()[:32]
 
 
-def _line(key: str, one: Comparison) -> dict[str, Any]:
+def _line(key: str, one: Comparison) -> dict[str, object]:
     interval = one.interval
     assert interval is not None  # the bootstrap gives one
     ends = [interval.low, interval.high]

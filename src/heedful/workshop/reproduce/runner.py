@@ -15,11 +15,11 @@ from heedful.errors import HeedfulError, UsageError, nearest, of_exit_code
 from heedful.machine import child, threads
 from heedful.machine.child import Failed
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
+from heedful.machine.signals import stop_raises
 from heedful.run.studies import run_study
 from heedful.storage import told_plainly
 from heedful.storage.layout import FOLD, SEED, Varied
 from heedful.training.progress import Reporter, Silent
-from heedful.training.signals import stop_raises
 from heedful.workshop.reproduce.kept_runs import runs_of_cell
 from heedful.workshop.reproduce.plan import Effort, Experiment, OwnRecipe, System, Table, experiments, systems
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +41,7 @@ class Panel:
     opened: NDArray[np.bool_] | None = None
     even: bool = False
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> dict[str, object]:
         """Return it as plain values for JSON."""
         opened = None if self.opened is None else self.opened.tolist()
         return {**vars(self), "values": self.values.tolist(), "opened": opened}

@@ -11,7 +11,7 @@ import numpy as np
 from heedful.workshop.reproduce.cell_runs import Result, Runs
 
 
-def to_records(result: Result) -> list[dict[str, Any]]:
+def to_records(result: Result) -> list[dict[str, object]]:
     """Return one plain record a measured or cited figure, for CSV and JSON.
 
     Args:
@@ -48,7 +48,7 @@ def to_records(result: Result) -> list[dict[str, Any]]:
     return records
 
 
-def _origin(runs: Runs) -> dict[str, Any]:
+def _origin(runs: Runs) -> dict[str, object]:
     first = runs.found[0]
     return {
         "runs": [str(name) for name in runs.names],
@@ -86,7 +86,7 @@ def to_csv(result: Result) -> str:
     return stream.getvalue()
 
 
-def _on_one_line(value: Any) -> Any:
+def _on_one_line(value: Any) -> object:
     if isinstance(value, dict):
         return "; ".join(f"{key}={text}" for key, text in value.items())
     return " ".join(map(str, value)) if isinstance(value, list) else value

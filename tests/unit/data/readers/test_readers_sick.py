@@ -5,23 +5,9 @@ from pathlib import Path
 
 import pytest
 
+import sick_release
 from heedful.data.readers.nli import read_sick
 from heedful.errors import DataError, UsageError
-
-HEADER = [
-    "pair_ID",
-    "sentence_A",
-    "sentence_B",
-    "entailment_label",
-    "relatedness_score",
-    "entailment_AB",
-    "entailment_BA",
-    "sentence_A_original",
-    "sentence_B_original",
-    "sentence_A_dataset",
-    "sentence_B_dataset",
-    "SemEval_set",
-]
 
 
 def write(path: Path, rows: list[tuple[str, str, str]]) -> Path:
@@ -29,7 +15,9 @@ def write(path: Path, rows: list[tuple[str, str, str]]) -> Path:
         [str(i), "A cat naps", "A pet rests", label, score, "", "", "", "", "FLICKR", "FLICKR", split]
         for i, (label, score, split) in enumerate(rows, start=1)
     ]
-    path.write_bytes("".join("\t".join(cells) + "\r\n" for cells in [HEADER, *body]).encode("ascii"))
+    path.write_bytes(
+        "".join("\t".join(cells) + "\r\n" for cells in [sick_release.COLUMNS, *body]).encode("ascii")
+    )
     return path
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from heedful.data.scenes.clauses import Acts, Does, Entity, HowMany, Lies, Sentence
 from heedful.data.scenes.meaning import label_of
-from heedful.data.scenes.scene_words import Acts, Does, Entity, HowMany, Lies, Sentence
 
 DOG, CAT = Entity("dog"), Entity("cat")
 RED_DOG, RED_CAT, BLUE_DOG = Entity("dog", "red"), Entity("cat", "red"), Entity("dog", "blue")

@@ -105,7 +105,7 @@ def test_texts_without_words_have_no_contributions(words: tuple[tuple[str, ...],
 
 def test_what_is_wrong_is_named() -> None:
     question = Game(2).question
-    with pytest.raises(UsageError, match=r"there is no method 'oclusion'.*occlusion"):
+    with pytest.raises(UsageError, match=r"there is no explanation method 'oclusion'.*occlusion"):
         attribute("oclusion", question)
     with pytest.raises(UsageError, match="no explanation by gradient; choose occlusion or shapley"):
         attribute("gradient", question)

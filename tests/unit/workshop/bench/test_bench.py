@@ -138,7 +138,7 @@ def test_a_pairwise_case_runs_on_fewer_sentences() -> None:
     ("change", "message"),
     [
         ({"repeats": 3}, "repeats must be at least 7"),
-        ({"lengths": ()}, "must be positive"),
+        ({"lengths": ()}, "must name at least one length"),
         ({"width": 10}, "multiple of 4"),
     ],
 )

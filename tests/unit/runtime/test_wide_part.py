@@ -10,10 +10,10 @@ import pytest
 from scipy import sparse
 
 from heedful.errors import UsageError
+from heedful.explain.wide import contributions
+from heedful.runtime.wide_part import WidePart
+from heedful.tasks.sentences.fitting_wide import fit_weight, fit_wide, log_ratios
 from heedful.text.phrases import WIDE, PhraseRule
-from heedful.wide import WidePart
-from heedful.wide.fitting import fit_weight, fit_wide, log_ratios
-from heedful.wide.saying import contributions
 from tiny import texts
 
 RULE = PhraseRule(*WIDE)
@@ -94,10 +94,10 @@ def test_of_the_fits_with_and_without_scaled_features_dev_takes_the_likelier(
 
     both = fitted()
     with monkeypatch.context() as patch:
-        patch.setattr("heedful.wide.fitting.STRENGTHS", ())
+        patch.setattr("heedful.tasks.sentences.fitting_wide.STRENGTHS", ())
         scaled = fitted()
     with monkeypatch.context() as patch:
-        patch.setattr("heedful.wide.fitting.RATIO_STRENGTHS", ())
+        patch.setattr("heedful.tasks.sentences.fitting_wide.RATIO_STRENGTHS", ())
         plain = fitted()
     assert (scaled.logits(FEATURES[120:]).argmax(axis=1) == CLASSES[120:]).mean() > 0.9
     assert loss(both) == min(loss(scaled), loss(plain))

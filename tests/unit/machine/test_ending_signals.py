@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.cli.endings import ENDING, Terminated, signals_raise
+from heedful.machine.signals import ENDING, Terminated, signals_raise
 
 RAISED = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: Terminated}
 

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
+from heedful.data.encoding import EncodedDataset
+from heedful.runtime.wide_part import Numbers, WidePart
+from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.sentence_task import gold_of
 from heedful.text.phrases import CHARACTERS, PhraseRule
-from heedful.wide.part import Numbers, WidePart
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 STRENGTHS = (1.0, 3.0, 10.0, 30.0)
 """Inverse strengths of regularization that dev chooses from, the most regularized first."""
@@ -68,7 +76,7 @@ def fit_wide(
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def log_ratios(rows: Any, classes: NDArray[np.int64]) -> NDArray[np.float64]:
+def log_ratios(rows: sparse.csr_matrix, classes: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return how strongly each feature tells the classes apart.
 
     For one class the naive Bayes log-count ratio is ``r = log((p / sum(p)) / (q / sum(q)))``, where p and q count the
@@ -94,7 +102,7 @@ def log_ratios(rows: Any, classes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def fit_weight(
-    network: NDArray[np.floating[Any]], wide: NDArray[np.floating[Any]], classes: NDArray[np.int64]
+    network: NDArray[np.floating], wide: NDArray[np.floating], classes: NDArray[np.int64]
 ) -> float:
     """Find what the wide part's logits are multiplied by.
 
@@ -132,7 +140,7 @@ def _known(training: Sequence[Numbers]) -> tuple[Numbers, NDArray[np.float32]]:
     return numbers[kept].astype(np.int32), rarity.astype(np.float32)
 
 
-def _matrix(part: WidePart, features: Sequence[Numbers]) -> Any:
+def _matrix(part: WidePart, features: Sequence[Numbers]) -> sparse.csr_matrix:
     from scipy import sparse
 
     found = [part.values(own) for own in features]
@@ -143,7 +151,7 @@ def _matrix(part: WidePart, features: Sequence[Numbers]) -> Any:
 
 
 def _logistic(
-    rows: Any,
+    rows: sparse.csr_matrix,
     classes: NDArray[np.int64],
     outputs: int,
     strength: float,
@@ -166,3 +174,30 @@ def _logistic(
     weights[:, made.classes_] = coefficients.T
     bias[made.classes_] = intercepts
     return weights, bias
+
+
+def fit_beside(
+    model: SentenceModel[Any], dev: EncodedDataset, training: EncodedDataset, class_weights: Tensor | None
+) -> None:
+    """Give a trained model a wide part, with the weight that dev decides on; none where dev does not agree.
+
+    Args:
+        model: the model, changed in place.
+        dev: examples with gold that it was not trained on.
+        training: those that it was trained on.
+        class_weights: how much the examples of each class count, [Y]; None where all count alike.
+    """
+    assert training.phrases is not None  # the model's own settings encoded both
+    assert dev.phrases is not None
+    gold, seen = (gold_of(part).astype(np.int64) for part in (dev, training))
+    own = [training.phrases[row] for row in range(len(training))]
+    held = [dev.phrases[row] for row in range(len(dev))]
+    weight, wide = 0.0, None
+    if len(np.unique(seen)) > 1:
+        counts = None if class_weights is None else class_weights.numpy().astype(np.float64)
+        wide = fit_wide(model.text.phrases, own, seen, model.model.outputs, held, gold, counts)
+        weight = fit_weight(model.run(dev)[0], wide.logits(held), gold)
+    if wide is None or not weight:
+        model.text = replace(model.text, phrases=PhraseRule())
+        return
+    model.about = replace(model.about, wide=wide.weighing(weight))
