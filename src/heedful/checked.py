@@ -14,10 +14,11 @@ import contextlib
 import math
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from heedful.errors import UsageError, nearest
+from heedful.fields import is_flag, is_number, is_text, is_whole, shown
 
 Check = Callable[[Any], str]
 """What is wrong with a value of the right type, as a clause that begins with "must"; empty where nothing is."""
@@ -119,13 +120,15 @@ COUNT = up_to(1, 1024)
 """How many layers, heads or encoders there are."""
 
 
-def fit_field(kind: type[Any], name: str, value: Any) -> tuple[object, str]:
+def fit_field(kind: type[object], name: str, value: object) -> tuple[object, str]:
     """Return a value as a field of a dataclass wants it, or what it must be; see `fit`."""
     fitted, problem = fit(value, _hints(kind)[name])
     return fitted, problem or _checks(kind).get(name, _anything)(fitted)
 
 
-def read_table(kind: type[Record], table: Mapping[str, Any], path: str, problems: list[str]) -> Record | None:
+def read_table(
+    kind: type[Record], table: Mapping[str, object], path: str, problems: list[str]
+) -> Record | None:
     """Make a dataclass from a table, collecting every mistake.
 
     Args:
@@ -138,15 +141,15 @@ def read_table(kind: type[Record], table: Mapping[str, Any], path: str, problems
         The record; where there was a mistake, one with defaults in its place, or None if a field has no default.
     """
     hints = _hints(kind)
-    known: dict[str, Any] = {f.name: f for f in fields(kind) if f.init}  # type: ignore[arg-type]
-    values: dict[str, Any] = {}
+    known = {field.name: field for field in _fields(kind) if field.init}
+    values: dict[str, object] = {}
     for key, value in table.items():
         where = f"{path}{key}"
         if key not in known:
             problems.append(f"{where}: unknown setting; {_instead(kind, str(key), path)}")
-        elif is_dataclass(hints[key]):
+        elif inner := _table_of(hints[key]):
             if isinstance(value, Mapping):
-                values[key] = read_table(hints[key], value, f"{where}.", problems)
+                values[key] = read_table(inner, value, f"{where}.", problems)
             else:
                 problems.append(f"{where}: must be a table; got {shown(value)}")
         else:
@@ -166,7 +169,7 @@ def read_table(kind: type[Record], table: Mapping[str, Any], path: str, problems
         return None if needed else kind()
 
 
-def names_ending_in(kind: type[Any], last: str, path: str = "") -> list[str]:
+def names_ending_in(kind: type[object], last: str, path: str = "") -> list[str]:
     """Return the dotted names of the settings below a dataclass whose last part is ``last``.
 
     Args:
@@ -179,8 +182,8 @@ def names_ending_in(kind: type[Any], last: str, path: str = "") -> list[str]:
     """
     found = []
     for name, hint in _hints(kind).items():
-        if is_dataclass(hint):
-            found += names_ending_in(hint, last, f"{path}{name}.")  # type: ignore[arg-type]
+        if inner := _table_of(hint):
+            found += names_ending_in(inner, last, f"{path}{name}.")
         elif name == last:
             found.append(f"{path}{name}")
     return found
@@ -198,7 +201,7 @@ def changed_fields(record: object, other: object, path: str = "") -> list[str]:
     return found
 
 
-def _instead(kind: type[Any], name: str, path: str) -> str:
+def _instead(kind: type[object], name: str, path: str) -> str:
     """Suggest a setting for an unknown one: of its last name in another table, or the nearest of the same table."""
     elsewhere = names_ending_in(kind, name, path)
     if elsewhere:
@@ -206,7 +209,7 @@ def _instead(kind: type[Any], name: str, path: str) -> str:
     return nearest(name, list(_hints(kind)))
 
 
-def fit(value: Any, hint: Any) -> tuple[object, str]:
+def fit(value: object, hint: object) -> tuple[object, str]:
     """Return a value as a type hint wants it, or what was expected.
 
     Args:
@@ -227,16 +230,14 @@ def fit(value: Any, hint: Any) -> tuple[object, str]:
         hint_text = nearest(str(value), [str(x) for x in inner])
         return None, f"must be one of {', '.join(map(repr, inner))} ({hint_text})"
     if hint is float:
-        good = isinstance(value, int | float) and not isinstance(value, bool)
         try:
-            return (float(value), "") if good else (None, "must be a number")
+            return (float(value), "") if is_number(value) else (None, "must be a number")
         except OverflowError:
             return None, "must be a number of fewer digits"
-    if hint in (int, str, bool):
-        good = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
-        if good and hint is int and not -_LARGEST <= value < _LARGEST:
-            return None, "must be a whole number of fewer digits"
-        return value, "" if good else f"must be {_spell(hint)}"
+    if hint is int and is_whole(value) and not -_LARGEST <= value < _LARGEST:
+        return None, "must be a whole number of fewer digits"
+    if fits := _PLAIN.get(hint):
+        return value, "" if fits(value) else f"must be {_spell(hint)}"
     if origin is tuple:
         if not isinstance(value, list | tuple):
             return None, "must be a list"
@@ -250,26 +251,33 @@ def fit(value: Any, hint: Any) -> tuple[object, str]:
     return value, ""
 
 
-def shown(value: Any) -> str:
-    """Write a value for a message: a list for a tuple, as in a file, and no more than 200 characters."""
-    return f"{list(value) if isinstance(value, tuple) else value!r:.200}"
+_PLAIN: Mapping[object, Callable[[object], bool]] = {int: is_whole, str: is_text, bool: is_flag}
+_HINTS: dict[type[object], dict[str, object]] = {}
 
 
-_HINTS: dict[type[Any], dict[str, Any]] = {}
+def _fields(kind: type[object]) -> tuple[Field[object], ...]:
+    if not is_dataclass(kind):
+        raise TypeError(f"{kind.__name__} is no dataclass")
+    return fields(kind)
 
 
-def _hints(kind: type[Any]) -> dict[str, Any]:
+def _table_of(hint: object) -> type[object] | None:
+    """Return the dataclass that a type hint names; None if it names something else."""
+    return hint if isinstance(hint, type) and is_dataclass(hint) else None
+
+
+def _hints(kind: type[object]) -> dict[str, object]:
     if kind not in _HINTS:
         hints = get_type_hints(kind)
-        _HINTS[kind] = {part.name: hints[part.name] for part in fields(kind)}
+        _HINTS[kind] = {part.name: hints[part.name] for part in _fields(kind)}
     return _HINTS[kind]
 
 
-def _checks(kind: type[Any]) -> dict[str, Check]:
-    return {part.name: part.metadata["check"] for part in fields(kind) if "check" in part.metadata}
+def _checks(kind: type[object]) -> dict[str, Check]:
+    return {part.name: part.metadata["check"] for part in _fields(kind) if "check" in part.metadata}
 
 
-def _anything(value: Any) -> str:
+def _anything(value: object) -> str:
     return ""
 
 
@@ -285,14 +293,14 @@ def _unreadable(parse: Callable[[str], object], texts: Iterable[str]) -> Iterabl
             yield str(error)
 
 
-def _entries(table: Mapping[Any, Any], hint: object) -> tuple[dict[object, object], str]:
-    found = {key: (value, "") if hint is Any else fit(value, hint) for key, value in table.items()}
+def _entries(table: Mapping[object, object], hint: object) -> tuple[dict[object, object], str]:
+    found = {key: fit(value, hint) for key, value in table.items()}
     wrong = next((f"{key!r:.80} {problem}" for key, (_, problem) in found.items() if problem), "")
     values = {key: value for key, (value, _) in found.items()}
     return values, f"must be a table in which {wrong}" if wrong else ""
 
 
-def _one_of(value: Any, hints: tuple[Any, ...]) -> tuple[object, str]:
+def _one_of(value: object, hints: tuple[object, ...]) -> tuple[object, str]:
     for hint in hints:
         fitted, problem = fit(value, hint)
         if not problem:
@@ -300,6 +308,11 @@ def _one_of(value: Any, hints: tuple[Any, ...]) -> tuple[object, str]:
     return None, "must be one of: " + ", ".join(_spell(hint) for hint in hints)
 
 
-def _spell(hint: Any) -> str:
-    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+def _spell(hint: object) -> str:
+    names: Mapping[object, str] = {
+        int: "a whole number",
+        float: "a number",
+        str: "a string",
+        bool: "true or false",
+    }
     return names.get(hint, "nothing" if hint is type(None) else str(hint))

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from heedful.attention.choice import FORMER_NAMES
-from heedful.checked import fit_field, shown
+from heedful.checked import fit_field
 from heedful.encoders import (
     BiBlosanConfig,
     BiBlosanEncoder,
@@ -53,6 +53,7 @@ from heedful.encoders import (
     TransformerEncoder,
 )
 from heedful.errors import UsageError, nearest
+from heedful.fields import shown
 from heedful.models.config import ModelConfig
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
 from heedful.models.networks import Network, SentenceEncoder

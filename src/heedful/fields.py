@@ -1,0 +1,205 @@
+"""Reading the fields of a parsed JSON or TOML record, each as the type that it must have.
+
+What `json` and `tomllib` return may hold anything. `Fields` checks each field when it is read, so that the rest of the
+package works with real types and a wrong file is refused with one line that names the file and the field::
+
+    fields = Fields(read_json(path, dict), str(path))
+    name = fields.text("name")  # refused unless it is a string
+    seconds = fields.number("seconds", 0.0)  # 0.0 if there is no such field
+    peak = fields.whole("peak") if "peak" in fields else None
+    train = fields.part("train")  # the fields of a table in it; messages name them "train.…"
+
+Settings have checks of their own, for ranges and names: see `heedful.checked`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeGuard, TypeVar
+
+from heedful.errors import ArtefactError
+
+Value = TypeVar("Value")
+
+
+class Fields:
+    """The fields of one record.
+
+    Args:
+        record: what was parsed; it must be a table whose keys are strings.
+        place: what a message begins with, such as the path of the file; empty for none.
+        path: what stands before the name of a field in a message, such as "train."; empty at the top.
+        error: makes the exception for something that is wrong from its message.
+
+    Raises:
+        ArtefactError: if the record is no table. Every method raises it if a field is missing and has no default, or is
+            of another type. With ``error``, it is that exception.
+    """
+
+    def __init__(
+        self,
+        record: object,
+        place: str,
+        path: str = "",
+        error: Callable[[str], Exception] = ArtefactError,
+    ) -> None:
+        self.place, self.path, self._error = place, path, error
+        if not is_table(record):
+            raise self._refused(path.rstrip(".") or "the record", f"must be a table; got {shown(record)}")
+        self.record: Mapping[str, object] = record
+
+    def __contains__(self, name: str) -> bool:
+        """Say whether there is a field of this name that is not null."""
+        return self.record.get(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names of all fields."""
+        return iter(self.record)
+
+    def value(self, name: str) -> object:
+        """Return a field that may be of any type, but must be there."""
+        if name not in self.record:
+            raise self.wrong(name, "is missing")
+        return self.record[name]
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a string."""
+        return self._read(name, is_text, "a string", default)
+
+    def number(self, name: str, default: float | None = None) -> float:
+        """Return a number as it stands in the record: a whole number stays one."""
+        return self._read(name, is_number, "a number", default)
+
+    def whole(self, name: str, default: int | None = None) -> int:
+        """Return a whole number."""
+        return self._read(name, is_whole, "a whole number", default)
+
+    def flag(self, name: str, default: bool | None = None) -> bool:
+        """Return true or false."""
+        return self._read(name, is_flag, "true or false", default)
+
+    def table(self, name: str, default: Mapping[str, object] | None = None) -> Mapping[str, object]:
+        """Return a table whose values may be of any type; see `part` for one whose fields are read."""
+        return self._read(name, is_table, "a table", default)
+
+    def items(self, name: str, default: tuple[()] | None = None) -> tuple[object, ...]:
+        """Return a list whose items may be of any type."""
+        return tuple(self._read(name, is_list, "a list", default))
+
+    def texts(self, name: str, default: tuple[()] | None = None) -> tuple[str, ...]:
+        """Return a list of strings."""
+        return self._each(name, is_text, "a string", default)
+
+    def numbers(self, name: str, default: tuple[()] | None = None) -> tuple[float, ...]:
+        """Return a list of numbers, each as it stands in the record."""
+        return self._each(name, is_number, "a number", default)
+
+    def wholes(self, name: str, default: tuple[()] | None = None) -> tuple[int, ...]:
+        """Return a list of whole numbers."""
+        return self._each(name, is_whole, "a whole number", default)
+
+    def texts_by_name(self, name: str, default: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return a table whose values are strings."""
+        part = self.part(name, default)
+        return {key: part.text(key) for key in part}
+
+    def part(self, name: str, default: Mapping[str, object] | None = None) -> Fields:
+        """Return the fields of a table in the record."""
+        return self._below(self.table(name, default), name)
+
+    def parts(self, name: str, default: tuple[()] | None = None) -> tuple[Fields, ...]:
+        """Return the fields of each table of a list."""
+        return tuple(
+            self._below(item, f"{name}[{index}]") for index, item in enumerate(self.items(name, default))
+        )
+
+    def parts_by_name(self, name: str = "", default: Mapping[str, object] | None = None) -> dict[str, Fields]:
+        """Return the fields of each table of a table; without a name, of each table of the record itself."""
+        part = self.part(name, default) if name else self
+        return {key: part.part(key) for key in part}
+
+    def wrong(self, name: str, problem: str) -> Exception:
+        """Make the exception for a field.
+
+        Args:
+            name: the field.
+            problem: what is wrong with it, as a clause that follows its name: "must be above 0".
+
+        Returns:
+            The exception, to be raised.
+        """
+        return self._refused(f"{self.path}{name}", problem)
+
+    def _refused(self, what: str, problem: str) -> Exception:
+        return self._error(": ".join(filter(None, (self.place, f"{what} {problem}"))))
+
+    def _below(self, record: object, name: str) -> Fields:
+        return Fields(record, self.place, f"{self.path}{name}.", self._error)
+
+    def _read(
+        self,
+        name: str,
+        fits: Callable[[object], TypeGuard[Value]],
+        kind: str,
+        default: Value | None,
+    ) -> Value:
+        if default is not None and name not in self.record:
+            return default
+        value = self.value(name)
+        if not fits(value):
+            raise self.wrong(name, f"must be {kind}; got {shown(value)}")
+        return value
+
+    def _each(
+        self,
+        name: str,
+        fits: Callable[[object], TypeGuard[Value]],
+        kind: str,
+        default: tuple[()] | None,
+    ) -> tuple[Value, ...]:
+        found: list[Value] = []
+        for item in self.items(name, default):
+            if not fits(item):
+                raise self.wrong(name, f"must be a list in which each item is {kind}; got {shown(item)}")
+            found.append(item)
+        return tuple(found)
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Say whether a value is a string."""
+    return isinstance(value, str)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Say whether a value is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Say whether a value is a whole number; true and false are none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_flag(value: object) -> TypeGuard[bool]:
+    """Say whether a value is true or false."""
+    return isinstance(value, bool)
+
+
+def is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+    """Say whether a value is a list."""
+    return isinstance(value, list | tuple)
+
+
+def is_texts(value: object) -> TypeGuard[list[str]]:
+    """Say whether a value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def is_table(value: object) -> TypeGuard[Mapping[str, object]]:
+    """Say whether a value is a table: a mapping whose keys are strings."""
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+def shown(value: object) -> str:
+    """Write a value for a message: a list for a tuple, as in a file, and no more than 200 characters."""
+    return f"{list(value) if isinstance(value, tuple) else value!r:.200}"
