@@ -39,8 +39,6 @@ RECIPES = {
     "snli": ("disan-snli", ["data.train=train-part"]),
 }
 """Column to recipe and settings."""
-TEACHERS = ("bi-lstm", "disan", "mtsa")
-TEACHER_SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,8 @@ class Asked:
         out: where runs are kept.
         seeds: of the students.
         students: encoders of the students.
+        teachers: encoders of the teachers.
+        teacher_seeds: of the teachers.
         shared: further ``key=value`` settings of all runs.
         settings: further ones of the students with a teacher.
     """
@@ -60,6 +60,8 @@ class Asked:
     out: Path
     seeds: tuple[int, ...]
     students: tuple[str, ...]
+    teachers: tuple[str, ...]
+    teacher_seeds: tuple[int, ...]
     shared: tuple[str, ...]
     settings: tuple[str, ...]
 
@@ -68,8 +70,8 @@ def train_teachers(column: str, asked: Asked) -> list[Path]:
     """Train the members of the ensemble that are not there yet; return their run folders."""
     recipe, settings = RECIPES[column]
     folders = []
-    for encoder in TEACHERS:
-        for seed in TEACHER_SEEDS:
+    for encoder in asked.teachers:
+        for seed in asked.teacher_seeds:
             folder = asked.out / column / "teachers" / f"{encoder}-{seed}"
             folders.append(folder)
             if RunFolder(folder).model.exists():
@@ -171,6 +173,8 @@ def main() -> None:
     """Train, measure, print."""
     parser = options_of(__doc__, out="the runs", columns="cr,trec")
     parser.add_argument("--students", default="disan,mtsa", help="Encoders of the students.")
+    parser.add_argument("--teachers", default="bi-lstm,disan,mtsa", help="Encoders of the teachers.")
+    parser.add_argument("--teacher-seeds", default="1,2", help="Seeds of the teachers.")
     parser.add_argument("--all", action="append", default=[], help="A setting of all runs, KEY=VALUE.")
     parser.add_argument(
         "--set", action="append", default=[], help="A setting of the students with a teacher."
@@ -181,6 +185,8 @@ def main() -> None:
         given.out,
         tuple(map(int, given.seeds.split(","))),
         tuple(given.students.split(",")),
+        tuple(given.teachers.split(",")),
+        tuple(map(int, given.teacher_seeds.split(","))),
         tuple(given.all),
         tuple(given.set),
     )

@@ -2,6 +2,8 @@
 
     python scripts/own_data_figures.py trec --examples 1000 --seed 1
 
+A set without splits is tested on the tenth that the seed names as its fold.
+
 docs/own-data.md has what it printed. The texts are read as plain strings: ready-made words of a data set are not used.
 The data sets are in the folder that HEEDFUL_DATA names. Typos: each word of four letters or more has one with
 probability 0.1, a letter left out, put in, replaced or swapped with the next.
@@ -33,8 +35,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def splits_of(name: str, examples: int, seed: int) -> list[list[Example]]:
     """Return the training, dev and test examples of a data set as plain texts."""
     config = load_config(SETS[name]) if name in SETS else override(RunConfig(), {"data.set": name})
-    whole_sentences = {"data.options": {**config.data.options, "phrases": False}} if "sst" in name else {}
-    config = override(config, {"train.seed": seed, **whole_sentences})
+    whole_sentences = (
+        {"data.options": {**config.data.options, "phrases": False, "rebalance": False}}
+        if "sst" in name
+        else {}
+    )
+    config = override(config, {"train.seed": seed, "data.fold": seed, **whole_sentences})
     parts = find_source(config, Path(os.environ["HEEDFUL_DATA"])).load()
     found = [
         [replace(e, words=(), heads=()) for e in parts[part].examples if e.target is not None]

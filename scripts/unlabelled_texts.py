@@ -1,6 +1,6 @@
 """Write the texts without labels that docs/distillation.md gives to teachers, from the data sets at hand.
 
-    python scripts/unlabelled_texts.py --data DIR --out FOLDER
+    python scripts/unlabelled_texts.py --data DIR --out FOLDER [--copies N]
 
 Three files of texts, one text in each line, and a table of pairs:
 
@@ -29,7 +29,7 @@ from heedful.storage import write_text
 
 SHARED_RUN = 30
 PHRASES, PHRASE_WORDS = 12_000, (2, 6)
-SWAPS, COPIES = 3, 3
+SWAPS = 3
 LABELLED_PAIRS, FURTHER_PAIRS = 10_000, 40_000
 
 Tree = tuple[list[str], list[Node]]
@@ -79,7 +79,7 @@ def kind(words: list[str]) -> tuple[str, int]:
     return words[0].lower(), len(words) // 3
 
 
-def swapped_sentences(trees: list[Tree], draw: random.Random) -> list[str]:
+def swapped_sentences(trees: list[Tree], copies: int, draw: random.Random) -> list[str]:
     """Return sentences with phrases of other sentences."""
     phrases: dict[tuple[str, int], list[list[str]]] = defaultdict(list)
     for words, nodes in trees:
@@ -88,7 +88,7 @@ def swapped_sentences(trees: list[Tree], draw: random.Random) -> list[str]:
                 phrases[kind(words[node.start : node.end])].append(words[node.start : node.end])
     made = set()
     for words, nodes in trees:
-        for _ in range(COPIES):
+        for _ in range(copies):
             sentence, lowest = list(words), len(words)
             inner = [node for node in nodes[1:] if 2 < node.end - node.start <= 0.6 * len(words)]
             chosen = draw.sample(inner, min(SWAPS, len(inner)))
@@ -109,6 +109,7 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, required=True, help="Folder of the data sets.")
     parser.add_argument("--out", type=Path, required=True, help="Folder of the files.")
+    parser.add_argument("--copies", type=int, default=3, help="Swapped copies of each sentence of SST.")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
 
@@ -120,7 +121,7 @@ def main() -> None:
     for name, lines in (
         ("subj", subj),
         ("phrases", short_phrases(trees, draw)),
-        ("swapped", swapped_sentences(trees, draw)),
+        ("swapped", swapped_sentences(trees, given.copies, draw)),
     ):
         write_text(given.out / f"{name}.txt", "\n".join(lines) + "\n")
         print(f"{name}.txt: {len(lines):,} texts")

@@ -27,17 +27,22 @@ from heedful.tasks.sentences import fitting_wide
 from heedful.text.phrases import WIDE, PhraseRule
 from heedful.text.tokenize import tokenize
 
-WAYS = {"plain": (), "scaled too": fitting_wide.RATIO_STRENGTHS}
-"""How the wide part was fitted before, and how it is fitted now."""
+WAYS = {
+    "plain": ((), ()),
+    "scaled too": (fitting_wide.RATIO_STRENGTHS, ()),
+    "interpolated too": (fitting_wide.RATIO_STRENGTHS, fitting_wide.SHARES),
+}
+"""How the wide part was fitted at first, later, and how it is fitted now: strengths of scaled features, and shares."""
 
 
 def main() -> None:
-    """Train once, fit the wide part both ways, and print."""
+    """Train once, fit the wide part in three ways, and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("set", choices=("cr", "trec", "mpqa", "subj", "sst-2", "sst-5"))
     parser.add_argument("--fold", type=int, default=0)
+    parser.add_argument("--examples", type=int, default=0, help="Training examples; 0 for all.")
     parser.add_argument("--average", type=float, default=0.0, help="train.weight_average")
     asked = parser.parse_args()
     training, dev, _ = splits_of(asked.set, 0, 1)
@@ -45,6 +50,8 @@ def main() -> None:
     random.Random(0).shuffle(examples)
     tenth = (np.arange(len(examples)) - asked.fold) % 10
     parts = [[examples[row] for row in np.flatnonzero(own)] for own in (tenth > 1, tenth == 1, tenth == 0)]
+    if asked.examples:
+        parts[0] = random.Random(asked.fold).sample(parts[0], asked.examples)
     settings = {"train.seed": asked.fold + 1, "train.weight_average": asked.average, "model.wide": "none"}
     config = override(load_config("my-texts"), settings)
     started = time.process_time()
@@ -64,8 +71,8 @@ def main() -> None:
     read = [features(own) for own in parts]
     on_dev, judged = (model.logits([e.texts[0] for e in own]) for own in parts[1:])
     found: dict[str, Any] = {}
-    for way, strengths in WAYS.items():
-        fitting_wide.RATIO_STRENGTHS = strengths
+    for way, (strengths, shares) in WAYS.items():
+        fitting_wide.RATIO_STRENGTHS, fitting_wide.SHARES = strengths, shares
         wide = fitting_wide.fit_wide(rule, read[0], gold[0], len(model.labels), read[1], gold[1])
         weight = fitting_wide.fit_weight(on_dev, wide.logits(read[1]), gold[1])
         beside = replace(wide, weight=weight).logits(read[2])
@@ -74,7 +81,13 @@ def main() -> None:
             "both": right(judged + beside),
             "weight": round(weight, 2),
         }
-    line = {"set": asked.set, "fold": asked.fold, "average": asked.average, "network": right(judged)}
+    line = {
+        "set": asked.set,
+        "examples": len(parts[0]),
+        "fold": asked.fold,
+        "average": asked.average,
+        "network": right(judged),
+    }
     print(json.dumps({**line, **found, "cpu_seconds": round(seconds)}))
 
 

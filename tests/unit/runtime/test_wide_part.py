@@ -12,7 +12,7 @@ from scipy import sparse
 from heedful.errors import UsageError
 from heedful.explain.wide import contributions
 from heedful.runtime.wide_part import WidePart
-from heedful.tasks.sentences.fitting_wide import fit_weight, fit_wide, log_ratios
+from heedful.tasks.sentences.fitting_wide import fit_weight, fit_wide, interpolated, log_ratios
 from heedful.text.phrases import WIDE, PhraseRule
 from tiny import texts
 
@@ -72,35 +72,49 @@ def test_it_learns_and_knows_typos_by_their_characters() -> None:
 def test_log_ratios_are_those_of_naive_bayes() -> None:
     """By hand: three features, in 2 and 0, 1 and 1, and 0 and 2 of the examples of two classes."""
     rows = sparse.csr_matrix(np.array([[0.5, 0, 0], [0.3, 0.9, 0], [0, 0.2, 0.7], [0, 0, 0.1]]))
-    expected = [np.log(2.25 / 0.25), 0.0, np.log(2.25 / 0.25)]
-    assert log_ratios(rows, np.array([0, 0, 1, 1])) == pytest.approx(expected)
-    ratios = [
-        np.log([9, 1, 1 / 9]),
-        *(np.log(np.divide(p, sum(p)) / np.divide(q, sum(q))) for p, q in _ONE_EACH),
-    ]
-    mean = np.sqrt(np.mean(np.square(ratios), axis=0))
-    assert log_ratios(rows, np.array([0, 0, 2, 1])) == pytest.approx(mean)
+    strong = np.log(2.25 / 0.25)
+    two = np.array([[strong, -strong], [0, 0], [-strong, strong]])
+    assert log_ratios(rows, np.array([0, 0, 1, 1]), 2) == pytest.approx(two)
+    second, third = (np.log(np.divide(p, sum(p)) / np.divide(q, sum(q))) for p, q in _ONE_EACH)
+    expected = np.stack([np.log([9, 1, 1 / 9]), second, third, np.zeros(3)], axis=1)
+    assert log_ratios(rows, np.array([0, 0, 2, 1]), 4) == pytest.approx(expected)
 
 
-def test_of_the_fits_with_and_without_scaled_features_dev_takes_the_likelier(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Both see the values of a saved part: a scale that was not multiplied into the weights would show here."""
+def test_interpolated_weights_lie_between_those_of_the_fit_and_naive_bayes() -> None:
+    """By hand: the weights of a class have the size 3, its log ratios 6, so that these count half."""
+    weights, ratios = np.array([[2.0, 0.0], [-1.0, 0.0]]), np.array([[2.0, 0.0], [4.0, 0.0]])
+    assert interpolated(weights, ratios, 1.0) == pytest.approx(weights)
+    assert interpolated(weights, ratios, 0.25)[:, 0] == pytest.approx([1.25, 1.25])
+    assert interpolated(weights, ratios, 0.25)[:, 1].tolist() == [0, 0]  # a class without an example
+
+
+def test_of_the_three_ways_to_fit_dev_takes_the_likeliest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All see the values of a saved part: a scale that was not multiplied into the weights would show here."""
+
+    def fit(**candidates: tuple[float, ...]) -> WidePart:
+        with monkeypatch.context() as patch:
+            for name, values in candidates.items():
+                patch.setattr(f"heedful.tasks.sentences.fitting_wide.{name}", values)
+            return fitted()
 
     def loss(part: WidePart) -> float:
         logits = part.logits(FEATURES[90:120]).astype(np.float64)
         margins = np.where(CLASSES[90:120] == 1, 1, -1) * (logits[:, 1] - logits[:, 0])
         return min(float(np.log1p(np.exp(-scale * margins)).mean()) for scale in np.geomspace(0.1, 5, 41))
 
-    both = fitted()
-    with monkeypatch.context() as patch:
-        patch.setattr("heedful.tasks.sentences.fitting_wide.STRENGTHS", ())
-        scaled = fitted()
-    with monkeypatch.context() as patch:
-        patch.setattr("heedful.tasks.sentences.fitting_wide.RATIO_STRENGTHS", ())
-        plain = fitted()
+    shares = []
+
+    def recorded(weights: np.ndarray, ratios: np.ndarray, share: float) -> np.ndarray:
+        shares.append(share)
+        return interpolated(weights, ratios, share)
+
+    plain = fit(RATIO_STRENGTHS=())
+    scaled = fit(STRENGTHS=(), SHARES=())
+    monkeypatch.setattr("heedful.tasks.sentences.fitting_wide.interpolated", recorded)
+    mixed = fit(STRENGTHS=(), RATIO_STRENGTHS=(1.0,), SHARES=(0.5, 0.25))
+    assert shares == [0.5, 0.25]
     assert (scaled.logits(FEATURES[120:]).argmax(axis=1) == CLASSES[120:]).mean() > 0.9
-    assert loss(both) == min(loss(scaled), loss(plain))
+    assert loss(fitted()) <= min(loss(plain), loss(scaled), loss(mixed))
     assert loss(scaled) != loss(plain)
 
 

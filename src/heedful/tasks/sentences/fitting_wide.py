@@ -24,6 +24,8 @@ STRENGTHS = (1.0, 3.0, 10.0, 30.0)
 """Inverse strengths of regularization that dev chooses from, the most regularized first."""
 RATIO_STRENGTHS = (0.3, 1.0, 3.0, 10.0)
 """Likewise where the values are scaled by `log_ratios`."""
+SHARES = (0.5, 0.25)
+"""Shares of the fitted weights beside those of naive Bayes that dev chooses from too."""
 _SMOOTHING = 0.25
 MOST_FEATURES = 500_000
 """Features that are kept at most, the most frequent ones."""
@@ -41,11 +43,13 @@ def fit_wide(
     dev_classes: NDArray[np.int64],
     class_weights: NDArray[np.float64] | None = None,
 ) -> WidePart:
-    """Fit a logistic regression twice at several strengths, and keep the one under which dev is likeliest.
+    """Fit logistic regressions in three ways at several strengths, and keep the one under which dev is likeliest.
 
-    One sees the values of the features as they are, the other scaled by `log_ratios`: then features that hardly tell
-    the classes apart are drawn to 0 more strongly, as in NB-SVM (Wang and Manning, ACL 2012). The scale is multiplied
-    into the weights afterwards, so that the part is of the same form and size.
+    1. The values of the features are seen as they are.
+    2. They are scaled by how strongly each feature tells the classes apart, the root of the mean of its squared
+       `log_ratios` over the classes. Features that say little are then drawn to 0 more strongly, as in NB-SVM (Wang and
+       Manning, ACL 2012). The scale is multiplied into the weights afterwards, so that the form and size stay.
+    3. The weights of 2 are `interpolated` with those of naive Bayes, as in NB-SVM too.
 
     Args:
         rule: which features a text has.
@@ -63,42 +67,70 @@ def fit_wide(
     empty = np.zeros((len(numbers), outputs), np.float32)
     part = WidePart(rule, numbers, rarity, empty, np.zeros(outputs, np.float32))
     rows = _matrix(part, training)
+    ratios = log_ratios(rows, classes, outputs)
+    scales = np.sqrt((ratios**2).sum(axis=1) / len(np.unique(classes)))
     found: list[tuple[float, WidePart]] = []
-    scaled = ((np.ones(len(numbers)), STRENGTHS), (log_ratios(rows, classes), RATIO_STRENGTHS))
-    for scales, strengths in scaled:
-        seen = rows.multiply(scales[None]).tocsr()
-        for strength in strengths:
-            weights, bias = _logistic(seen, classes, outputs, strength, class_weights)
-            weights = (weights * scales[:, None]).astype(np.float32)
-            made = WidePart(rule, numbers, rarity, weights, bias)
-            logits = made.logits(dev).astype(np.float64)
-            found.append((min(_loss(scale * logits, dev_classes) for scale in _SCALES), made))
+
+    def judge(weights: NDArray[np.floating], bias: NDArray[np.float32]) -> None:
+        made = WidePart(rule, numbers, rarity, weights.astype(np.float32), bias)
+        logits = made.logits(dev).astype(np.float64)
+        found.append((min(_loss(scale * logits, dev_classes) for scale in _SCALES), made))
+
+    for strength in STRENGTHS:
+        judge(*_logistic(rows, classes, outputs, strength, class_weights))
+    seen = rows.multiply(scales[None]).tocsr()
+    for strength in RATIO_STRENGTHS:
+        weights, bias = _logistic(seen, classes, outputs, strength, class_weights)
+        weights = weights * scales[:, None]
+        judge(weights, bias)
+        for share in SHARES:
+            judge(interpolated(weights, ratios, share), bias)
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def log_ratios(rows: sparse.csr_matrix, classes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how strongly each feature tells the classes apart.
+def log_ratios(rows: sparse.csr_matrix, classes: NDArray[np.int64], outputs: int) -> NDArray[np.float64]:
+    """Return how strongly each feature speaks for each class.
 
-    For one class the naive Bayes log-count ratio is ``r = log((p / sum(p)) / (q / sum(q)))``, where p and q count the
-    examples inside and outside the class that have the feature, plus 0.25. The result is the root of the mean of
-    ``r²`` over the classes; of two classes, for which r differs in its sign alone, it is ``|r|``.
+    This is the naive Bayes log-count ratio ``r = log((p / sum(p)) / (q / sum(q)))``, where p and q count the examples
+    inside and outside the class that have the feature, plus 0.25.
 
     Args:
         rows: values of the features of the training examples, sparse [N, n]; only where they are not 0 counts.
         classes: the classes of the examples, [N]; at least two different ones.
+        outputs: classes Y.
 
     Returns:
-        [n].
+        [n, Y]; 0 for a class without an example.
     """
     present = rows.astype(bool)
     total = np.asarray(present.sum(axis=0)).ravel()
-    squares = []
+    found = np.zeros((rows.shape[1], outputs))
     for each in np.unique(classes):
         inside = np.asarray(present[classes == each].sum(axis=0)).ravel()
         p, q = inside + _SMOOTHING, total - inside + _SMOOTHING
-        squares.append((np.log(p / p.sum()) - np.log(q / q.sum())) ** 2)
-    found: NDArray[np.float64] = np.sqrt(np.mean(squares, axis=0))
+        found[:, each] = np.log(p / p.sum()) - np.log(q / q.sum())
     return found
+
+
+def interpolated(
+    weights: NDArray[np.floating], ratios: NDArray[np.floating], share: float
+) -> NDArray[np.floating]:
+    """Return weights between fitted ones and those of naive Bayes.
+
+    For a class with weights w and log ratios r this is ``b w + (1 - b) m r``, where b is the share and ``m = sum(|w|) /
+    sum(|r|)`` gives both the same size.
+
+    Args:
+        weights: the fitted ones, [n, Y].
+        ratios: see `log_ratios`, [n, Y].
+        share: how much the fitted weights count, 0 to 1.
+
+    Returns:
+        [n, Y].
+    """
+    sizes = np.abs(weights).sum(axis=0) / np.maximum(np.abs(ratios).sum(axis=0), 1e-12)
+    mixed: NDArray[np.floating] = share * weights + (1 - share) * sizes * ratios
+    return mixed
 
 
 def fit_weight(
