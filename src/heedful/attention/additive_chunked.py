@@ -7,15 +7,17 @@ outputs is a few times `CHUNK_ELEMENTS`, or one query's scores where those are m
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from heedful.attention.choice import AttentionResult
+from heedful.attention.native import Context
 from heedful.attention.visibility import Band, Visible
 
 CHUNK_ELEMENTS = 1 << 22
+_Context = Context[tuple[Tensor, ...], tuple[Band | None, float]]
+"""It keeps the band, or None where visibility is a tensor, and the scale."""
 
 
 def additive_chunked(
@@ -32,29 +34,35 @@ def additive_chunked(
 class _Chunked(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, valid: Tensor, visible: Visible, scale: float
+        ctx: _Context,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        valid: Tensor,
+        visible: Visible,
+        scale: float,
     ) -> Tensor:
         output = torch.zeros_like(query)
         for queries, keys in _chunks(query, visible):
             keep = _keep(valid, visible, queries, keys)
             weights, _ = _weights(query[:, queries], key[:, keys], keep, scale)
             output[:, queries] = (weights * value[:, None, keys]).sum(dim=2)
-        dense = None if isinstance(visible, Band) else visible
-        ctx.save_for_backward(query, key, value, valid, dense, output)
-        ctx.band = visible if isinstance(visible, Band) else None
-        ctx.scale = scale
+        band, dense = (visible, ()) if isinstance(visible, Band) else (None, (visible,))
+        ctx.save_for_backward(query, key, value, valid, output, *dense)
+        ctx.kept = band, scale
         return output
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        query, key, value, valid, dense, output = ctx.saved_tensors
-        visible = dense if ctx.band is None else ctx.band
+    def backward(ctx: _Context, grad: Tensor) -> tuple[Tensor | None, ...]:
+        query, key, value, valid, output, *dense = ctx.saved_tensors
+        band, scale = ctx.kept
+        visible = dense[0] if band is None else band
         grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
         grad = grad.masked_fill(~valid[..., None], 0)
         for queries, keys in _chunks(query, visible):
             keep = _keep(valid, visible, queries, keys)
-            weights, tanh = _weights(query[:, queries], key[:, keys], keep, ctx.scale)
+            weights, tanh = _weights(query[:, queries], key[:, keys], keep, scale)
             grad_BQ1D = grad[:, queries, None]
             grad_value[:, keys] += (weights * grad_BQ1D).sum(dim=1)
             # Softmax, then c tanh(z / c): d score = P (dP - sum P dP), d z = d score (1 - tanh^2).

@@ -10,7 +10,7 @@ import ctypes
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from heedful.attention.native import (
     OPERATORS,
     RANK_STEP,
     RANKS,
+    Context,
     NativeExpansion,
     Problem,
     call,
@@ -230,16 +231,26 @@ class _Inputs(NamedTuple):
         return problem
 
 
-def _forward(*given: Any) -> tuple[Tensor, Tensor]:
+_Settings: TypeAlias = tuple[int, int, bool, float, float, float]
+"""The numbers of `_Inputs`, which follow its tensors."""
+
+
+def _forward(
+    *given: *tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, *_Settings],
+) -> tuple[Tensor, Tensor]:
     inputs = _Inputs(*given).whole()
     output, denominator = torch.empty_like(inputs.query), torch.empty_like(inputs.query)
     call("heedful_additive_forward", inputs.problem(), output.data_ptr(), denominator.data_ptr())
     return output, denominator
 
 
-def _backward(grad: Tensor, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
-    *tensors, output, denominator = given[:7]
-    inputs, grad = _Inputs(*tensors, *given[7:]).whole(), grad.contiguous()
+_Tensors: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Tensor, Tensor]
+"""The tensors of `_Inputs`, the output and the denominator."""
+
+
+def _backward(grad: Tensor, *given: *tuple[*_Tensors, *_Settings]) -> tuple[Tensor, Tensor, Tensor]:
+    output, denominator = given[5:7]
+    inputs, grad = _Inputs(*(*given[:5], *given[7:])).whole(), grad.contiguous()
     query = inputs.query
     gradients = torch.empty_like(query), torch.empty_like(query), torch.empty_like(query)
     arrays = (output, denominator, grad, *gradients)
@@ -247,24 +258,30 @@ def _backward(grad: Tensor, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
     return gradients
 
 
-def _fake_forward(query: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+def _fake_forward(query: Tensor, *rest: object) -> tuple[Tensor, Tensor]:
     return query.new_empty(query.shape), query.new_empty(query.shape)
 
 
-def _fake_backward(grad: Tensor, query: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _fake_backward(grad: Tensor, query: Tensor, *rest: object) -> tuple[Tensor, Tensor, Tensor]:
     return query.new_empty(query.shape), query.new_empty(query.shape), query.new_empty(query.shape)
 
 
-def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    tensors, ctx.settings = inputs[:5], inputs[5:]
-    ctx.save_for_backward(*tensors, *output)
+def _setup_context(
+    ctx: Context[_Tensors, _Settings],
+    inputs: tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, *_Settings],
+    output: tuple[Tensor, Tensor],
+) -> None:
+    ctx.save_for_backward(*inputs[:5], *output)
+    ctx.kept = inputs[5:]
     ctx.set_materialize_grads(False)
 
 
-def _differentiate(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[object, ...]:
+def _differentiate(
+    ctx: Context[_Tensors, _Settings], grad: Tensor | None, _: Tensor | None
+) -> tuple[object, ...]:
     if grad is None:
         return (None,) * 11
-    gradients = torch.ops.heedful.additive_backward(grad, *ctx.saved_tensors, *ctx.settings)
+    gradients = torch.ops.heedful.additive_backward(grad, *ctx.saved_tensors, *ctx.kept)
     return (*gradients, *(None,) * 8)
 
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from heedful.attention.choice import AttentionResult
+from heedful.attention.native import Context
 from heedful.attention.visibility import Band, Visible
-from heedful.errors import UsageError
+from heedful.errors import MissingExtraError, UsageError
 
 try:
     import triton
@@ -26,8 +27,22 @@ try:
 except ImportError:
     triton = tl = None
 
+Shared = TypeVar("Shared")
 
-def _kernel(function: Callable[..., object]) -> Callable[..., Any]:
+
+class _Kernel:
+    """What Triton launches; where Triton is missing, an object of this class stands for it and cannot be launched."""
+
+    def __getitem__(self, grid: tuple[int, int, int]) -> Callable[..., object]:
+        raise MissingExtraError("triton", "", "the Triton kernel", install="triton")
+
+
+def _kernel(function: Callable[..., object]) -> _Kernel:
+    return _Kernel() if triton is None else triton.jit(function)
+
+
+def _shared(function: Shared) -> Shared:
+    """Compile what the kernels call."""
     return function if triton is None else triton.jit(function)
 
 
@@ -35,7 +50,7 @@ _ROWS, _FEATURES = 16, 64
 """Queries (or keys) and features of one program."""
 
 
-@_kernel
+@_shared
 def _visible(keep, keep_step, b, i, j, length, low, high, DIAGONAL: tl.constexpr, LISTED: tl.constexpr):
     """Whether query i may see key j, for a column of either."""
     offset = j - i
@@ -161,12 +176,16 @@ def additive_triton(
     )
 
 
+_Context = Context[tuple[Tensor, ...], tuple[bool, tuple[int, int, bool], float]]
+"""It keeps whether visibility is a tensor, the band and the scale."""
+
+
 class _Additive(torch.autograd.Function):
     """The three kernels as one differentiable function."""
 
     @staticmethod
     def forward(
-        ctx: Any,
+        ctx: _Context,
         query: Tensor,
         key: Tensor,
         value: Tensor,
@@ -182,22 +201,27 @@ class _Additive(torch.autograd.Function):
         tensors = (query, key, value, valid, valid if keep is None else keep, output, denominator)
         _launch(_forward_kernel, tensors, keep, band, scale)
         ctx.save_for_backward(*tensors)
-        ctx.listed, ctx.band, ctx.scale = keep is not None, band, scale
+        ctx.kept = keep is not None, band, scale
         return output
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: _Context, *grads: Tensor) -> tuple[Tensor | None, ...]:
         tensors = ctx.saved_tensors
-        keep = tensors[4] if ctx.listed else None
+        listed, band, scale = ctx.kept
+        keep = tensors[4] if listed else None
         grad = grads[0].contiguous()
         grad_query, grad_key, grad_value = (torch.empty_like(x) for x in tensors[:3])
-        _launch(_query_kernel, (*tensors, grad, grad_query), keep, ctx.band, ctx.scale)
-        _launch(_key_kernel, (*tensors, grad, grad_key, grad_value), keep, ctx.band, ctx.scale)
+        _launch(_query_kernel, (*tensors, grad, grad_query), keep, band, scale)
+        _launch(_key_kernel, (*tensors, grad, grad_key, grad_value), keep, band, scale)
         return grad_query, grad_key, grad_value, None, None, None, None
 
 
 def _launch(
-    kernel: Any, tensors: tuple[Tensor, ...], keep: Tensor | None, band: tuple[int, int, bool], scale: float
+    kernel: _Kernel,
+    tensors: tuple[Tensor, ...],
+    keep: Tensor | None,
+    band: tuple[int, int, bool],
+    scale: float,
 ) -> None:
     batch, length, width = tensors[0].shape
     low, high, diagonal = band

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import ParamSpec, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
 from heedful.errors import UsageError
 
+Kind = TypeVar("Kind")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+Saved = TypeVar("Saved", covariant=True)
+Kept = TypeVar("Kept")
 MODULE = "heedful._kernels"
 RANK_STEP, RANKS = 4, 8
 """The linear form's ranks are 4, 8, ... 32; as in csrc/interface.h."""
@@ -29,7 +34,7 @@ ADDRESS, INT32, INT64, FLOAT = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, 
 """The types of most fields."""
 
 
-def members(kind: Any, names: str) -> tuple[tuple[str, Any], ...]:
+def members(kind: Kind, names: str) -> tuple[tuple[str, Kind], ...]:
     """Return fields of one type for a `ctypes.Structure`, as C declares them: ``float scale, rate;``."""
     return tuple((name, kind) for name in names.split())
 
@@ -119,15 +124,37 @@ def call(function: str, problem: Problem, *arrays: int) -> None:
 OPERATORS = torch.library.Library("heedful", "FRAGMENT")
 
 
+class Context(Protocol[Saved, Kept]):
+    """What torch gives to the forward and to the backward pass of a function, so that the first can leave things.
+
+    It is generic in the tuple of its saved tensors and in the plain values beside them.
+
+    Attributes:
+        kept: plain values that the forward pass leaves for the backward pass.
+    """
+
+    kept: Kept
+
+    @property
+    def saved_tensors(self) -> Saved:
+        """The tensors that the forward pass gave to `save_for_backward`."""
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for the backward pass."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Choose whether the backward pass gets zeros, and not None, for an output without a gradient."""
+
+
 def define_operator(
     schema: str,
-    compute: Callable[..., Any],
+    compute: Callable[Given, Result],
     fake: Callable[..., object],
     *,
     anywhere: bool = False,
     backward: Callable[..., object] | None = None,
     setup_context: Callable[..., None] | None = None,
-) -> Callable[..., Any]:
+) -> Callable[Given, Result]:
     """Register an operator.
 
     Args:
@@ -149,7 +176,7 @@ def define_operator(
         torch.library.register_autograd(
             f"heedful::{name}", backward, setup_context=setup_context, lib=OPERATORS
         )
-    operator: Callable[..., Any] = getattr(torch.ops.heedful, name).default
+    operator: Callable[Given, Result] = getattr(torch.ops.heedful, name).default
     return operator
 
 
@@ -178,14 +205,16 @@ def define_self_adjoint(
 
     class Function(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, x: Tensor, other: Tensor, *rest: object) -> Tensor:
+        def forward(
+            ctx: Context[tuple[Tensor], tuple[object, ...]], x: Tensor, other: Tensor, *rest: object
+        ) -> Tensor:
             ctx.save_for_backward(other)
-            ctx.rest = rest
+            ctx.kept = rest
             return below_autograd(x, other, *rest)
 
         @staticmethod
-        def backward(ctx: Any, *grads: Tensor) -> object:
-            return operator(grads[0], *ctx.saved_tensors, *ctx.rest), None, *(None for _ in ctx.rest)
+        def backward(ctx: Context[tuple[Tensor], tuple[object, ...]], *grads: Tensor) -> object:
+            return operator(grads[0], *ctx.saved_tensors, *ctx.kept), None, *(None for _ in ctx.kept)
 
     def with_autograd(x: Tensor, other: Tensor, *rest: object) -> Tensor:
         if torch.is_grad_enabled() and x.requires_grad:

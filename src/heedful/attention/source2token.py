@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from heedful.attention.choice import Impl, choose, record_choice
-from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, MISSING, OPERATORS, members
+from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, MISSING, OPERATORS, Context, members
 from heedful.errors import UsageError
 
 LEAST_WIDTH = 16
@@ -71,9 +70,13 @@ def _backward(
     return of_value, of_score
 
 
+_Context = Context[tuple[Tensor, Tensor, Tensor, Tensor], None]
+"""It saves value, valid, output and weights."""
+
+
 class _SourceToToken(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, value: Tensor, score: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(ctx: _Context, value: Tensor, score: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
         with torch._C._AutoDispatchBelowAutograd():
             output, weights = source_to_token_fused(value, score, valid)
         ctx.save_for_backward(value, valid, output, weights)
@@ -82,7 +85,7 @@ class _SourceToToken(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *grads: Any) -> object:
+    def backward(ctx: _Context, *grads: Tensor | None) -> object:
         value, valid, output, weights = ctx.saved_tensors
         of_output, of_weights = grads
         of_value = of_score = None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
+from heedful.attention.native import Context
 from heedful.attention.visibility import Band, Visible
 
 ARGUMENTS = (
@@ -16,6 +17,22 @@ ARGUMENTS = (
     "Tensor? drop_pairs, Tensor? drop_source, float scale, bool sigmoid"
 )
 """The fields of `Inputs` in a torch operator's schema."""
+
+
+Fields: TypeAlias = tuple[
+    Tensor,
+    Tensor,
+    Tensor,
+    Tensor,
+    Tensor,
+    list[Tensor],
+    list[int],
+    Tensor | None,
+    Tensor | None,
+    float,
+    bool,
+]
+"""The types of the fields of `Inputs`, for the functions that torch calls with them."""
 
 
 class Inputs(NamedTuple):
@@ -112,27 +129,37 @@ def like_heads(query: Tensor, dtype: torch.dtype) -> Tensor:
     return query.new_empty(batch, length, heads, width, dtype=dtype).transpose(1, 2)
 
 
-def save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+class Kept(NamedTuple):
+    """The numbers that an operator keeps for its backward pass: how many outputs, and fields of `Inputs`."""
+
+    outputs: int
+    bands: list[int]
+    scale: float
+    sigmoid: bool
+
+
+def save(ctx: Context[tuple[Tensor, ...], Kept], inputs: Fields, output: tuple[Tensor, ...]) -> None:
     """Keep an operator's `Inputs` and outputs in torch's context for the backward pass."""
     given = Inputs(*inputs)
     drops = [x for x in (given.drop_pairs, given.drop_source) if x is not None]
     ctx.save_for_backward(*output, *given[:5], *given.keeps, *drops)
-    ctx.outputs, ctx.bands, ctx.scale, ctx.sigmoid = len(output), given.bands, given.scale, given.sigmoid
+    ctx.kept = Kept(len(output), given.bands, given.scale, given.sigmoid)
     ctx.set_materialize_grads(False)
 
 
-def restore(ctx: Any) -> tuple[list[Tensor], Inputs]:
+def restore(ctx: Context[tuple[Tensor, ...], Kept]) -> tuple[list[Tensor], Inputs]:
     """Undo `save`: return the outputs and the inputs."""
     tensors = list(ctx.saved_tensors)
-    output, (query, key, value, source, valid, *rest) = tensors[: ctx.outputs], tensors[ctx.outputs :]
-    heads = len(ctx.bands) // 3
+    outputs, bands, scale, sigmoid = ctx.kept
+    output, (query, key, value, source, valid, *rest) = tensors[:outputs], tensors[outputs:]
+    heads = len(bands) // 3
     pairs, features = rest[heads:] or (None, None)
     return output, Inputs(
-        query, key, value, source, valid, rest[:heads], ctx.bands, pairs, features, ctx.scale, ctx.sigmoid
+        query, key, value, source, valid, rest[:heads], bands, pairs, features, scale, sigmoid
     )
 
 
-def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[Any, ...]]:
+def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[object, ...]]:
     """Return the backward pass of an operator that kept its inputs by `save`.
 
     Args:
@@ -143,7 +170,9 @@ def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[
         The function that torch calls; it completes the gradients to one entry an argument, as torch wants them back.
     """
 
-    def differentiate(ctx: Any, grad: Tensor | None, *_: Any) -> tuple[Any, ...]:
+    def differentiate(
+        ctx: Context[tuple[Tensor, ...], Kept], grad: Tensor | None, *_: object
+    ) -> tuple[object, ...]:
         outputs, inputs = restore(ctx)
         grads = [None] * 4 if grad is None else gradients(grad, *outputs, *inputs)
         return (*grads, None, [None] * len(inputs.keeps), *([None] * (len(Inputs._fields) - 6)))

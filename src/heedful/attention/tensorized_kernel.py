@@ -8,14 +8,21 @@ left to `matrix`, sentence by sentence. Derivation: docs/maths/tensorized.md.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from heedful.attention import native
 from heedful.attention.native import ADDRESS, FLOAT, INT32, INT64, define_operator, members
-from heedful.attention.tensorized_inputs import ARGUMENTS, Inputs, Part, differentiated_by, like_heads, save
+from heedful.attention.tensorized_inputs import (
+    ARGUMENTS,
+    Fields,
+    Inputs,
+    Part,
+    differentiated_by,
+    like_heads,
+    save,
+)
 from heedful.attention.tensorized_matrix import backward_part, forward_part
 from heedful.attention.tensorized_slab import LOW_SCORE, SAFE_RANGE
 from heedful.errors import UsageError
@@ -58,11 +65,10 @@ def tensorized_fused(inputs: Inputs) -> Tensor:
     It is computed in float32, and is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
     """
     output, _, _ = _attend(*inputs.float())
-    attended: Tensor = output.to(inputs.query.dtype)
-    return attended
+    return output.to(inputs.query.dtype)
 
 
-def _forward(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _forward(*given: *Fields) -> tuple[Tensor, Tensor, Tensor]:
     """Return the output, the inverse of the denominator, and which heads of which sentences are wide."""
     inputs = Inputs(*given)
     query = inputs.query
@@ -75,7 +81,7 @@ def _forward(*given: Any) -> tuple[Tensor, Tensor, Tensor]:
     return output, inverse, wide
 
 
-def _fake_forward(query: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+def _fake_forward(query: Tensor, *_: object) -> tuple[Tensor, Tensor, Tensor]:
     wide = torch.empty(query.shape[:2], dtype=torch.uint8)
     return like_heads(query, torch.float32), torch.empty(query.shape, dtype=torch.float32), wide
 
@@ -85,7 +91,7 @@ def _backward(
     output: Tensor,
     inverse: Tensor,
     wide: Tensor,
-    *given: Any,
+    *given: *Fields,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the gradients of query, key, value and source."""
     inputs = Inputs(*given)
@@ -101,7 +107,7 @@ def _backward(
 
 
 def _fake_backward(
-    grad: Tensor, output: Tensor, inverse: Tensor, wide: Tensor, query: Tensor, *_: Any
+    grad: Tensor, output: Tensor, inverse: Tensor, wide: Tensor, query: Tensor, *_: object
 ) -> tuple[Tensor, ...]:
     return tuple(like_heads(query, torch.float32) for _ in range(4))
 

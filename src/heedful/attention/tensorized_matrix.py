@@ -11,13 +11,20 @@ linear in the sentence; a directional mask skips the blocks it hides; the backwa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from heedful.attention.native import define_operator
-from heedful.attention.tensorized_inputs import ARGUMENTS, Inputs, Part, differentiated_by, like_heads, save
+from heedful.attention.tensorized_inputs import (
+    ARGUMENTS,
+    Fields,
+    Inputs,
+    Part,
+    differentiated_by,
+    like_heads,
+    save,
+)
 from heedful.attention.tensorized_slab import Block, PairFactor, Slab, blocks, wide_backward, wide_forward
 
 _SLAB_CELLS = 1 << 17
@@ -32,7 +39,6 @@ def tensorized_matrix(inputs: Inputs) -> Tensor:
 
     It is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
     """
-    output: Tensor
     output, _ = _attend(*inputs)
     return output
 
@@ -75,7 +81,7 @@ def _working_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
-def _forward(*given: Any) -> tuple[Tensor, Tensor]:
+def _forward(*given: *Fields) -> tuple[Tensor, Tensor]:
     """Return the output and the inverse of the denominator, 0 where a query sees nothing or a feature is wide."""
     inputs = Inputs(*given)
     query = inputs.query
@@ -87,7 +93,7 @@ def _forward(*given: Any) -> tuple[Tensor, Tensor]:
     return output, inverse
 
 
-def _fake_forward(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+def _fake_forward(query: Tensor, *_: object) -> tuple[Tensor, Tensor]:
     inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
     return like_heads(query, query.dtype), inverse
 
@@ -96,7 +102,7 @@ def _backward(
     grad: Tensor,
     output: Tensor,
     inverse: Tensor,
-    *given: Any,
+    *given: *Fields,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the gradients of query, key, value and source."""
     inputs = Inputs(*given)
@@ -109,7 +115,7 @@ def _backward(
 
 
 def _fake_backward(
-    grad: Tensor, output: Tensor, inverse: Tensor, query: Tensor, *_: Any
+    grad: Tensor, output: Tensor, inverse: Tensor, query: Tensor, *_: object
 ) -> tuple[Tensor, ...]:
     return tuple(like_heads(query, query.dtype) for _ in range(4))
 
