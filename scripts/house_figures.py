@@ -1,8 +1,9 @@
 """Count the figures that the package is held to: files, lines, import circles, and the files of one run of a command.
 
 python scripts/house_figures.py
+python scripts/house_figures.py --list
 
-It trains a model of 40 short texts and predicts with it, each in a process of its own. "Modules loaded" are the
+With `--list` it also prints the files that one prediction and one training open, with their numbers of lines. It trains a model of 40 short texts and predicts with it, each in a process of its own. "Modules loaded" are the
 modules of the package that this process imports. "Files of which a function ran" are those that a reader of the
 command has to open: some function of theirs was called, be it while the modules were imported. Methods that
 `dataclass` generates do not count, because no file holds them.
@@ -27,6 +28,7 @@ from types import FrameType
 
 SOURCE = Path(__file__).parents[1] / "src" / "heedful"
 FOLLOW = "--follow"
+LIST = "--list"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BLANK = (
     tokenize.COMMENT,
@@ -138,8 +140,8 @@ def follow(record: Path, arguments: list[str]) -> None:
         record.write_text(json.dumps({"loaded": loaded, "ran": files}), encoding="utf-8")
 
 
-def followed(folder: Path, *arguments: str) -> tuple[int, int]:
-    """Count the modules that a command loads in a fresh process, and the files of which a function ran."""
+def followed(folder: Path, *arguments: str) -> dict[str, list[str]]:
+    """Return the modules that a command loads in a fresh process, and the files of which a function ran."""
     record = folder / "followed.json"
     subprocess.run(
         [sys.executable, str(Path(__file__).resolve()), FOLLOW, str(record), *arguments],
@@ -149,12 +151,12 @@ def followed(folder: Path, *arguments: str) -> tuple[int, int]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    counts = json.loads(record.read_text(encoding="utf-8"))
-    return len(counts["loaded"]), len(counts["ran"])
+    found: dict[str, list[str]] = json.loads(record.read_text(encoding="utf-8"))
+    return found
 
 
-def commands() -> dict[str, int]:
-    """Count what one training of `my-texts` and one prediction with its model load and run."""
+def commands(listed: bool) -> dict[str, int]:
+    """Count what one training of `my-texts` and one prediction with its model load and run; list the files if asked."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         words = ("bad and dull", "good and fine")
@@ -163,16 +165,21 @@ def commands() -> dict[str, int]:
         settings = ("--set", "data.train=texts.csv", "--set", "train.epochs=2")
         trained = followed(folder, "train", "my-texts", *settings, "--out", "run")
         predicted = followed(folder, "predict", "run", "--text", "a good film")
+    if listed:
+        for name, command in (("prediction", predicted), ("training", trained)):
+            for file in map(Path, command["ran"]):
+                lines = len(file.read_text(encoding="utf-8").splitlines())
+                sys.stdout.write(f"{name} {lines:>5}  {file.relative_to(SOURCE)}\n")
     return {
-        "modules loaded by one prediction": predicted[0],
-        "files of which a function ran in one prediction": predicted[1],
-        "modules loaded by one training": trained[0],
-        "files of which a function ran in one training": trained[1],
+        "modules loaded by one prediction": len(predicted["loaded"]),
+        "files of which a function ran in one prediction": len(predicted["ran"]),
+        "modules loaded by one training": len(trained["loaded"]),
+        "files of which a function ran in one training": len(trained["ran"]),
     }
 
 
-def main() -> None:
-    """Print one figure a line."""
+def main(listed: bool = False) -> None:
+    """Print one figure a line, after the files that one prediction and one training open if these are `listed`."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
     trees = {}
     for path, text in texts.items():
@@ -199,7 +206,7 @@ def main() -> None:
         "functions with more than 7 arguments": len(wide),
         "lines with Any in an annotation": sum(len(untyped(tree)) for tree in trees.values()),
         "lines of Python": sum(len(text.splitlines()) for text in texts.values()),
-        **commands(),
+        **commands(listed),
     }
     for name, value in rows.items():
         sys.stdout.write(f"{value:>8}  {name}\n")
@@ -209,4 +216,4 @@ if __name__ == "__main__":
     if FOLLOW in sys.argv[1:2]:
         follow(Path(sys.argv[2]), sys.argv[3:])
     else:
-        main()
+        main(listed=LIST in sys.argv[1:2])
