@@ -3,10 +3,11 @@
 python scripts/house_figures.py
 python scripts/house_figures.py --list
 
-With `--list` it also prints the files that one prediction and one training open, with their numbers of lines. It trains a model of 40 short texts and predicts with it, each in a process of its own. "Modules loaded" are the
+It trains a model of 40 short texts and predicts with it, each in a process of its own. "Modules loaded" are the
 modules of the package that this process imports. "Files of which a function ran" are those that a reader of the
 command has to open: some function of theirs was called, be it while the modules were imported. Methods that
-`dataclass` generates do not count, because no file holds them.
+`dataclass` generates do not count, because no file holds them. With `--list`, these files and their numbers of lines
+are printed first.
 """
 
 from __future__ import annotations
