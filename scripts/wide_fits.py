@@ -24,8 +24,8 @@ from heedful.config import load_config, override
 from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
 from heedful.tasks.sentences import fitting_wide
-from heedful.text.phrases import WIDE, PhraseRule
 from heedful.text.tokenize import tokenize
+from heedful.text.wide_part import WIDE, PhraseRule
 
 WAYS = {
     "plain": ((), ()),

@@ -26,7 +26,6 @@ TESTED_BY = {
     "bulk/": "integration/test_parts.py",
     "checked.py": "unit/models/test_encoder_options.py",
     "cli/": "integration/test_cli.py",
-    "config/distil_config.py": "integration/test_distil.py",
     "config/run_config.py": "unit/config/test_load.py",
     "data/cache_contents.py": "integration/test_habits.py",
     "data/bitext.py": "unit/tasks/test_translator.py",
@@ -74,7 +73,7 @@ TESTED_BY = {
     "training/believing.py": "unit/training/test_state.py",
     "training/keeper.py": "unit/training/test_loop.py",
     "training/step.py": "unit/training/test_distributed.py",
-    "tasks/sentences/fitting_wide.py": "unit/runtime/test_wide_part.py",
+    "tasks/sentences/fitting_wide.py": "unit/text/test_wide_part.py",
     "workshop/bench/": "unit/workshop/bench/test_bench.py",
     "workshop/reproduce/": "unit/workshop/reproduce/test_make_tables.py",
 }

@@ -14,8 +14,8 @@ from heedful.errors import UsageError
 from heedful.explain import from_runtime
 from heedful.explain.methods import MethodChoice
 from heedful.runtime.loading import load
-from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import MASK, Vocabulary
+from heedful.text.wide_part import PhraseRule
 from tiny import texts
 
 SMALL = {"model__width": 16, "model__hidden": 16, "train__epochs": 4, "train__optimizer__lr": 0.02}

@@ -21,7 +21,7 @@ from heedful.storage.model_folder import (
     write_json,
     write_manifest,
 )
-from heedful.text.phrases import PhraseRule
+from heedful.text.wide_part import PhraseRule
 from tiny import pairs, run, texts
 
 SMALL = {"model__width": 8, "model__hidden": 8, "train__epochs": 1, "train__optimizer__lr": 0.002}

@@ -22,9 +22,8 @@ from heedful.errors import ArtefactError, HeedfulError
 from heedful.export.describe import describe
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
-from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
+from heedful.storage.manifest import MANIFEST, MODEL_FILES, read_words, write_manifest
 from heedful.storage.model_folder import CONFIG, LABELS, VOCABULARY, WEIGHTS, load_model_folder
-from heedful.storage.packed_words import read_words
 from heedful.tasks import Predictor, RolePredictor, TagsModel, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
 from tally import Outcome

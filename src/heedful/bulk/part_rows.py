@@ -12,7 +12,7 @@ from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import is_missing, no_column, table_records
 from heedful.data.readers.text_lines import bare_suffix, numbered_lines
 from heedful.errors import DataError
-from heedful.text.limits import UNPACKED
+from heedful.text.opening import UNPACKED
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema

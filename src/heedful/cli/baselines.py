@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.file_options import own_file_options
-from heedful.cli.option_groups import Printing, grouped
+from heedful.cli.option_groups import Printing, grouped, own_file_options
 from heedful.cli.options import (
     PATH,
     computing_options,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.file_options import reading_options
 from heedful.cli.measuring_options import GoldOptions
-from heedful.cli.option_groups import grouped
+from heedful.cli.option_groups import grouped, reading_options
 from heedful.cli.options import PATH, data_option, json_option, number_option, threads_option
 from heedful.cli.output import print_json
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.file_options import own_file_options
-from heedful.cli.option_groups import Recipe, grouped
+from heedful.cli.option_groups import Recipe, grouped, own_file_options
 from heedful.cli.options import PATH, data_option, json_option, number_option, set_option
 from heedful.cli.output import print_json, print_rows
 from heedful.errors import ExitCode

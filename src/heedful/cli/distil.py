@@ -6,8 +6,7 @@ import json
 
 import click
 
-from heedful.cli.file_options import own_file_options
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, own_file_options
 from heedful.cli.options import (
     computing_options,
     data_option,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.file_options import reading_options
-from heedful.cli.option_groups import TextLimits, grouped
+from heedful.cli.option_groups import TextLimits, grouped, reading_options
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
 from heedful.data.readers.reading import Reading
 

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.feature_options import FeatureOptions, feature_options
-from heedful.cli.file_options import reading_options
 from heedful.cli.method_options import MethodOptions
-from heedful.cli.option_groups import Requests, TextLimits, grouped
+from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options
 from heedful.cli.options import (
     PATH,
     asked_options,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from heedful.cli.file_options import reading_options
+from heedful.cli.option_groups import reading_options
 from heedful.cli.options import PATH, data_option, together
 from heedful.errors import ExitCode, UsageError, nearest
 

@@ -1,11 +1,13 @@
 """Options that belong together as records: a command gets one argument for each group, not one for each option.
 
-A command names its records with `grouped`; the options themselves stay listed above it, in the order of its help.
+A command names its records with `grouped`; the options themselves stay listed above it, in the order of its help. The
+options that say how your own files are read are a record too, the same in every command.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
+from heedful.cli.options import together
+from heedful.data.readers.reading import Reading, parse_columns
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -138,3 +142,108 @@ class Printing:
         from heedful.training.progress import choose_reporter
 
         return choose_reporter(quiet=self.quiet)
+
+
+
+_TRAINED = "The default is what the model was trained with"
+
+
+def reading_options(function: F) -> F:
+    """Add the options for a file that a trained model is given; the command gets them as ``reading``."""
+    return cast(F, _as_reading(function, f"{_TRAINED}, or the name of the role.", f" {_TRAINED}, or UTF-8."))
+
+
+def own_file_options(function: F) -> F:
+    """Add the options for the files that a model is trained on; they are added to the command's ``overrides``."""
+
+    @functools.wraps(function)
+    def with_settings(
+        *arguments: object,
+        reading: Reading,
+        overrides: tuple[str, ...],
+        max_tokens: int | None,
+        truncate: str | None,
+        **others: object,
+    ) -> object:
+        limits = {"data.max_tokens": max_tokens, "data.truncate": truncate}
+        given = [f"{name}={value}" for name, value in limits.items() if value is not None]
+        return function(*arguments, overrides=(*overrides, *as_settings(reading), *given), **others)
+
+    limited = together(
+        click.option("--max-tokens", type=click.IntRange(min=1), help="Longest text, in tokens."),
+        click.option(
+            "--truncate",
+            type=click.Choice(["error", "head", "drop", "window"]),
+            help="What happens to a text longer than --max-tokens: 'error' ends the command, 'head' keeps the "
+            "beginning of the text, and 'drop' skips the training example; both are counted. 'window' reads the whole "
+            "text in windows of that length.",
+        ),
+    )(with_settings)
+    return cast(F, _as_reading(limited, "The default is what the recipe says.", ""))
+
+
+def as_settings(reading: Reading) -> list[str]:
+    """Return the settings of a run that say how its files are read.
+
+    Args:
+        reading: what the options say.
+
+    Returns:
+        Values of ``--set``.
+
+    Raises:
+        UsageError: if a column has a role that training does not use.
+    """
+    if "group" in reading.columns:
+        raise UsageError("--column group=NAME is for evaluation; training does not group its examples")
+    named = {
+        **{f"data.{role}": name for role, name in reading.columns.items()},
+        **{f"data.options.{name}": value for name, value in reading.said().items()},
+    }
+    return [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items()]
+
+
+def _as_reading(function: Callable[..., object], columns: str, encoding: str) -> object:
+    """Wrap a command so that it takes the options as one record."""
+
+    @functools.wraps(function)
+    def with_reading(
+        *arguments: object,
+        columns: tuple[str, ...],
+        encoding: str | None,
+        separator: str | None,
+        quotes: bool | None,
+        on_missing: str | None,
+        **others: object,
+    ) -> object:
+        reading = Reading(parse_columns(columns), encoding, separator, quotes, on_missing)
+        return function(*arguments, reading=reading, **others)
+
+    return together(
+        click.option(
+            "--column",
+            "columns",
+            multiple=True,
+            metavar="ROLE=NAME",
+            help="The column of a role: text, premise, hypothesis, label, score or group. For example text=review. May "
+            f"be repeated. {columns}",
+        ),
+        click.option("--encoding", help=f"Encoding of the file, for example latin-1 or cp1252.{encoding}"),
+        click.option(
+            "--separator",
+            metavar="CHARACTER",
+            help="Character between the fields of CSV and TSV, or the word tab. By default it is found in the first "
+            "line of the file.",
+        ),
+        click.option(
+            "--quotes/--no-quotes",
+            default=None,
+            help="Whether fields of CSV and TSV may be quoted; with --no-quotes a quotation mark is a plain character.",
+        ),
+        click.option(
+            "--on-missing",
+            type=click.Choice(["error", "empty", "skip"]),
+            help="What a missing value in a table means: an error, an empty text, or that the row is skipped and "
+            "counted. The default is error.",
+        ),
+    )(with_reading)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.file_options import reading_options
+from heedful.cli.option_groups import reading_options
 from heedful.cli.options import PATH, text_input_options, text_option, threads_option
 from heedful.data.readers.reading import Reading
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.file_options import reading_options
-from heedful.cli.option_groups import Requests, TextLimits, grouped
+from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options
 from heedful.cli.options import (
     PATH,
     asked_options,

@@ -19,7 +19,7 @@ from heedful.data.readers.table_files import (
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import DataError, UsageError
-from heedful.text.limits import ROWS
+from heedful.text.opening import ROWS
 
 STDIN = Path("-")
 LINE_SUFFIXES = ("", ".txt", ".text", ".lines", ".tok")

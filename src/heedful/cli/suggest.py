@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.file_options import reading_options
-from heedful.cli.option_groups import grouped
+from heedful.cli.option_groups import grouped, reading_options
 from heedful.cli.options import PATH, number_option, threads_option
 from heedful.data.readers.reading import Reading
 

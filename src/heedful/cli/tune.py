@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.file_options import own_file_options
-from heedful.cli.option_groups import Printing, Recipe, grouped
+from heedful.cli.option_groups import Printing, Recipe, grouped, own_file_options
 from heedful.cli.options import (
     PATH,
     computing_options,

@@ -1,8 +1,7 @@
 """Run settings: dataclasses, TOML recipes, and one report of every mistake."""
 
-from heedful.config.distil_config import DistilConfig
 from heedful.config.load import as_table, from_table, load_config, override, to_toml
-from heedful.config.run_config import BatchConfig, DataConfig, RunConfig, TextConfig
+from heedful.config.run_config import BatchConfig, DataConfig, DistilConfig, RunConfig, TextConfig
 from heedful.packaged import recipe_names
 
 __all__ = [

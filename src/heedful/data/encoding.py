@@ -16,8 +16,8 @@ from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenisedCorpus, cut, field_name, place, tokenise_corpus, words_of
 from heedful.errors import DataError, UsageError, nearest
 from heedful.text.markup import Markup
-from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
+from heedful.text.wide_part import PhraseRule
 
 Truncate = Literal["error", "head", "drop", "window"]
 _LOG = logging.getLogger(__name__)

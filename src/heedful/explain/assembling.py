@@ -19,8 +19,8 @@ from heedful.explain.wide import SignedPhrase, WideView, contributions
 from heedful.runtime.answers import Shown
 from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Looked
-from heedful.runtime.wide_part import WidePart
 from heedful.text.tokenize import tokenizer
+from heedful.text.wide_part import WidePart
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 

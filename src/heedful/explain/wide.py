@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.runtime.wide_part import WidePart
 from heedful.text.characters import cells, pad, shorten, visible
-from heedful.text.phrases import Phrase
+from heedful.text.wide_part import Phrase, WidePart
 
 Values = NDArray[np.float64]
 

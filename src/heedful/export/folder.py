@@ -12,9 +12,8 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.storage.manifest import SCALE
-from heedful.storage.model_folder import ModelFolder, save_model_folder
+from heedful.storage.model_folder import ModelFolder, is_matrix, rounded, save_model_folder
 from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record, usable_baseforms
-from heedful.storage.whole_numbers import is_matrix, rounded
 
 Numbers = Literal["float32", "float16", "int8"]
 """What matrices and word vectors are kept as; "float32" leaves everything as training saved it."""

@@ -24,8 +24,7 @@ from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.page.characters_in_use import characters_in_shapes, characters_in_use
 from heedful.storage import write_text
-from heedful.storage.model_folder import ModelFolder
-from heedful.storage.whole_numbers import rounded
+from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.structures import MapPlace
 
 TASKS = {"text": ("text",), "pair": ("premise", "hypothesis"), "relatedness": ("first text", "second text")}

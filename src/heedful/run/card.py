@@ -9,8 +9,8 @@ from typing import Any
 from torch import nn
 
 from heedful.config import RunConfig, to_toml
-from heedful.runtime.wide_part import WidePart
 from heedful.tasks import Prepared, task_named
+from heedful.text.wide_part import WidePart
 
 
 def model_card(

@@ -17,7 +17,6 @@ from heedful.runtime.program import Program
 from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.weights import Weights
-from heedful.runtime.wide_part import WidePart
 from heedful.storage.folders import read_settled
 from heedful.storage.manifest import (
     CONFIG,
@@ -28,14 +27,15 @@ from heedful.storage.manifest import (
     VOCABULARY,
     WEIGHTS,
     read_json,
+    read_words,
     refuse_without_model,
     verify_manifest,
 )
 from heedful.storage.named_models import find_model
-from heedful.storage.packed_words import read_words
 from heedful.storage.shared_rows import completed
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
+from heedful.text.wide_part import WidePart
 
 
 def load(folder: Path | str) -> Model:

@@ -18,7 +18,7 @@ from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.program import Program
 from heedful.runtime.settings import Settings
-from heedful.runtime.wide_part import WidePart
+from heedful.text.wide_part import WidePart
 
 T = TypeVar("T")
 R = TypeVar("R")

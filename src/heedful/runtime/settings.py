@@ -12,8 +12,8 @@ from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.markup import Markup
-from heedful.text.phrases import PhraseRule
 from heedful.text.tokenize import TOKENIZERS
+from heedful.text.wide_part import PhraseRule
 
 PAIRS = ("pair", "relatedness", "pair-number")
 """Tasks whose examples are pairs."""

@@ -10,9 +10,8 @@ from typing import Any, Protocol
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
-from heedful.runtime.wide_part import WidePart
 from heedful.text.markup import Markup
-from heedful.text.phrases import PhraseRule
+from heedful.text.wide_part import PhraseRule, WidePart
 
 Text = str | tuple[str, str]
 """One request: a text, or (premise, hypothesis)."""

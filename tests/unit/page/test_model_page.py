@@ -21,11 +21,10 @@ from browsing import Opened
 from heedful.models import ModelConfig
 from heedful.page import model_page
 from heedful.runtime import load
-from heedful.runtime.wide_part import WidePart
 from heedful.tasks import TextSettings, build_network, load_model, task_named
 from heedful.text.ngrams import NgramRule
-from heedful.text.phrases import WIDE, PhraseRule
 from heedful.text.vocabulary import Vocabulary
+from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'

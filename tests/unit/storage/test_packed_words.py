@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from heedful.errors import ArtefactError
-from heedful.storage.manifest import VOCABULARY
-from heedful.storage.packed_words import MOST_TIMES, packed, read_words
+from heedful.storage.manifest import MOST_TIMES, VOCABULARY, packed, read_words
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = tuple(f"{first}{second}ing" for first in "abcdefghijklmnopqrst" for second in "aeiou")

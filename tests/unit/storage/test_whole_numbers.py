@@ -12,8 +12,7 @@ import heedful
 import tiny
 from heedful.errors import ArtefactError, UsageError
 from heedful.storage.manifest import MODEL_FILES, SCALE, WEIGHTS, write_manifest
-from heedful.storage.model_folder import load_model_folder, load_tensors, save_tensors
-from heedful.storage.whole_numbers import restored, rounded
+from heedful.storage.model_folder import load_model_folder, load_tensors, restored, rounded, save_tensors
 
 TEXTS, LABELS = zip(*tiny.texts()[:80], strict=True)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.errors import DataError, nearest
-from heedful.text.limits import ROWS
+from heedful.text.opening import ROWS
 
 NO_TEXT = "no text"
 OTHER_SPLIT = "another split"

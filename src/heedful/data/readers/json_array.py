@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, open_bytes
 from heedful.errors import DataError
-from heedful.text.limits import LINE
+from heedful.text.opening import LINE
 
 _BLOCK = _PEEK = 1 << 16
 _SPACE = " \t\r\n"

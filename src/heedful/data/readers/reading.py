@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
 from heedful.errors import UsageError, nearest
-from heedful.text.limits import LINE
+from heedful.text.opening import LINE
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus

@@ -11,7 +11,7 @@ from typing import Any
 from heedful.data.readers.json_array import array_records, holds_array
 from heedful.data.readers.text_lines import numbered_lines
 from heedful.errors import DataError, MissingExtraError
-from heedful.text.limits import LINE, UNPACKED
+from heedful.text.opening import LINE, UNPACKED
 
 Record = Mapping[str, Any]
 Refuse = Callable[[int, DataError], None]

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from heedful.errors import DataError, UsageError
-from heedful.text.limits import LINE
-from heedful.text.opening import COMPRESSED, DAMAGE, damaged, find_file, open_bytes, raw_lines
+from heedful.text.opening import COMPRESSED, DAMAGE, LINE, damaged, find_file, open_bytes, raw_lines
 
 __all__ = [
     "COMPRESSED",

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
-from heedful.runtime.wide_part import Numbers, WidePart
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import gold_of
-from heedful.text.phrases import CHARACTERS, PhraseRule
+from heedful.text.wide_part import CHARACTERS, Numbers, PhraseRule, WidePart
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -20,13 +20,12 @@ from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
-from heedful.runtime.wide_part import WidePart
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.records import About, TextSettings
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
-from heedful.text.phrases import PhraseRule
 from heedful.text.vocabulary import AnyVocabulary
+from heedful.text.wide_part import PhraseRule, WidePart
 
 
 @dataclass(frozen=True)

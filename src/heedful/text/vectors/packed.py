@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from heedful.storage.shared_rows import read_rows
-from heedful.text.limits import UNPACKED
+from heedful.text.opening import UNPACKED
 from heedful.text.vectors.word_vectors import WordVectors, chosen_rows
 
 _LONGEST_HEADER = 100_000_000

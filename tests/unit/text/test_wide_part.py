@@ -11,9 +11,8 @@ from scipy import sparse
 
 from heedful.errors import UsageError
 from heedful.explain.wide import contributions
-from heedful.runtime.wide_part import WidePart
 from heedful.tasks.sentences.fitting_wide import fit_weight, fit_wide, interpolated, log_ratios
-from heedful.text.phrases import WIDE, PhraseRule
+from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 from tiny import texts
 
 RULE = PhraseRule(*WIDE)
