@@ -226,8 +226,8 @@ def packed(vocabulary: Mapping[str, object]) -> dict[str, object]:
         vocabulary: plain values.
 
     Returns:
-        What vocabulary.json holds: the fields "bytes" and "zlib", or the vocabulary as given where these would be longer, or where
-            `read_words` would refuse them.
+        What vocabulary.json holds: the fields "bytes" and "zlib", or the vocabulary as given where
+            these would be longer, or where `read_words` would refuse them.
     """
     # ASCII, as in the plain file: half of a surrogate pair in a word could not be written as UTF-8
     whole = json.dumps(vocabulary, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
