@@ -10,8 +10,7 @@ import pytest
 
 import tiny
 from heedful.baselines.asked import settings_of
-from heedful.baselines.fasttext_system import FastTextBaseline
-from heedful.baselines.spacy_system import SpacyBaseline
+from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
 from heedful.baselines.splits import Split, Splits
 from heedful.baselines.systems import System
 from heedful.errors import UsageError

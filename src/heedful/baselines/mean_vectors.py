@@ -1,15 +1,17 @@
-"""The mean of pretrained word vectors with a linear model: the same vectors as Heedful's networks start from."""
+"""The mean of pretrained word vectors: with a linear model, or as the cosine of two texts, which needs no training."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from heedful.baselines.splits import Texts
+from heedful.baselines.splits import Splits, Texts
 from heedful.text.tokenize import tokenizer
 from heedful.text.vectors import WordVectors
 
@@ -55,3 +57,53 @@ class MeanVectors(TransformerMixin, BaseEstimator):
 
     def _row(self, word: str) -> int:
         return self.rows_.get(word, self.rows_.get(self.baseforms.get(word, ""), -1))
+
+
+@dataclass(frozen=True)
+class CosineBaseline:
+    """Features of texts whose cosine is the score.
+
+    Attributes:
+        name: for tables.
+        features: makes what turns single texts into rows, untrained.
+    """
+
+    name: str
+    features: Callable[[], Any]
+
+    def train(self, splits: Splits) -> CosineModel:
+        """Collect the vocabulary of the training texts; scores are not looked at."""
+        return CosineModel(self.features().fit(splits.train.texts))
+
+
+@dataclass(frozen=True)
+class CosineModel:
+    """Features with a vocabulary.
+
+    Attributes:
+        features: turns single texts into rows.
+    """
+
+    features: Any
+
+    @property
+    def chosen(self) -> str:
+        """Nothing is chosen."""
+        return ""
+
+    @property
+    def megabytes(self) -> float:
+        """What the features take on disk."""
+        return float(self.features.bytes / 1e6)
+
+    def outputs(self, texts: Texts) -> NDArray[np.float64]:
+        """Return the cosine of each pair, [N]; 0 where a text has no known words."""
+        u, v = (
+            sparse.csr_matrix(self.features.transform([(text,) for text in side]))
+            for side in zip(*texts, strict=True)
+        )
+        products = np.asarray(u.multiply(v).sum(axis=1)).ravel()
+        lengths = np.sqrt(
+            np.asarray(u.multiply(u).sum(axis=1) * 1.0) * np.asarray(v.multiply(v).sum(axis=1))
+        ).ravel()
+        return np.asarray(products / np.where(lengths == 0, 1, lengths), np.float64)

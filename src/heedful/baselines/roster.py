@@ -10,12 +10,17 @@ from typing import Any
 
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from heedful.baselines.cosine import CosineBaseline
-from heedful.baselines.fasttext_system import FastTextBaseline
-from heedful.baselines.linear import CHARACTER_SVM, NB_SVM, TFIDF_LOGISTIC, TFIDF_RIDGE, LinearBaseline
-from heedful.baselines.mean_vectors import MeanVectors
-from heedful.baselines.spacy_system import SpacyBaseline
-from heedful.baselines.sparse_rows import Sides, word_tfidf
+from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
+from heedful.baselines.linear import (
+    CHARACTER_SVM,
+    NB_SVM,
+    TFIDF_LOGISTIC,
+    TFIDF_RIDGE,
+    LinearBaseline,
+    Sides,
+    word_tfidf,
+)
+from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
 from heedful.baselines.systems import System, heedful_system
 from heedful.config import RunConfig, TextConfig
 from heedful.data.cache import load_or_read_vectors

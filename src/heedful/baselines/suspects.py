@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from heedful.baselines.sparse_rows import Sides, word_tfidf
+from heedful.baselines.linear import Sides, word_tfidf
 from heedful.baselines.splits import CLASS_TASKS
 from heedful.config import RunConfig
 from heedful.data.examples import Corpus, Example

@@ -144,7 +144,6 @@ class Printing:
         return choose_reporter(quiet=self.quiet)
 
 
-
 _TRAINED = "The default is what the model was trained with"
 
 

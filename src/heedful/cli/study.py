@@ -60,8 +60,7 @@ def command(
 
     Example: heedful study disan-trec --seeds 1,2,3,4,5 --data DIR --out runs/trec-study
     """
-    from heedful.baselines.beside import or_warning
-    from heedful.baselines.beside_study import beside_study
+    from heedful.baselines.beside import beside_study, or_warning
     from heedful.run.studies import run_study
 
     with (

@@ -9,10 +9,9 @@ from typing import Any, Literal
 from heedful.checked import Settings, above, at_least, changed_fields, inside, one_of, ranged, share, up_to
 from heedful.data.encoding import Truncate
 from heedful.models import ModelConfig, TranslationConfig
-from heedful.text.markup import Markup
-from heedful.text.ngrams import MOST_ROWS
-from heedful.text.scripts import AUTO
-from heedful.text.tokenize import TOKENIZERS
+from heedful.text.boundaries import AUTO
+from heedful.text.tokenize import TOKENIZERS, Markup
+from heedful.text.unknown_words import MOST_ROWS
 from heedful.training.train_settings import TrainSettings
 
 Swap = Literal["auto", "relation", "frequency"]

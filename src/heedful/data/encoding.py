@@ -15,7 +15,7 @@ from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenisedCorpus, cut, field_name, place, tokenise_corpus, words_of
 from heedful.errors import DataError, UsageError, nearest
-from heedful.text.markup import Markup
+from heedful.text.tokenize import Markup
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
 from heedful.text.wide_part import PhraseRule
 

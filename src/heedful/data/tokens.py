@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from heedful.data.examples import Example, Gold, Ragged, lengths_of
 from heedful.errors import DataError
 from heedful.text.dependency import UNKNOWN, cut_heads, mistake_in, padded_distances, split_heads
-from heedful.text.markup import Markup
-from heedful.text.tokenize import Tokenizer, tokenizer
+from heedful.text.tokenize import Markup, Tokenizer, tokenizer
 from heedful.text.vocabulary import PieceVocabulary
 
 

@@ -29,7 +29,7 @@ from heedful.run.cautions import cautions
 from heedful.run.distilling import PythonTeacher
 from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
-from heedful.text.scripts import AUTO
+from heedful.text.boundaries import AUTO
 from heedful.training.progress import choose_reporter
 from heedful.training.train_settings import OptimizerSettings
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from heedful.evaluation.calibration import Calibration
 from heedful.evaluation.metrics import NAMES, classification_metrics, length_bins, relatedness_metrics
-from heedful.evaluation.notebook import report_html
-from heedful.evaluation.report_text import render
+from heedful.evaluation.report_text import render, report_html
 from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
 from heedful.evaluation.statistics import STATISTICS, Statistic
 

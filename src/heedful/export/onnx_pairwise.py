@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from heedful.export.onnx_attention import keep_of, offsets, softmax
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import NotExported, emitter, real
-from heedful.export.onnx_visibility import keep_of, offsets, softmax
 from heedful.runtime.steps import Rule, Step
 
 

@@ -38,7 +38,7 @@ def characters_in_use(tokenizer: str) -> dict[str, object]:
 
 @cache
 def characters_in_shapes() -> dict[str, str]:
-    """Describe what the shape of a word tells apart beside letters (`heedful.text.ngrams.NgramRule.cased`).
+    """Describe what the shape of a word tells apart beside letters (`heedful.text.unknown_words.NgramRule.cased`).
 
     Returns:
         Capitals and digits as the inside of a regular expression's brackets.

@@ -16,7 +16,7 @@ from heedful.attention.choice import collect_choices, joined_choices
 from heedful.config import RunConfig, as_table, to_toml
 from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report
-from heedful.evaluation.notebook import report_html
+from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
 from heedful.models import MappedVectors
 from heedful.nn import PieceTables, WordEmbedding

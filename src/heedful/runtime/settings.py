@@ -11,8 +11,7 @@ from typing import Any, get_args
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import CONFIG, REMEDY
-from heedful.text.markup import Markup
-from heedful.text.tokenize import TOKENIZERS
+from heedful.text.tokenize import TOKENIZERS, Markup
 from heedful.text.wide_part import PhraseRule
 
 PAIRS = ("pair", "relatedness", "pair-number")
@@ -32,7 +31,7 @@ class Settings:
     Attributes:
         task: one of `heedful.runtime.answers.LAYOUTS`.
         tokenizer: name of the tokenizer.
-        markup: what becomes of HTML tags and links; see `heedful.text.markup`.
+        markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
         max_tokens: longest text, in words.
         truncate: what a longer text does: "error", or "head" to read its beginning.
         temperature: what logits are divided by before the softmax.

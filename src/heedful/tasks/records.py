@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
-from heedful.text.markup import Markup
+from heedful.text.tokenize import Markup
 from heedful.text.wide_part import PhraseRule, WidePart
 
 Text = str | tuple[str, str]
@@ -46,7 +46,7 @@ class TextSettings:
             alone may also "drop" the example. "window" reads it whole, in windows of `max_tokens`.
         eval_size: examples a batch.
         parser: where dependency trees come from; see `heedful.data.parses.find_parser`. Empty for none.
-        markup: what becomes of HTML tags and links; see `heedful.text.markup`.
+        markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
         phrases: which features a wide part reads; by default none.
     """
 

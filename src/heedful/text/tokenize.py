@@ -2,18 +2,56 @@
 
 Every tokenizer first cuts at white space and then cuts each piece on its own, without looking at its neighbours. So a
 piece need be cut only once however often it occurs, and no character other than white space is lost or altered.
+HTML tags and links are kept as they are, dropped, or read as one word each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal
 
 from heedful.errors import UsageError, nearest
 from heedful.text.boundaries import unicode_words
-from heedful.text.markup import LINK, TAG, Markup, pieces
+
+Markup = Literal["keep", "drop", "token"]
+"""`keep`: tags and links are text like any other. `drop`: they separate words and are none. `token`: each is one word,
+`TAG` or `LINK`, whatever it says."""
+
+TAG, LINK = "<tag>", "<link>"
+
+_MARKUP = re.compile(
+    r"""
+      (?P<tag> <!--.{0,2000}?--> | </?[a-zA-Z][a-zA-Z0-9:-]{0,40}(?:\s[^<>]{0,2000})?/?> )
+    | (?P<link> \b(?:https?|ftp)://[^\s<>"]+ | \bwww\.[^\s<>"]+\.[^\s<>"]+ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_AFTER_LINK = ".,;:!?)]}'\u2019\u201d"
+
+
+def pieces(text: str) -> Iterator[tuple[int, int, str]]:
+    """Cut a text at its tags and links.
+
+    Args:
+        text: any string.
+
+    Yields:
+        Start and end of each piece, and `TAG`, `LINK` or, for the text between them, nothing. Marks at the end of a
+        link, such as a full stop, are no part of it.
+    """
+    reached = 0
+    for match in _MARKUP.finditer(text):
+        start, end = match.span()
+        if match["link"]:
+            end = start + len(match["link"].rstrip(_AFTER_LINK))
+        yield reached, start, ""
+        yield start, end, TAG if match["tag"] else LINK
+        reached = end
+    yield reached, len(text), ""
+
 
 WordSplitter = Callable[[str], tuple[str, ...]]
 """Cuts one word into parts whose concatenation is the word; the empty word gives no parts."""
@@ -42,7 +80,7 @@ class Tokenizer:
         split_chunk: cuts one piece of text without white space.
         split_word: cuts a word that a file gives ready-made (a leaf of a parse); leaves it whole unless the tokenizer
             has a second split.
-        markup: what becomes of HTML tags and links; see `heedful.text.markup`.
+        markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
     """
 
     name: str

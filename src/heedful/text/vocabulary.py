@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError, UsageError, nearest
-from heedful.text.nearest import Nearest
-from heedful.text.ngrams import NgramRule
 from heedful.text.pieces import PIECES_KIND, PieceVocabulary
+from heedful.text.unknown_words import Nearest, NgramRule
 
 PADDING = 0
 UNKNOWN = 1
@@ -51,8 +50,8 @@ class Vocabulary:
         lowercase: whether words are lower-cased before they are looked up.
         oov: what a word without row becomes: `unknown` (row 1, a zero vector, still visible to attention), `hash` (one
             of `buckets` frozen random rows, chosen by the word's BLAKE2 hash and so the same on every machine) or
-            `nearest` (the row of the most frequent trainable word that is one edit away, see `heedful.text.nearest`,
-            else row 1).
+            `nearest` (the row of the most frequent trainable word that is one edit away, see
+            `heedful.text.unknown_words`, else row 1).
         buckets: number of shared rows of the `hash` policy; 0 for the others.
         ngrams: the rows of a word's n-grams, which every word has; None where a word is its own row alone.
     """

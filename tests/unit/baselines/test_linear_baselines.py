@@ -11,18 +11,20 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
 
 import tiny
-from heedful.baselines.cosine import CosineBaseline
 from heedful.baselines.linear import (
     CHARACTER_SVM,
     CHOOSING,
     NB_SVM,
+    NBSVM,
     TFIDF_LOGISTIC,
     TFIDF_RIDGE,
     LinearBaseline,
+    Sides,
+    compared,
+    word_presence,
+    word_tfidf,
 )
-from heedful.baselines.mean_vectors import MeanVectors
-from heedful.baselines.nbsvm import NBSVM
-from heedful.baselines.sparse_rows import Sides, compared, word_presence, word_tfidf
+from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
 from heedful.baselines.splits import Split, Splits
 from heedful.text.vectors import WordVectors
 

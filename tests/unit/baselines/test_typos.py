@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heedful.baselines.measure import mistyped, with_typos
 from heedful.baselines.splits import Split
-from heedful.baselines.typos import mistyped, with_typos
 
 WORDS = " ".join(f"{a}{b}{c}" for a in "abcdefgh" for b in "ijklmnop" for c in "qrstuvwxyz")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heedful.evaluation import bootstrap_interval, evaluate_scores
-from heedful.evaluation.kept_scores import KeptScores
+from heedful.evaluation.counted import KeptScores
 from heedful.evaluation.metrics import number_metrics
 from heedful.evaluation.significance import little_bootstraps
 

@@ -11,12 +11,12 @@ import pytest
 import torch
 
 import tiny
-from heedful.export import onnx_check
+from heedful.export import onnx_file
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.tasks import Predictor, TagsModel, TextSettings, build_network
-from heedful.text.ngrams import NgramRule
 from heedful.text.tokenize import tokenizer
+from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 
 onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
@@ -120,8 +120,8 @@ def test_what_cannot_be_exported_is_named(tmp_path: Path, settings: dict[str, An
 def test_the_batches_hold_what_is_promised() -> None:
     generator = np.random.default_rng(0)
     lengths = [
-        [len(ids) for example in onnx_check._examples(generator, number, 2, 10, 400) for ids in example]
-        for number in range(onnx_check.BATCHES)
+        [len(ids) for example in onnx_file._examples(generator, number, 2, 10, 400) for ids in example]
+        for number in range(onnx_file.BATCHES)
     ]
     assert sum(0 in each for each in lengths) >= 16
     assert sum(400 in each for each in lengths) >= 4

@@ -13,7 +13,7 @@ from heedful.attention.additive_kernel import TOLERANCE as TOLERANCE_OF_WEIGHTS
 from heedful.attention.additive_kernel import expansions
 from heedful.export import described
 from heedful.export.onnx_attention import RANK
-from heedful.export.onnx_model import input_names, write_onnx
+from heedful.export.onnx_file import input_names, write_onnx
 from heedful.export.onnx_rows import NotExported
 from heedful.models import Network
 from heedful.runtime.weights import Weights

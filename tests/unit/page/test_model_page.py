@@ -22,7 +22,7 @@ from heedful.models import ModelConfig
 from heedful.page import model_page
 from heedful.runtime import load
 from heedful.tasks import TextSettings, build_network, load_model, task_named
-from heedful.text.ngrams import NgramRule
+from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 

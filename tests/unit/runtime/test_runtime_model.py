@@ -28,7 +28,7 @@ from heedful.storage.manifest import (
 )
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.tasks import Predictor, SentenceModel, TextSettings, build_network, load_model
-from heedful.text.ngrams import NgramRule
+from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 
 TEXTS = ["The film was dull .", "", "Superb films, a song!", "xyzzy", "it is " * 60]

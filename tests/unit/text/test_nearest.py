@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from heedful.text.nearest import SHORTEST, Nearest, one_edit
+from heedful.text.unknown_words import SHORTEST, Nearest, one_edit
 from heedful.text.vocabulary import UNKNOWN, Vocabulary
 
 WORDS = ("lovely", "film", "films", "file", "dreary", "cat", "a1b2", "naïve")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.text.ngrams import NgramRule
+from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 
 

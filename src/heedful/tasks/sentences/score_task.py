@@ -17,7 +17,7 @@ from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenisedCorpus
 from heedful.evaluation import Report, evaluate_scores
-from heedful.evaluation.kept_scores import KeptScores
+from heedful.evaluation.counted import KeptScores
 from heedful.models import ModelConfig
 from heedful.runtime.answers import Answer
 from heedful.tasks.sentences.sentence_model import ScoreModel

@@ -16,7 +16,7 @@ from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_ru
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.named_files import find_named
 from heedful.tasks.task import Place
-from heedful.text.ngrams import NgramRule
+from heedful.text.unknown_words import NgramRule
 from heedful.text.vectors import Table, WordVectors, files_of, find_vectors, initial_table, read_baseforms
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary
 

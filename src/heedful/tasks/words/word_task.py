@@ -29,8 +29,8 @@ from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_a
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.text_model import TextModel, take_wide
+from heedful.text.boundaries import AUTO, choose_tokenizer
 from heedful.text.parsers import DependencyParser
-from heedful.text.scripts import AUTO, choose_tokenizer
 from heedful.text.vectors import initial_ngrams
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary, vocabulary_from_plain
 from heedful.text.wide_part import WIDE, PhraseRule

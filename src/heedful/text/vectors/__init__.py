@@ -1,9 +1,8 @@
 """Pretrained word vectors: reading every common format, and filling the embedding tables with them."""
 
-from heedful.text.vectors.initial import Table, initial_ngrams, initial_table
+from heedful.text.vectors.initial import Speller, Table, WordVectors, initial_ngrams, initial_table
 from heedful.text.vectors.plain import read_baseforms
 from heedful.text.vectors.vector_files import files_of, find_vectors, read_vectors, vector_format
-from heedful.text.vectors.word_vectors import Speller, WordVectors
 
 __all__ = [
     "Speller",

@@ -1,9 +1,12 @@
-"""Reading binary files piece by piece, so that nothing is allocated for bytes that are not there."""
+"""Reading binary files of word vectors piece by piece, so that nothing is allocated for bytes that are not there.
+
+word2vec's files have a header `n D`, then for each word its bytes, a space and D float32.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError
-from heedful.text.opening import COMPRESSED, DAMAGE, damaged
+from heedful.text.opening import COMPRESSED, DAMAGE, damaged, open_bytes
+from heedful.text.vectors.initial import WordVectors, chosen_rows
 
 _PIECE = 1 << 20
 LONGEST_WORD = 10_000
@@ -147,3 +151,50 @@ def check_finite(matrix: NDArray[np.float32], file: Path, names: Sequence[str] =
     if not good.all():
         which = f"the vector of {names[int(np.argmin(good))]!r:.60}" if names else "the vector of an n-gram"
         raise DataError(f"{file}: {which} holds numbers that are not finite. Download the file again.")
+
+
+_BLOCK = 4096
+
+
+def read_word2vec(file: Path, wanted: Collection[str] | None, *, lowercase: bool) -> WordVectors:
+    """Read a binary file of word2vec.
+
+    Args:
+        file: the file, plain or compressed.
+        wanted: keep only these words; None keeps all.
+        lowercase: see `heedful.text.vectors.initial.chosen_rows`.
+
+    Returns:
+        The vectors.
+
+    Raises:
+        DataError: naming the byte or the vector: cut short, longer than the header says, not finite.
+    """
+    names, matrices = [], []
+    with open_bytes(file) as stream:
+        reader = ByteReader(stream, file)
+        fields = reader.until(b"\n", "the header").split()
+        count, width = int(fields[0]), int(fields[1])
+        numbers: list[bytes] = []
+        for number in range(count):
+            word = decoded(reader.until(b" ", f"word {number + 1:,}").lstrip(b"\n"))
+            vector = reader.take(4 * width, f"vector {number + 1:,}")
+            folded = word.lower() if lowercase else word
+            if wanted is None or folded in wanted:
+                names.append(word)
+                numbers.append(vector)
+            if len(numbers) == _BLOCK:
+                matrices.append(_matrix(numbers, width))
+                numbers = []
+        matrices.append(_matrix(numbers, width))
+        if reader.peek(2).strip(b"\n"):
+            raise reader.refused(f"the header announces {count:,} vectors, the file goes on after them")
+    matrix = np.concatenate(matrices)
+    check_finite(matrix, file, names)
+    chosen = chosen_rows(names, None, lowercase=lowercase)
+    return WordVectors(tuple(chosen), matrix[np.fromiter(chosen.values(), np.int64, len(chosen))])
+
+
+def _matrix(numbers: list[bytes], width: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+    flat = np.frombuffer(b"".join(numbers), "<f4").astype(np.float32, copy=False)
+    return flat.reshape(len(numbers), width)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heedful.text.opening import COMPRESSED, open_bytes
 from heedful.text.vectors.binary import ByteReader, check_finite, decoded
-from heedful.text.vectors.word_vectors import Matrix, Speller, WordVectors, chosen_rows
+from heedful.text.vectors.initial import Matrix, Speller, WordVectors, chosen_rows
 
 MAGIC = (793712314).to_bytes(4, "little")
 _SETTINGS = ("dim", "ws", "epoch", "minCount", "neg", "wordNgrams", "loss", "model", "bucket", "minn", "maxn")
@@ -138,7 +138,7 @@ def read_fasttext(file: Path, wanted: Collection[str] | None, *, lowercase: bool
     Args:
         file: the file, plain or compressed. Of a plain one, the rows of n-grams stay on disk until they are needed.
         wanted: list only these words; None lists all.
-        lowercase: see `heedful.text.vectors.word_vectors.chosen_rows`.
+        lowercase: see `heedful.text.vectors.initial.chosen_rows`.
 
     Returns:
         The words of the dictionary with their vectors, labels left out; the speller has the n-grams.

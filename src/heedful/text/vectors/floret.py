@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from heedful.errors import DataError
 from heedful.text.opening import numbered_lines
+from heedful.text.vectors.initial import Matrix, Speller, WordVectors
 from heedful.text.vectors.plain import blocks_of, parse_numbers, split_block
-from heedful.text.vectors.word_vectors import Matrix, Speller, WordVectors
 
 HEADER = re.compile(rb"(\d{1,12}) (\d{1,6}) (\d{1,3}) (\d{1,3}) ([1-4]) (\d{1,10}) (\S{1,20}) (\S{1,20})")
 _MASK = (1 << 64) - 1

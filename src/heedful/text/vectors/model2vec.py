@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heedful.errors import DataError, needing
 from heedful.text.pieces import tokenizers_told
 from heedful.text.vectors.binary import check_finite
-from heedful.text.vectors.word_vectors import Matrix, Speller, WordVectors, chosen_rows
+from heedful.text.vectors.initial import Matrix, Speller, WordVectors, chosen_rows
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -66,7 +66,7 @@ def read_model2vec(path: Path, wanted: Collection[str] | None, *, lowercase: boo
     Args:
         path: the folder.
         wanted: list only these words; None lists all that are one piece.
-        lowercase: see `heedful.text.vectors.word_vectors.chosen_rows`.
+        lowercase: see `heedful.text.vectors.initial.chosen_rows`.
 
     Returns:
         The words that are one piece of the tokenizer, and a speller for the others.

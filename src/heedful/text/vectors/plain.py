@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.errors import DataError
 from heedful.text.opening import find_file, numbered_lines
-from heedful.text.vectors.word_vectors import WordVectors
+from heedful.text.vectors.initial import WordVectors
 
 _BLOCK = 1024
 _LARGEST = float(np.finfo(np.float32).max)

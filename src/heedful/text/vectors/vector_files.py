@@ -1,4 +1,7 @@
-"""Word vectors of any format; the content of the file decides which, not its name."""
+"""Word vectors of any format; the content of the file decides which, not its name.
+
+One format is that of the package heedful-en, which keeps its rows in 8 bits (`heedful.storage.shared_rows`).
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,44 @@ from pathlib import Path
 from typing import Literal
 
 from heedful.errors import DataError
-from heedful.text.opening import find_file, open_bytes
-from heedful.text.vectors.binary import ByteReader
+from heedful.storage.shared_rows import read_rows
+from heedful.text.opening import UNPACKED, find_file, open_bytes
+from heedful.text.vectors.binary import ByteReader, read_word2vec
 from heedful.text.vectors.fasttext import MAGIC, read_fasttext
 from heedful.text.vectors.floret import HEADER, read_floret
+from heedful.text.vectors.initial import WordVectors, chosen_rows
 from heedful.text.vectors.model2vec import TOKENIZER, WEIGHTS, is_model2vec, read_model2vec
-from heedful.text.vectors.packed import is_packed, read_packed
 from heedful.text.vectors.plain import read_plain
-from heedful.text.vectors.word2vec import read_word2vec
-from heedful.text.vectors.word_vectors import WordVectors
+
+_LONGEST_HEADER = 100_000_000
+"""What the format safetensors allows, in bytes."""
+
+
+def is_packed(head: bytes) -> bool:
+    """Say whether a file begins as one of safetensors: the length of a header, and the header."""
+    return 2 <= int.from_bytes(head[:8], "little") <= _LONGEST_HEADER and head[8:9] == b"{"
+
+
+def read_packed(path: Path, wanted: Collection[str] | None, *, lowercase: bool) -> WordVectors:
+    """Read word vectors in 8 bits.
+
+    Args:
+        path: the file.
+        wanted: list only these words; None lists all.
+        lowercase: see `heedful.text.vectors.initial.chosen_rows`.
+
+    Returns:
+        The words and their vectors.
+
+    Raises:
+        DataError: naming the file and what is wrong.
+    """
+    if path.stat().st_size > UNPACKED.value():
+        raise UNPACKED.exceeded(str(path), "the file has more than")
+    rows = read_rows(path)
+    chosen = chosen_rows(rows.words, wanted, lowercase=lowercase)
+    return WordVectors(tuple(chosen), rows.matrix[list(chosen.values())])
+
 
 VectorFormat = Literal["text", "floret", "fasttext", "word2vec", "model2vec", "packed"]
 _HEAD = 128
