@@ -81,9 +81,9 @@ def command(
             reason = f"; for heedful alone, since {description[MISSING]}" if MISSING in description else ""
             click.echo(f"{target}: {after:.1f} MB, from {before:.1f} MB{reason}")
     if onnx is not None:
-        worst = export_onnx(folder, description, path, onnx, check=check)
+        worst = export_onnx(folder, described(network), path, onnx, check=check)
         said = "" if worst is None else f"; largest difference in 64 random batches {worst:.1e}"
         click.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB{said}")
     if page is not None:
-        export_page(folder, description, page)
+        export_page(folder, described(network), page)
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")

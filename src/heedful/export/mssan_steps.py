@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import Tensor
 
 from heedful.encoders import MssanEncoder
 from heedful.encoders.mssan import MssanBlock
 from heedful.encoders.priors import DIRECTIONS, Prior, RelativePositions, SinusoidPositions
-from heedful.export.recording import Recording, encoder_steps, rule
+from heedful.export.recording import Recording, Table, encoder_steps, rule
 from heedful.nn import FeedForward, ProjectedGate
 from heedful.structures import MapPlace
 
@@ -46,7 +44,7 @@ def _attended(
     attention = block.attention
     parts = [record.dense(layer, x) for layer in (attention.query, attention.key, attention.value)]
     positions, weights = attention.positions, dict[str, Tensor | None]()
-    settings: dict[str, Any] = {"heads": heads, "alpha": alpha}
+    settings: Table = {"heads": heads, "alpha": alpha}
     if isinstance(positions, RelativePositions):
         settings |= {"positions": "relative", "reach": positions.reach}
         weights = {"keys": positions.of_keys, "values": positions.of_values}

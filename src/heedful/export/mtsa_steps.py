@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from heedful.encoders import MtsaEncoder, MtsaPaperEncoder, MtsaStackedEncoder
 from heedful.encoders.mtsa import TensorizedHeads
 from heedful.encoders.mtsa_stacked import _Layer as StackedLayer
@@ -129,9 +127,15 @@ def tensorized_steps(
             of += [queries[head], keys[head]]
         if sources is not None:
             of.append(sources[head])
-        settings: dict[str, Any] = {"pairs": queries is not None, "scored": sources is not None}
-        settings |= {"mask": rule(mask), "token2token": attention.token2token}
-        states.append(record.step("tensorized", *of, **settings))
+        tensorized = record.step(
+            "tensorized",
+            *of,
+            pairs=queries is not None,
+            scored=sources is not None,
+            mask=rule(mask),
+            token2token=attention.token2token,
+        )
+        states.append(tensorized)
         record.show("map", states[-1], attention.places[head])
     return states
 

@@ -6,16 +6,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import MissingExtraError
 
 OPSET, IR_VERSION = 18, 9
 """Plain operators of this opset, and the version of the file format that goes with it."""
-Array = NDArray[Any]
+Array = NDArray[np.generic]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,9 @@ class Graph:
         outputs: names of the outputs of an inner graph.
     """
 
-    nodes: list[tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, Any]]] = field(default_factory=list)
+    nodes: list[tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, object]]] = field(
+        default_factory=list
+    )
     constants: dict[str, Array] = field(default_factory=dict)
     inputs: list[tuple[str, str, Sequence[int | str]]] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
@@ -72,7 +73,7 @@ class Graph:
         self.nodes.append((operator, inputs, (name,), attributes))
         return name
 
-    def constant(self, value: Any, kind: Any = np.float32, name: str = "") -> str:
+    def constant(self, value: ArrayLike, kind: type[np.generic] = np.float32, name: str = "") -> str:
         """Add a constant, once for equal ones.
 
         Args:
@@ -154,7 +155,9 @@ def write_graph(
     return content
 
 
-def _node(onnx: ModuleType, node: tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, Any]]) -> Any:
+def _node(
+    onnx: ModuleType, node: tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, object]]
+) -> object:
     operator, inputs, outputs, attributes = node
     plain = {key: _inner(onnx, each) if isinstance(each, Graph) else each for key, each in attributes.items()}
     return onnx.helper.make_node(operator, list(inputs), list(outputs), **plain)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import singledispatch
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from torch import Tensor, nn
 
@@ -23,6 +23,34 @@ from heedful.structures import MapPlace
 
 class NotDescribed(UsageError):
     """The steps have no word for a part of a network; the message names the setting that asks for it."""
+
+
+Table = dict[str, object]
+"""A step, what is shown, or a mask, as plain values for JSON."""
+
+
+class ShownTable(TypedDict):
+    """What an explanation shows of a network; see `Recording.show`."""
+
+    prefix: list[str]
+    read: list[Table]
+    answer: list[Table]
+
+
+class NetworkTable(TypedDict):
+    """The description of a network, as plain values for JSON; `heedful.runtime.program` reads it."""
+
+    format: int
+    texts: int
+    each: str
+    words: dict[str, str]
+    read: list[Table]
+    answer: list[Table]
+    vector: str | None
+    logits: str
+    shown: ShownTable
+    scale: NotRequired[str]
+    thresholds: NotRequired[str]
 
 
 class Recording:
@@ -42,8 +70,8 @@ class Recording:
     def __init__(self, network: nn.Module) -> None:
         tensors = {**dict(network.named_buffers()), **dict(network.named_parameters())}
         self._names = {id(tensor): name for name, tensor in tensors.items()}
-        self.steps: list[dict[str, Any]] = []
-        self.shown: list[dict[str, Any]] = []
+        self.steps: list[Table] = []
+        self.shown: list[Table] = []
         self.layer: int | None = None
 
     def name(self, tensor: Tensor) -> str:
@@ -51,7 +79,7 @@ class Recording:
         return self._names[id(tensor)]
 
     def step(
-        self, do: str, *of: str, weights: Mapping[str, Tensor | None] | None = None, **settings: Any
+        self, do: str, *of: str, weights: Mapping[str, Tensor | None] | None = None, **settings: object
     ) -> str:
         """Record a step.
 
@@ -64,15 +92,15 @@ class Recording:
         Returns:
             The name of the value it makes.
         """
-        step: dict[str, Any] = {"do": do, "of": list(of), "to": f"v{len(self.steps) + 1}"}
+        name = f"v{len(self.steps) + 1}"
+        step: Table = {"do": do, "of": list(of), "to": name}
         named = {role: self.name(x) for role, x in (weights or {}).items() if x is not None}
         if named:
             step["weights"] = named
         self.steps.append({**step, **settings})
-        name: str = step["to"]
         return name
 
-    def show(self, what: str, of: str | list[str], place: MapPlace | None = None, **settings: Any) -> None:
+    def show(self, what: str, of: str | list[str], place: MapPlace | None = None, **settings: object) -> None:
         """Record that an explanation shows a value, or how the step that makes it weighs what it reads.
 
         Args:
@@ -82,7 +110,7 @@ class Recording:
             **settings: "number", of a head or a share, from 0; "turned", for an alignment whose rows are words of the
                 second side.
         """
-        entry: dict[str, object] = {"what": what, "of": of}
+        entry: Table = {"what": what, "of": of}
         if place is not None:
             if self.layer is not None:
                 (place,) = in_layer(self.layer, {place: None})
@@ -113,7 +141,13 @@ class Recording:
         return self.step("layer_norm", x, weights={"weight": layer.weight, "bias": layer.bias}, eps=layer.eps)
 
 
-def rule(mask: Mask | Band) -> dict[str, Any]:
+def tensors_of(step: Table) -> list[str]:
+    """Return the names of the tensors that a step uses."""
+    named = step.get("weights", {})
+    return list(map(str, named.values())) if isinstance(named, dict) else []
+
+
+def rule(mask: Mask | Band) -> Table:
     """Write a mask down as the runtime reads it.
 
     Args:

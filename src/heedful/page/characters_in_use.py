@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
-from typing import Any
 
 from heedful.text.boundaries import RULES, class_of
 
@@ -22,7 +21,7 @@ def characters_in_use(tokenizer: str) -> dict[str, object]:
         Classes of characters as the inside of a regular expression's brackets; for "unicode" also where each run of
         characters of one class begins, and the rules over these classes.
     """
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "digits": _brackets(str.isdecimal),
         "letters": _brackets(str.isalpha),
         "words": _brackets(str.isalnum),

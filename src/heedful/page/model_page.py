@@ -7,12 +7,11 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from safetensors.torch import save
 from torch import Tensor
@@ -22,10 +21,11 @@ from heedful.errors import UsageError
 from heedful.explain.legends import CAVEAT, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
+from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.page.characters_in_use import characters_in_shapes, characters_in_use
+from heedful.runtime.looking import read_shown
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
-from heedful.structures import MapPlace
 
 TASKS = {"text": ("text",), "pair": ("premise", "hypothesis"), "relatedness": ("first text", "second text")}
 """Every task that a page answers, with the names of its texts."""
@@ -33,7 +33,7 @@ SCRIPTS = ("digest.js", "words.js", "wide.js", "network.js", "model.js", "pictur
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
 
 
-def export_page(folder: ModelFolder, description: Mapping[str, Any], target: Path) -> None:
+def export_page(folder: ModelFolder, description: NetworkTable, target: Path) -> None:
     """Write a model as one page, atomically; see `render_page`.
 
     Args:
@@ -48,7 +48,7 @@ def export_page(folder: ModelFolder, description: Mapping[str, Any], target: Pat
     write_text(target, render_page(folder, description))
 
 
-def render_page(folder: ModelFolder, description: Mapping[str, Any]) -> str:
+def render_page(folder: ModelFolder, description: NetworkTable) -> str:
     """Render a model as one page of HTML that needs no server and loads nothing.
 
     A policy in the page allows its own script and style alone, by their hashes, and no connection. The text that a
@@ -82,7 +82,7 @@ def render_page(folder: ModelFolder, description: Mapping[str, Any]) -> str:
     )
 
 
-def _check(folder: ModelFolder, description: Mapping[str, Any]) -> None:
+def _check(folder: ModelFolder, description: NetworkTable) -> None:
     task = folder.config["model"].get("task", "text")
     if task not in TASKS:
         raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
@@ -90,7 +90,7 @@ def _check(folder: ModelFolder, description: Mapping[str, Any]) -> None:
         raise UsageError(
             f"text.parser={folder.config['text']['parser']!r}: a page has no parser of sentences"
         )
-    unknown = {step["do"] for part in ("read", "answer") for step in description[part]} - operators()
+    unknown = {str(step["do"]) for step in _steps(description)} - operators()
     if unknown:
         encoder = folder.config["model"]["encoder"]
         raise UsageError(f"model.encoder={encoder!r}: a page cannot compute its step {min(unknown)!r}")
@@ -102,7 +102,7 @@ def operators() -> set[str]:
     return set(_OPERATOR.findall(table))
 
 
-def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
+def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.config, folder.config["text"]
     state = rounded({name: folder.state[name].float() for name in _named(description)})
@@ -131,7 +131,7 @@ def _content(folder: ModelFolder, description: Mapping[str, Any]) -> bytes:
     return save({**wide, **state}, {"page": json.dumps(about)})
 
 
-def _characters(folder: ModelFolder) -> dict[str, Any]:
+def _characters(folder: ModelFolder) -> dict[str, object]:
     """Return the classes of characters that the tokenizer, and n-grams that know capitals, look at."""
     shapes = characters_in_shapes() if folder.vocabulary.get("ngrams", {}).get("cased") else {}
     return {**characters_in_use(folder.config["text"]["tokenizer"]), **shapes}
@@ -143,20 +143,23 @@ def _wide(folder: ModelFolder) -> dict[str, Tensor]:
     return {f"wide.{name}": folder.state[f"wide.{name}"].contiguous() for name in names}
 
 
-def _captions(shown: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _captions(shown: list[Table]) -> dict[str, str]:
     """Return what maps and gates are called, by what is shown, the value that shows it and its number."""
     return {
-        f"{each['what']} {each['of']} {each.get('number', 0)}": caption(MapPlace(**each["place"]))
-        for each in shown
-        if each["what"] in ("map", "gate")
+        f"{each.what} {each.of[0]} {each.number}": caption(each.place)
+        for each in read_shown(shown)
+        if each.what in ("map", "gate")
     }
 
 
-def _named(description: Mapping[str, Any]) -> list[str]:
+def _named(description: NetworkTable) -> list[str]:
     """Return the names of all tensors that a description uses."""
-    steps = [*description["read"], *description["answer"]]
-    named = {name for step in steps for name in step.get("weights", {}).values()}
+    named = {name for step in _steps(description) for name in tensors_of(step)}
     return sorted(named | set(description["words"].values()))
+
+
+def _steps(description: NetworkTable) -> list[Table]:
+    return [*description["read"], *description["answer"]]
 
 
 def _facts(folder: ModelFolder, state: Mapping[str, Tensor], wide: Mapping[str, Tensor]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -137,11 +137,29 @@ class Layout(Generic[A]):
 
     Attributes:
         header: name of each column.
-        cells: an answer to as many strings.
+        kind: the class of the answers.
+        lay_out: an answer to as many strings.
     """
 
     header: tuple[str, ...]
-    cells: Callable[[A], list[str]]
+    kind: type[A]
+    lay_out: Callable[[A], list[str]]
+
+    def cells(self, answer: object) -> list[str]:
+        """Return an answer as one string a column.
+
+        Args:
+            answer: of the task.
+
+        Returns:
+            The strings.
+
+        Raises:
+            TypeError: if it is the answer of another task.
+        """
+        if not isinstance(answer, self.kind):
+            raise TypeError(f"expected {self.kind.__name__}, got {type(answer).__name__}")
+        return self.lay_out(answer)
 
 
 def _class_cells(answer: Answer) -> list[str]:
@@ -155,10 +173,12 @@ def _labels_cells(answer: LabelsAnswer) -> list[str]:
     return [", ".join(answer.labels) or "-", figures, answer.remarks]
 
 
-CLASSES = Layout[Answer](("prediction", "probability", "warnings"), _class_cells)
-GRADES = Layout[Answer](("score", "warnings"), lambda answer: [f"{answer.score:.3f}", answer.remarks])
-NUMBERS = Layout[Answer](("number", "warnings"), lambda answer: [f"{answer.score:.6g}", answer.remarks])
-LABELS = Layout[LabelsAnswer](("labels", "probability", "warnings"), _labels_cells)
+CLASSES = Layout[Answer](("prediction", "probability", "warnings"), Answer, _class_cells)
+GRADES = Layout[Answer](("score", "warnings"), Answer, lambda answer: [f"{answer.score:.3f}", answer.remarks])
+NUMBERS = Layout[Answer](
+    ("number", "warnings"), Answer, lambda answer: [f"{answer.score:.6g}", answer.remarks]
+)
+LABELS = Layout[LabelsAnswer](("labels", "probability", "warnings"), LabelsAnswer, _labels_cells)
 
 
 @dataclass(frozen=True)
@@ -279,10 +299,10 @@ def _cells(answer: TagsAnswer) -> list[str]:
     return [answer.in_a_line(), mean, answer.remarks]
 
 
-TAGS = Layout[TagsAnswer](("tags", "probability", "warnings"), _cells)
+TAGS = Layout[TagsAnswer](("tags", "probability", "warnings"), TagsAnswer, _cells)
 
 
-LAYOUTS: dict[str, Layout[Any]] = {
+LAYOUTS: dict[str, Layout[Answer] | Layout[LabelsAnswer] | Layout[TagsAnswer]] = {
     "text": CLASSES,
     "pair": CLASSES,
     "relatedness": GRADES,

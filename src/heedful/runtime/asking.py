@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -100,8 +99,7 @@ class Asking:
             raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
         block, tokens = Block(), 0
         for number, request in enumerate(requests, start=1):
-            sides = self.sides(request, number, texts)
-            words = tuple(self.words(text, number, place, texts) for place, text in enumerate(sides, start=1))
+            words = self.read(request, number, texts)
             block.append((number, words))
             tokens += sum(len(each.ids) for each in words)
             if len(block) == _BLOCK or tokens >= _BLOCK_TOKENS:
@@ -110,9 +108,10 @@ class Asking:
         if block:
             yield block
 
-    def sides(self, request: object, number: int, texts: int) -> tuple[Any, ...]:
-        """Return what `words` takes of each text of a request; see `blocks`."""
-        return texts_of(request, number, texts)
+    def read(self, request: object, number: int, texts: int) -> tuple[Words, ...]:
+        """Cut each text of a request into words; see `blocks`."""
+        sides = enumerate(texts_of(request, number, texts), start=1)
+        return tuple(self.words(text, number, place, texts) for place, text in sides)
 
     def words(self, text: str, number: int, place: int, texts: int) -> Words:
         """Cut one text into words; see `blocks`."""

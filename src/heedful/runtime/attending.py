@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats
 from heedful.runtime.operators import OPERATORS, TOGETHER, WEIGHTS, operator
 from heedful.runtime.rows import Lengths, Rows
-from heedful.runtime.steps import Compute, Keep, Rule, Step, Values, activate, logsigmoid
+from heedful.runtime.steps import Compute, Keep, Rule, Step, Weighing, activate, logsigmoid
 
 _FACTORED = 40.0
 """Largest variation of a source2token score over the words for which a weight is computed as a product."""
@@ -49,10 +50,10 @@ def feature_wise(score: Score) -> Score:
 
         return compute
 
-    def weights_of(step: Step) -> Compute:
+    def weights_of(step: Step) -> Weighing:
         parts = score(step)
 
-        def weights(*values: Floats) -> Values:
+        def weights(*values: Floats) -> NDArray[np.floating]:
             keep, scores, _ = parts(*values)
             found = np.zeros(keep.shape)
             for i, seen in enumerate(keep):

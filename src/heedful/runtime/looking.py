@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from heedful.errors import UsageError, nearest
 from heedful.runtime.kernels import Floats
 from heedful.structures import MapPlace
 
-Values = NDArray[Any]
+Values = NDArray[np.generic]
 Weigh = Callable[[str], Values]
 """Name of a value to how the step that makes it weighs what it reads."""
 KINDS = ("map", "gate", "fusion", "weights", "chosen", "unchosen", "alignment")
@@ -76,7 +75,7 @@ class Sight:
     averaged: frozenset[MapPlace]
 
 
-def read_shown(entries: Any) -> tuple[Entry, ...]:
+def read_shown(entries: object) -> tuple[Entry, ...]:
     """Read what a description says is shown.
 
     Args:
@@ -88,6 +87,8 @@ def read_shown(entries: Any) -> tuple[Entry, ...]:
     Raises:
         UsageError: if it is no such thing.
     """
+    if not isinstance(entries, list):
+        raise UsageError(f"network.shown: a list expected; got {entries!r:.80}")
     try:
         found = tuple(_read(entry) for entry in entries)
     except (TypeError, KeyError, AttributeError) as error:
@@ -95,7 +96,9 @@ def read_shown(entries: Any) -> tuple[Entry, ...]:
     return found
 
 
-def _read(entry: Any) -> Entry:
+def _read(entry: object) -> Entry:
+    if not isinstance(entry, Mapping):
+        raise UsageError(f"network.shown: a table expected; got {entry!r:.80}")
     of, place, number = entry["of"], entry.get("place", {}), entry.get("number", 0)
     names = (of,) if isinstance(of, str) else tuple(of)
     plain = {**place, "number of a head": number}

@@ -21,14 +21,14 @@ from heedful.errors import UsageError
 from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats
 from heedful.runtime.rows import Action, Rows
-from heedful.runtime.steps import ACTIVATIONS, Compute, Step, activate
+from heedful.runtime.steps import ACTIVATIONS, Compute, Step, Weighing, activate
 
 Make = Callable[[Step], Compute]
 """Reads a step and returns the function that computes it."""
 
 OPERATORS: dict[str, Make] = {}
 """Every operator by name."""
-WEIGHTS: dict[str, Make] = {}
+WEIGHTS: dict[str, Callable[[Step], Weighing]] = {}
 """Of the operators that weigh rows, what gives the weights from the same values: for explanations."""
 
 

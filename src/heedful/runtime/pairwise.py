@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime.attending import check_same, kept, opens_pairs
@@ -17,7 +16,7 @@ from heedful.runtime.steps import Compute, Keep, Rule, Step
 def heads_weights(step: Step) -> Compute:
     """The weights of every head, [H, Q, K]."""
     step.takes(3)
-    priors = [_Prior(item) for item in step.items("heads")]
+    priors = [Prior(item) for item in step.items("heads")]
     if not priors:
         raise step.refuse("heads", "at least one")
     alpha, divisor = step.number("alpha", 0.0), step.number("divisor", 0.0)
@@ -59,8 +58,19 @@ def _apart(x: Floats, heads: int) -> Floats:
     return x.reshape(len(x), heads, x.shape[1] // heads).transpose(1, 0, 2)
 
 
-class _Prior:
-    """What one head sees, and whether distance lowers its scores."""
+class Prior:
+    """What one head sees, and whether distance lowers its scores.
+
+    Args:
+        description: ``{"mask": mask, "distance": bool}``.
+
+    Attributes:
+        rule: the mask.
+        far: whether distance lowers the scores.
+
+    Raises:
+        UsageError: if it is no such thing.
+    """
 
     def __init__(self, description: object) -> None:
         if not isinstance(description, dict) or not isinstance(description.get("distance", False), bool):
@@ -68,6 +78,7 @@ class _Prior:
         self.rule, self.far = Rule(description.get("mask")), description.get("distance", False)
 
     def weights(self, score: Floats, alpha: float) -> Floats:
+        """Return the weights of the scores of a head, [Q, K]; ``alpha`` is the slope over the distance."""
         if self.far and alpha:
             place = np.arange(len(score), dtype=np.float32)
             score = score - np.float32(alpha) * np.abs(place[:, None] - place)
@@ -83,7 +94,7 @@ class _Relative:
         if self.of_keys.ndim != 2 or not len(self.of_keys) == 2 * self.reach + 1 == len(self.of_values):
             raise UsageError("relative positions: one row an offset expected")
 
-    def _places(self, length: int) -> Any:
+    def _places(self, length: int) -> NDArray[np.int64]:
         position = np.arange(length)
         return np.clip(position[None, :] - position[:, None], -self.reach, self.reach) + self.reach
 

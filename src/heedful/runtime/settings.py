@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import TypeGuard, TypeVar, get_args
 
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import LAYOUTS
@@ -61,7 +62,7 @@ class Settings:
     outputs: object = None
 
 
-def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
+def read_settings(config: Mapping[str, object], path: Path) -> Settings:
     """Read the settings of a model folder.
 
     Args:
@@ -84,22 +85,25 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         raise UsageError(
             f"{path}: this is a {task!r} model; the runtime runs {', '.join(LAYOUTS)}. Use heedful predict."
         )
-    truncate, markup = text.get("truncate", "error"), text.get("markup", "keep")
-    tokens, temperature = text.get("max_tokens", 400), config.get("temperature", 1.0)
-    wide, costs = config.get("wide", 0.0), config.get("costs", [])
-    checks = {
-        "model.task": (task in tuple(LAYOUTS), task),
-        "text.tokenizer": (text.get("tokenizer") in tuple(TOKENIZERS), text.get("tokenizer")),
-        "text.markup": (markup in get_args(Markup), markup),
-        "text.max_tokens": (type(tokens) is int and 1 <= tokens < 2**31, tokens),
-        "text.truncate": (truncate in ("error", "head", "drop", "window"), truncate),
-        "temperature": (_is_temperature(temperature), temperature),
-        "costs": (_are_costs(costs), costs),
-        "wide": (type(wide) in (int, float) and 0 <= wide < math.inf, wide),
-    }
-    for name, (good, value) in checks.items():
-        if not good:
-            raise ArtefactError(f"{path / CONFIG}: {name} cannot be {value!r:.80}. {REMEDY}")
+    one_of = partial(_one_of, path)
+    task = one_of("model.task", task, tuple(LAYOUTS))
+    tokenizer = one_of("text.tokenizer", text.get("tokenizer"), tuple(TOKENIZERS))
+    markup: Markup = one_of("text.markup", text.get("markup", "keep"), get_args(Markup))
+    tokens = text.get("max_tokens", 400)
+    if not (type(tokens) is int and 1 <= tokens < 2**31):
+        raise _unusable(path, "text.max_tokens", tokens)
+    truncate = one_of("text.truncate", text.get("truncate", "error"), ("error", "head", "drop", "window"))
+    temperature, costs, wide = (
+        config.get("temperature", 1.0),
+        config.get("costs", []),
+        config.get("wide", 0.0),
+    )
+    if not (isinstance(temperature, float) and math.isfinite(temperature) and 1e-6 <= temperature <= 1e6):
+        raise _unusable(path, "temperature", temperature)
+    if not _are_costs(costs):
+        raise _unusable(path, "costs", costs)
+    if isinstance(wide, bool) or not isinstance(wide, int | float) or not 0 <= wide < math.inf:
+        raise _unusable(path, "wide", wide)
     if text.get("parser"):
         raise UsageError(
             f"{path}: text.parser={text['parser']!r:.80}: the runtime has no parser of sentences. Use heedful predict."
@@ -115,11 +119,11 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
         )
     return Settings(
         task,
-        text["tokenizer"],
+        tokenizer,
         markup,
         tokens,
         "head" if truncate == "head" else "error",
-        float(temperature),
+        temperature,
         _phrases(text.get("phrases", {}), path),
         float(wide),
         network,
@@ -131,21 +135,38 @@ def read_settings(config: Mapping[str, Any], path: Path) -> Settings:
     )
 
 
-def _phrases(table: Any, path: Path) -> PhraseRule:
+Name = TypeVar("Name", bound=str)
+
+
+def _one_of(path: Path, setting: str, value: object, names: tuple[Name, ...]) -> Name:
+    """Return the name that a setting is."""
+    found = next((name for name in names if name == value), None)
+    if found is None:
+        raise _unusable(path, setting, value)
+    return found
+
+
+def _unusable(path: Path, setting: str, value: object) -> ArtefactError:
+    return ArtefactError(f"{path / CONFIG}: {setting} cannot be {value!r:.80}. {REMEDY}")
+
+
+def _phrases(table: object, path: Path) -> PhraseRule:
     try:
+        if not isinstance(table, Mapping):
+            raise UsageError(f"must be a table; got {table!r:.80}")
         return PhraseRule(**table)
     except (TypeError, UsageError) as error:
         raise ArtefactError(f"{path / CONFIG}: text.phrases: {error}. {REMEDY}") from error
 
 
-def _table(config: Mapping[str, object], name: str, path: Path) -> Mapping[str, Any]:
+def _table(config: Mapping[str, object], name: str, path: Path) -> Mapping[str, object]:
     value = config.get(name, {})
     if not isinstance(value, Mapping):
         raise ArtefactError(f"{path / CONFIG}: {name}: must be a table; got {value!r:.80}. {REMEDY}")
     return value
 
 
-def _are_costs(value: object) -> bool:
+def _are_costs(value: object) -> TypeGuard[list[list[float]]]:
     """Say whether this is a square table of costs, or empty."""
     return isinstance(value, list) and all(
         isinstance(row, list)
@@ -153,7 +174,3 @@ def _are_costs(value: object) -> bool:
         and all(type(cost) in (int, float) and 0 <= cost < math.inf for cost in row)
         for row in value
     )
-
-
-def _is_temperature(value: object) -> bool:
-    return isinstance(value, float) and math.isfinite(value) and 1e-6 <= value <= 1e6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from heedful.runtime.rows import Action, Rows
 from heedful.runtime.steps import WIDEST, Step
 from heedful.runtime.weights import Weights
 
+Value = TypeVar("Value")
 _MOST_STEPS = 20_000
 
 
@@ -35,7 +36,7 @@ class Steps:
         UsageError: naming the first step that is wrong.
     """
 
-    def __init__(self, part: str, descriptions: Any, weights: Weights) -> None:
+    def __init__(self, part: str, descriptions: object, weights: Weights) -> None:
         if not isinstance(descriptions, list) or len(descriptions) > _MOST_STEPS:
             raise UsageError(f"network.{part}: a list of at most {_MOST_STEPS:,} steps expected")
         self._steps = [Step(description, weights) for description in descriptions]
@@ -139,7 +140,7 @@ def _take(action: Action, values: dict[str, Rows], texts: int) -> None:
     values[action.to] = made
 
 
-def value_of(values: Mapping[str, object], name: str) -> Any:
+def value_of(values: Mapping[str, Value], name: str) -> Value:
     """Return a value by name, and refuse one that is not made yet."""
     if name not in values:
         raise UsageError(f"value {name!r:.80} is read before it is made")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,47 @@ from heedful.runtime.weights import Weights
 
 Keep = NDArray[np.bool_]
 _DEEPEST = 50
+_FAR = 2**40
+
+
+@dataclass(frozen=True)
+class Range:
+    """The offsets between two bounds, both included.
+
+    Attributes:
+        low: the smallest offset; None for no bound.
+        high: the largest offset; None for no bound.
+        diagonal: whether a word sees itself.
+    """
+
+    low: int | None
+    high: int | None
+    diagonal: bool
+
+    @property
+    def bounds(self) -> tuple[int, int, bool]:
+        """Both bounds written out, and whether a word sees itself."""
+        return (
+            -_FAR if self.low is None else self.low,
+            _FAR if self.high is None else self.high,
+            self.diagonal,
+        )
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The offsets that both of two masks show, or either of them.
+
+    Attributes:
+        both: whether both have to show an offset.
+        parts: the two masks.
+    """
+
+    both: bool
+    parts: tuple[Offsets, Offsets]
+
+
+Offsets: TypeAlias = Range | Joined
 
 
 class Rule:
@@ -26,65 +68,58 @@ class Rule:
             ``{"either": [rule, rule]}``.
 
     Attributes:
-        description: as given.
+        offsets: the same, read.
         band: smallest and largest visible offset, and whether a word sees itself; None for what is no band.
 
     Raises:
         UsageError: if the description is none of these.
     """
 
-    def __init__(self, description: Any) -> None:
-        _check(description)
-        self.description: Mapping[str, Any] = description
-        self.band = _bounds(description["band"]) if "band" in description else None
+    def __init__(self, description: object) -> None:
+        self.offsets = _read(description)
+        self.band = self.offsets.bounds if isinstance(self.offsets, Range) else None
         self.keep = lru_cache(maxsize=64)(self._keep)
 
     def _keep(self, length: int) -> Keep:
         """Return which pairs (query, key) are visible, [L, L]; read only."""
         position = np.arange(length)
-        keep = np.ascontiguousarray(_sees(self.description, position[None, :] - position[:, None]))
+        keep = np.ascontiguousarray(_sees(self.offsets, position[None, :] - position[:, None]))
         keep.flags.writeable = False
         return keep
 
 
-def _check(description: Any, depth: int = 0) -> None:
+def _read(description: object, depth: int = 0) -> Offsets:
     if isinstance(description, Mapping) and len(description) == 1 and depth < _DEEPEST:
         ((kind, value),) = description.items()
         if kind == "band" and _is_band(value):
-            return
+            return Range(*value)
         if kind in ("both", "either") and isinstance(value, list) and len(value) == 2:
-            for part in value:
-                _check(part, depth + 1)
-            return
+            first, second = (_read(part, depth + 1) for part in value)
+            return Joined(kind == "both", (first, second))
     raise UsageError(f"a mask is a band, or both or either of two masks; got {description!r:.80}")
 
 
-def _is_band(value: Any) -> bool:
+def _is_band(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 3
         and isinstance(value[2], bool)
-        and all(end is None or (type(end) is int and abs(end) < 2**40) for end in value[:2])
+        and all(end is None or (type(end) is int and abs(end) < _FAR) for end in value[:2])
     )
 
 
-def _bounds(band: Sequence[Any]) -> tuple[int, int, bool]:
-    low, high, diagonal = band
-    return -(2**40) if low is None else low, 2**40 if high is None else high, diagonal
-
-
-def _sees(description: Mapping[str, Any], offset: NDArray[np.int64]) -> Keep:
-    ((kind, value),) = description.items()
-    if kind == "band":
-        low, high, diagonal = _bounds(value)
+def _sees(offsets: Offsets, offset: NDArray[np.int64]) -> Keep:
+    if isinstance(offsets, Range):
+        low, high, diagonal = offsets.bounds
         seen: Keep = (offset >= low) & (offset <= high)
         return seen if diagonal else seen & (offset != 0)
-    first, second = (_sees(part, offset) for part in value)
-    return first & second if kind == "both" else first | second
+    first, second = (_sees(part, offset) for part in offsets.parts)
+    return first & second if offsets.both else first | second
 
 
-Values = NDArray[Any]
-Compute = Callable[..., Values]
+Compute = Callable[..., Floats]
+Weighing = Callable[..., NDArray[np.floating]]
+"""What gives the weights of an operator, for explanations."""
 WIDEST = 1 << 17
 """Features of a value; no network has more, and a description may not ask for the memory of more."""
 
@@ -243,7 +278,7 @@ class Step:
             raise self.refuse(setting, "true or false")
         return value
 
-    def items(self, setting: str) -> list[Any]:
+    def items(self, setting: str) -> list[object]:
         """Return a setting that is a list."""
         value = self._settings.get(setting)
         if not isinstance(value, list):

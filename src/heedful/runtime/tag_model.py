@@ -79,12 +79,13 @@ class PlacedWords(Words):
 class PlacedAsking(Asking):
     """Turns a request into words with their places; a request is a text, or a sequence of ready-made words."""
 
-    def sides(self, request: object, number: int, texts: int) -> tuple[str | tuple[str, ...], ...]:
-        """See `Asking.sides`."""
+    def read(self, request: object, number: int, texts: int) -> tuple[PlacedWords, ...]:
+        """See `Asking.read`."""
         ready = isinstance(request, Sequence) and not isinstance(request, str)
         if ready and all(isinstance(word, str) for word in cast("Sequence[object]", request)):
-            return (tuple(cast("Sequence[str]", request)),)
-        return texts_of(request, number, texts)
+            return (self.words(tuple(cast("Sequence[str]", request)), number, 1, texts),)
+        sides = enumerate(texts_of(request, number, texts), start=1)
+        return tuple(self.words(text, number, place, texts) for place, text in sides)
 
     def words(self, text: str | Sequence[str], number: int, place: int, texts: int) -> PlacedWords:
         """See `Asking.words`."""
@@ -119,8 +120,8 @@ class Tagger(Model):
 
     def placed(self, request: Request) -> PlacedWords:
         """Return the words of one request; errors as in `predict`."""
-        (text,) = self.asking.sides(request, 1, 1)
-        return cast(PlacedWords, self.asking.words(text, 1, 1, 1))
+        (words,) = self.asking.read(request, 1, 1)
+        return cast(PlacedWords, words)
 
     @cached_property
     def paths(self) -> TagPaths:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +57,7 @@ class Weights:
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
 
-    def raw(self, name: str) -> NDArray[Any]:
+    def raw(self, name: str) -> NDArray[np.generic]:
         """Return a tensor as it is in the file.
 
         Args:
@@ -109,7 +108,7 @@ class Weights:
         tensor = self.raw(name)
         scales = self.scales(name)
         if scales is not None:
-            return tensor * scales.reshape(-1, *(1,) * (tensor.ndim - 1))
+            return np.asarray(tensor, np.int8) * scales.reshape(-1, *(1,) * (tensor.ndim - 1))
         if tensor.dtype.kind != "f":
             raise UsageError(f"tensor {name!r:.200} holds {tensor.dtype}, expected float32")
         return np.array(tensor, np.float32)
