@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.errors import MissingExtraError, UsageError
 from heedful.storage import write_bytes
@@ -22,7 +22,7 @@ MAIN, SECOND = "#1f68ad", "#c2570c"
 _PREFERRED = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Arabic",
               "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Emoji", "Symbola")  # fmt: skip
 # Without dates and program names.
-_METADATA: dict[str, dict[str, Any]] = {
+_METADATA: dict[str, dict[str, str | None]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -74,7 +74,19 @@ def write_figure(path: Path | str, paint: Callable[[], Figure], what: str, dpi: 
     from matplotlib import rc_context
 
     suffix, buffer = path.suffix.lower(), BytesIO()
-    with rc_context(_settings()):
+    shared_settings = rc_context(
+        {
+            "font.family": list(families()),
+            "svg.hashsalt": "heedful",
+            "svg.fonttype": "path",
+            "pdf.fonttype": 42,
+            "text.parse_math": False,
+            "text.usetex": False,
+            "axes.unicode_minus": False,
+            "savefig.bbox": "standard",
+        }
+    )
+    with shared_settings:
         paint().savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     write_bytes(path, buffer.getvalue())
     return path
@@ -115,16 +127,3 @@ def families() -> tuple[str, ...]:
 
     installed = set(fontManager.get_font_names())
     return tuple(name for name in _PREFERRED if name in installed)
-
-
-def _settings() -> Any:
-    return {
-        "font.family": list(families()),
-        "svg.hashsalt": "heedful",
-        "svg.fonttype": "path",
-        "pdf.fonttype": 42,
-        "text.parse_math": False,
-        "text.usetex": False,
-        "axes.unicode_minus": False,
-        "savefig.bbox": "standard",
-    }

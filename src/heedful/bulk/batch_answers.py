@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from heedful.bulk.typed_answers import Column, columns_of
 from heedful.data.readers.reading import Reading
@@ -19,6 +19,10 @@ from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 from heedful.text.tokenize import Tokenizer, tokenizer
+
+if TYPE_CHECKING:
+    from heedful.runtime.settings import Settings
+    from heedful.tasks.records import AnyAnswer, Text, TextSettings
 
 Truncate = Literal["error", "head"]
 
@@ -75,8 +79,8 @@ class BatchAnswers:
     """
 
     def __init__(self, asking: Asking) -> None:
-        self._answer: Callable[[Any], Iterable[Any]]
-        settings: Any
+        self._answer: Callable[[Sequence[Text]], Iterable[AnyAnswer]]
+        settings: Settings | TextSettings
         path = find_model(asking.model)
         _refuse_another(path, asking)
         plain = asking.precision == "float32"
@@ -85,7 +89,7 @@ class BatchAnswers:
             is_pair, run, self._answer = model.is_pair, settings.run, model.predict
             layout = LAYOUTS[self.task]
             self.header = layout.header
-            self.rows: Callable[[Any], Iterable[list[str]]] = lambda answer: [layout.cells(answer)]
+            self.rows: Callable[[AnyAnswer], Iterable[list[str]]] = lambda answer: [layout.cells(answer)]
         else:
             from heedful.models.precision import at_precision
             from heedful.tasks import load_model, task_of
@@ -102,7 +106,7 @@ class BatchAnswers:
         self._longest = settings.max_tokens if settings.truncate == "error" else sys.maxsize
         self._tokenizer: Tokenizer = tokenizer(settings.tokenizer, settings.markup)
 
-    def answers(self, rows: Sequence[Sequence[object]]) -> list[Any]:
+    def answers(self, rows: Sequence[Sequence[object]]) -> list[AnyAnswer | Bad]:
         """Answer rows.
 
         Args:
@@ -126,20 +130,26 @@ class BatchAnswers:
                 return Bad(f"{role}: {count:,} tokens, and at most {self._longest:,} are allowed")
         return None
 
-    def _answered(self, rows: Sequence[Sequence[Any]]) -> list[object]:
+    def _answered(self, rows: Sequence[Sequence[object]]) -> list[AnyAnswer | Bad]:
         if not rows:
             return []
-        asked = [row[0] if len(self.roles) == 1 else tuple(row) for row in rows]
+        asked = [_request(row) for row in rows]
         try:
             return list(self._answer(asked))
         except DataError:  # a text whose pieces are too many; the others are sound
             return [self._one(request) for request in asked]
 
-    def _one(self, request: Any) -> object:
+    def _one(self, request: Text) -> AnyAnswer | Bad:
         try:
             return next(iter(self._answer([request])))
         except DataError as error:
             return Bad(str(error))
+
+
+def _request(row: Sequence[object]) -> Text:
+    """Return the texts of a row in which no problem was found."""
+    first, *second = map(str, row)
+    return (first, second[0]) if second else first
 
 
 def _runtime(path: Path, asking: Asking) -> Model | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, Truncate
 from heedful.bulk.part_task import arrow_type, layout_of
@@ -96,7 +97,7 @@ class BatchPredictor:
         """The added columns as Spark writes a schema, for example "prediction string, probability double"."""
         return ", ".join(f"{column.name} {_DDL[column.kind]}" for column in self.columns)
 
-    def __call__(self, batch: Any) -> object:
+    def __call__(self, batch: object) -> object:
         """Add predictions to a batch, or to each batch of an iterator.
 
         Args:
@@ -113,7 +114,7 @@ class BatchPredictor:
             return map(self, batch)
         if hasattr(batch, "column_names") and hasattr(batch, "append_column"):
             return self._to_arrow(batch)
-        if hasattr(batch, "columns") and hasattr(batch, "assign"):
+        if isinstance(batch, _Frame):
             added = self._added(list(batch.columns), batch.__getitem__)
             return batch.assign(**{name: _array(column, found) for name, (column, found) in added.items()})
         if not isinstance(batch, Mapping):
@@ -163,10 +164,26 @@ class BatchPredictor:
         }
 
 
-def _listed(values: Any) -> list[object]:
+@runtime_checkable
+class _Frame(Protocol):
+    """What a pandas.DataFrame has."""
+
+    @property
+    def columns(self) -> Iterable[str]: ...
+
+    def __getitem__(self, name: str) -> object: ...
+
+    def assign(self, **columns: NDArray[np.generic]) -> object: ...
+
+
+def _listed(values: object) -> list[object]:
     """Return the values of a column as plain values, be it a list, an array, a pandas.Series or an Arrow column."""
     to_list = getattr(values, "to_pylist", None) or getattr(values, "tolist", None)
-    return to_list() if to_list is not None else list(values)
+    if to_list is not None:
+        return to_list()
+    if not isinstance(values, Iterable):
+        raise UsageError(f"expected a column of values, got {type(values).__name__}")
+    return list(values)
 
 
 def _value(column: Column, answer: object) -> object:
@@ -175,7 +192,7 @@ def _value(column: Column, answer: object) -> object:
     return answer.reason if column is WARNINGS else None
 
 
-def _array(column: Column, values: Sequence[object]) -> np.ndarray:
+def _array(column: Column, values: Sequence[object]) -> NDArray[np.generic]:
     """Return values as an array: numbers as float64, not a number for none; all else as objects."""
     if column.kind == "number":
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

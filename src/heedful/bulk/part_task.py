@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, one_thread
 from heedful.bulk.part_files import Part, import_parquet
@@ -23,6 +23,8 @@ from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch
+
+    from heedful.tasks.records import AnyAnswer
 
 _WRITTEN_ROWS = 65_536
 """Rows of a row group of a Parquet file that is written."""
@@ -118,7 +120,7 @@ class _Judge:
     counts: Counts
     side: _SideFile | None
 
-    def answer(self, rows: Sequence[PartRow], batch: RecordBatch | None = None) -> list[object]:
+    def answer(self, rows: Sequence[PartRow], batch: RecordBatch | None = None) -> list[AnyAnswer | Bad]:
         """Return one answer a row, `Bad` where there is none; all fields of a row are in the batch, if there is one."""
         readable = iter(self.answers.answers([row.values for row in rows if not row.reason]))
         found = [Bad(row.reason) if row.reason else next(readable) for row in rows]
@@ -165,7 +167,9 @@ def _write_lines_of_group(
     file.begin_if_empty()
 
 
-def _add(file: PredictionFile, answers: BatchAnswers, rows: Sequence[PartRow], found: Sequence[Any]) -> None:
+def _add(
+    file: PredictionFile, answers: BatchAnswers, rows: Sequence[PartRow], found: Sequence[AnyAnswer | Bad]
+) -> None:
     good = [(row, answer) for row, answer in zip(rows, found, strict=True) if not isinstance(answer, Bad)]
     examples = [Example(("",), row=row.number, fields=row.fields) for row, _ in good]
     if good:

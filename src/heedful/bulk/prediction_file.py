@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from heedful.bulk.typed_answers import free_name
 from heedful.data.examples import Corpus, Example
@@ -21,6 +21,7 @@ SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": ""}
 """How the name of the file may end, and what separates its fields; JSON has none."""
 PREDICTION = "prediction"
 """The key of a prediction in a line of JSON."""
+Answered = TypeVar("Answered", bound="AnyAnswer")
 
 
 class PredictionFile:
@@ -54,7 +55,7 @@ class PredictionFile:
         self._names.update(dict.fromkeys(names))
 
     def add(
-        self, corpus: Corpus, answers: Iterable[AnyAnswer], rows: Callable[[Any], Iterable[Sequence[str]]]
+        self, corpus: Corpus, answers: Iterable[Answered], rows: Callable[[Answered], Iterable[Sequence[str]]]
     ) -> None:
         """Write predictions.
 

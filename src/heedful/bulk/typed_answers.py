@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal, TypeVar
 
+from heedful.runtime.answers import Answer, LabelsAnswer
 from heedful.text.characters import json_line
-
-if TYPE_CHECKING:
-    from heedful.runtime.answers import LabelsAnswer
 
 Kind = Literal["text", "number", "texts", "numbers"]
 
@@ -26,31 +24,58 @@ class Column:
 
     name: str
     kind: Kind
-    value: Callable[[Any], object]
+    value: Callable[[object], object]
 
 
-def _best(answer: Any) -> float:
-    return float(answer.probabilities[answer.label])
+Answered = TypeVar("Answered")
+
+
+def _of(kind: type[Answered], read: Callable[[Answered], object]) -> Callable[[object], object]:
+    """Return a function that reads something of the answers of one kind, and takes no others."""
+
+    def value(answer: object) -> object:
+        if not isinstance(answer, kind):
+            raise TypeError(f"expected {kind.__name__}, got {type(answer).__name__}")
+        return read(answer)
+
+    return value
+
+
+def _best(answer: Answer) -> float:
+    return float(answer.probabilities[str(answer.label)])
+
+
+def _score(answer: Answer) -> float:
+    assert answer.score is not None  # these tasks answer with a number
+    return float(answer.score)
+
+
+def _as_json(answer: object) -> str:
+    assert hasattr(answer, "as_dict")  # every answer has
+    return json_line(answer.as_dict())
 
 
 def _of_labels(answer: LabelsAnswer) -> list[float]:
     return [float(answer.probabilities[name]) for name in answer.labels]
 
 
-_CLASSES = (Column("prediction", "text", lambda answer: answer.label), Column("probability", "number", _best))
-_NUMBERS = (Column("number", "number", lambda answer: float(answer.score)),)
+_CLASSES = (
+    Column("prediction", "text", _of(Answer, lambda answer: answer.label)),
+    Column("probability", "number", _of(Answer, _best)),
+)
+_NUMBERS = (Column("number", "number", _of(Answer, _score)),)
 _OF_TASKS: Mapping[str, tuple[Column, ...]] = {
     "text": _CLASSES,
     "pair": _CLASSES,
-    "relatedness": (Column("score", "number", lambda answer: float(answer.score)),),
+    "relatedness": (Column("score", "number", _of(Answer, _score)),),
     "number": _NUMBERS,
     "pair-number": _NUMBERS,
     "labels": (
-        Column("labels", "texts", lambda answer: list(answer.labels)),
-        Column("probability", "numbers", _of_labels),
+        Column("labels", "texts", _of(LabelsAnswer, lambda answer: list(answer.labels))),
+        Column("probability", "numbers", _of(LabelsAnswer, _of_labels)),
     ),
 }
-_AS_JSON = (Column("prediction", "text", lambda answer: json_line(answer.as_dict())),)
+_AS_JSON = (Column("prediction", "text", _as_json),)
 WARNINGS = Column("warnings", "text", lambda answer: getattr(answer, "remarks", ""))
 """Unknown words, no words, a truncated text; and why a row has no prediction."""
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, cast
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
@@ -57,8 +57,10 @@ class _Paced(io.RawIOBase):
 
 
 class _PacedResponse(HTTPResponse):
-    def __init__(self, sock: socket, *args: Any, **options: Any) -> None:
-        super().__init__(sock, *args, **options)
+    def __init__(
+        self, sock: socket, debuglevel: int = 0, method: str | None = None, url: str | None = None
+    ) -> None:
+        super().__init__(sock, debuglevel, method, url)
         raw = self.fp.detach()
         self.fp = io.BufferedReader(_Paced(raw))
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,7 @@ class EncodedDataset:
         return {}
 
     @classmethod
-    def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
         """Put a data set together again from the attributes of this class and what `further` gave."""
         return cls(**vars(dataset))
 

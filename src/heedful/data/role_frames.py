@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 import torch
@@ -62,13 +62,15 @@ class TaggedDataset(EncodedDataset):
         }
 
     @classmethod
-    def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
         """See `EncodedDataset.with_further`."""
         offsets = dataset.sides[0].offsets
-        gold: dict[str, Any] = {
-            name: Ragged(arrays[name], offsets) for name in ("tags", "found") if name in arrays
-        }
-        return cls(**vars(dataset), predicates=arrays["predicates"], sentences=arrays["sentences"], **gold)
+        tags, found = (
+            Ragged(np.asarray(arrays[name], np.int32), offsets) if name in arrays else None
+            for name in ("tags", "found")
+        )
+        predicates, sentences = (np.asarray(arrays[name], np.int64) for name in ("predicates", "sentences"))
+        return cls(**vars(dataset), predicates=predicates, sentences=sentences, tags=tags, found=found)
 
 
 def encode_frames(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, cast
+from typing import Self, cast
 
 import numpy as np
 import torch
@@ -44,9 +44,13 @@ class WordTagDataset(EncodedDataset):
         return {} if self.tags is None else {"tags": self.tags.values}
 
     @classmethod
-    def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
         """See `EncodedDataset.with_further`."""
-        tags = Ragged(arrays["tags"], dataset.sides[0].offsets) if "tags" in arrays else None
+        tags = (
+            Ragged(np.asarray(arrays["tags"], np.int32), dataset.sides[0].offsets)
+            if "tags" in arrays
+            else None
+        )
         return cls(**vars(dataset), tags=tags)
 
 

@@ -97,7 +97,7 @@ class Attribution:
             f"misses the difference by {abs(self.gap or 0):.4f}."
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; the constructor takes them back."""
         plain = {name: getattr(self, name) for name in ("method", "of", "whole", "start", "samples")}
         sides = {name: [side.tolist() for side in getattr(self, name)] for name in ("values", "errors")}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from heedful.explain.word_features import WordFeatures
 from heedful.structures import MapPlace
 
 Array = NDArray[Any]
+Part = TypeVar("Part")
+Number = TypeVar("Number", bound=np.generic)
 FORMAT = 1
 _SLACK = 0.02
 """How far a weight or a sum of weights may leave its range: averages of half-precision softmaxes round by this much."""
@@ -90,7 +92,7 @@ class SentenceView:
             _set(self, chosen=_shaped(self.chosen, (n, n), f"{what}chosen", np.bool_))
 
     @classmethod
-    def from_words(cls, name: str, words: Sequence[str], **more: Any) -> SentenceView:
+    def from_words(cls, name: str, words: Sequence[str], **more: object) -> SentenceView:
         """Make a view of a sentence that came as words: its text is the words with single spaces.
 
         Args:
@@ -103,7 +105,8 @@ class SentenceView:
         """
         starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
         spans = tuple((start, start + len(word)) for start, word in zip(starts, words, strict=False))
-        return cls(name, " ".join(words), tuple(words), spans, **more)
+        make: Callable[..., SentenceView] = cls  # which checks every field
+        return make(name, " ".join(words), tuple(words), spans, **more)
 
     @property
     def in_text(self) -> tuple[bool, ...]:
@@ -216,7 +219,7 @@ class Explanation:
         return {"format": FORMAT, **record, "sides": sides}
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Explanation:
+    def from_dict(cls, record: Mapping[str, object]) -> Explanation:
         """Rebuild what `to_dict` wrote.
 
         Args:
@@ -232,18 +235,18 @@ class Explanation:
         if rest.pop("format", None) != FORMAT:
             raise DataError(f"format: expected {FORMAT}; got {record.get('format')!r}. Write the file anew.")
         try:
-            sides = tuple(SentenceView(**side) for side in rest.pop("sides"))
             score_range = rest.pop("score_range", None)
-            deletion, wide = rest.pop("faithfulness", None), rest.pop("wide", None)
-            attribution, features = rest.pop("attribution", None), rest.pop("features", None)
-            return cls(
-                sides=sides,
+            if not isinstance(score_range, list | tuple | None):
+                raise TypeError(f"score_range must be a list; got {score_range!r:.80}")
+            make: Callable[..., Explanation] = cls  # which checks every field
+            return make(
+                sides=tuple(_made(SentenceView, side) for side in _listed(rest.pop("sides"))),
                 score_range=None if score_range is None else (float(score_range[0]), float(score_range[1])),
-                faithfulness=None if deletion is None else DeletionScore(**deletion),
-                wide=None if wide is None else WideView(**wide),
-                attribution=None if attribution is None else Attribution(**attribution),
-                features=None if features is None else WordFeatures(**features),
-                policy=tuple(PolicySteps(**each) for each in rest.pop("policy", ())),
+                faithfulness=_made_if(DeletionScore, rest.pop("faithfulness", None)),
+                wide=_made_if(WideView, rest.pop("wide", None)),
+                attribution=_made_if(Attribution, rest.pop("attribution", None)),
+                features=_made_if(WordFeatures, rest.pop("features", None)),
+                policy=tuple(_made(PolicySteps, each) for each in _listed(rest.pop("policy", ()))),
                 **rest,
             )
         except (TypeError, KeyError, AttributeError, ValueError) as error:
@@ -274,13 +277,30 @@ class Explanation:
         return render_text(self, width=width, colour=colour)
 
 
+def _listed(value: object) -> tuple[object, ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"expected a list; got {value!r:.80}")
+    return tuple(value)
+
+
+def _made(kind: Callable[..., Part], record: object) -> Part:
+    """Make a part of an explanation, which checks its fields, from a table."""
+    if not isinstance(record, Mapping):
+        raise TypeError(f"expected a table; got {record!r:.80}")
+    return kind(**record)
+
+
+def _made_if(kind: Callable[..., Part], record: object) -> Part | None:
+    return None if record is None else _made(kind, record)
+
+
 def _set(record: object, **values: object) -> None:
     """Store normalised values in a frozen record, during its construction only."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
 
 
-def _shaped(values: Any, shape: tuple[int, ...], what: str, dtype: Any) -> Array:
+def _shaped(values: object, shape: tuple[int, ...], what: str, dtype: type[Number]) -> NDArray[Number]:
     array = np.array(values, dtype=dtype).reshape(shape) if 0 in shape else np.array(values, dtype=dtype)
     if array.shape != shape:
         raise UsageError(f"{what} must have shape {list(shape)}, one entry a word; got {list(array.shape)}.")
@@ -299,7 +319,7 @@ def _weights(values: object, shape: tuple[int, ...], what: str) -> Array:
     return array
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from heedful.explain.explanation import Array, Explanation, SentenceView
 
+Paint = Callable[..., None]
+"""Paints a panel: from the axes, the words and what is painted of each."""
 BAR = 0.85
 WIDEST, GAP = 14.4, 0.3
 """Of a line of panels, and between two of them, in inches."""
@@ -182,7 +184,7 @@ def _bars(
     view: SentenceView, whole: SentenceView, kept: Sequence[int], words: Sequence[str], size: _Size
 ) -> list[Panel]:
     """Draw the gates and the weights; only the first has labels, and the rest stay beside it."""
-    paints: dict[str, tuple[Any, Array]] = {
+    paints: dict[str, tuple[Paint, Array]] = {
         f"gate {name}": (panels.paint_gate, gate) for name, gate in view.gates.items()
     }
     if whole.weights is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.drawing import write_figure
 from heedful.explain import panels
@@ -159,10 +159,27 @@ def _any_outlined(explanation: Explanation) -> bool:
     return any(outline is not None and outline.any() for outline in outlines)
 
 
-def _write(figure: Figure, left: float, top: float, text: str, **style: Any) -> None:
+def _write(
+    figure: Figure,
+    left: float,
+    top: float,
+    text: str,
+    *,
+    size: float,
+    weight: str = "normal",
+    color: str = panels.INK,
+) -> None:
     width, height = figure.get_size_inches()
-    style = {"color": panels.INK, **style}
-    figure.text(left / width, 1 - top / height, drawable(text), va="top", ha="left", **style)
+    figure.text(
+        left / width,
+        1 - top / height,
+        drawable(text),
+        va="top",
+        ha="left",
+        size=size,
+        weight=weight,
+        color=color,
+    )
 
 
 def _prediction(explanation: Explanation) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +126,7 @@ class MeasuredMethods:
         best = self.methods[0]
         return "\n".join([*lines, "", *_LEGEND, "", self.standing.sentence(best)])
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return everything for JSON: means as [mean, lower end, upper end]."""
         rows = {
             name: {

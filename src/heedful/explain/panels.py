@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from heedful.explain.summary import Grid, cell_number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.patches import Rectangle
 
     from heedful.explain.explanation import Array
 
@@ -148,7 +149,7 @@ def _bars(
         spine.set(visible=side == "left", color=LINE, linewidth=0.6)
 
 
-def _outline(i: int, j: int) -> Any:
+def _outline(i: int, j: int) -> Rectangle:
     from matplotlib.patches import Rectangle
 
     return Rectangle((j + 0.06, i + 0.06), 0.88, 0.88, fill=False, edgecolor=CHOSEN, linewidth=1.0)

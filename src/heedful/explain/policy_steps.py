@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +78,7 @@ class PolicySteps:
             self.name, words, self.query[places], self.key[places], self.opened[np.ix_(places, places)]
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; the constructor takes them back."""
         return {
             name: value.tolist() if isinstance(value, np.ndarray) else value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from heedful.errors import ArtefactError
 from heedful.explain.methods.method_names import METHODS, MethodChoice
@@ -60,12 +59,12 @@ class Standing:
         place = _PLACES[self.order.index(method)]
         return f"Of {len(self.order)} methods {method} came {place} {data}{tie}; the best was {best}."
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
 
 
-def standing_of(metrics: Mapping[str, Any]) -> Standing | None:
+def standing_of(metrics: Mapping[str, object]) -> Standing | None:
     """Read how the methods did.
 
     Args:
@@ -81,6 +80,8 @@ def standing_of(metrics: Mapping[str, Any]) -> Standing | None:
     if kept is None:
         return None
     try:
+        if not isinstance(kept, Mapping):
+            raise TypeError
         found = Standing(**kept)
         good = (
             len(found.order) > 0
@@ -97,7 +98,7 @@ def standing_of(metrics: Mapping[str, Any]) -> Standing | None:
 
 
 def by_default(
-    choice: MethodChoice, metrics: Mapping[str, Any], *, without: Collection[str] = ()
+    choice: MethodChoice, metrics: Mapping[str, object], *, without: Collection[str] = ()
 ) -> tuple[MethodChoice, str]:
     """Put the model's own method in the place of none.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from heedful.explain.legends import SYSTEMS, System, caption, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.tag_question import Shares, asked_about_tag, place_of
 from heedful.runtime.answers import Shown
+from heedful.runtime.looking import Values
 from heedful.runtime.model import finite
 from heedful.runtime.tag_model import PlacedAsking, Tagger, log_softmax
 from heedful.structures import MapPlace
@@ -98,8 +98,8 @@ def _shares(model: Tagger, number: int) -> Shares:
     return shares
 
 
-def _means(maps: Mapping[MapPlace, Any]) -> dict[MapPlace, Any]:
-    grouped: dict[MapPlace, list[Any]] = {}
+def _means(maps: Mapping[MapPlace, Values]) -> dict[MapPlace, Values]:
+    grouped: dict[MapPlace, list[Values]] = {}
     for place, weights in maps.items():
         grouped.setdefault(shared_place(place), []).append(weights)
     return {place: np.mean(own, axis=0) for place, own in grouped.items()}

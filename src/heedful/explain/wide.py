@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -160,7 +159,7 @@ class WideView:
         ranked = sorted([*single, *self.phrases], key=lambda phrase: -abs(phrase.value))
         return [phrase for phrase in ranked if abs(phrase.value) >= 0.005][:count]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; the constructor takes them back."""
         plain = {**asdict(self), "words": [side.tolist() for side in self.words]}
         return {**plain, "phrases": [asdict(phrase) for phrase in self.phrases]}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +105,7 @@ class WordFeatures:
         if not self.maps and self.shares is None:
             raise UsageError("features: expected at least one attention or pooling with features")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; the constructor takes them back."""
         plain = {**asdict(self), "maps": [_plain(each) for each in self.maps]}
         return {**plain, "shares": None if self.shares is None else _plain(self.shares)}
@@ -206,11 +205,11 @@ def _arrays(each: FeatureMap, lengths: Sequence[int]) -> FeatureMap:
     return FeatureMap(each.name, each.axis, each.count, features, distances, weights, means)
 
 
-def _plain(record: FeatureMap | FeatureShares) -> dict[str, Any]:
+def _plain(record: FeatureMap | FeatureShares) -> dict[str, object]:
     return {name: _listed(value) for name, value in asdict(record).items()}
 
 
-def _listed(value: Any) -> object:
+def _listed(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return [_listed(item) for item in value] if isinstance(value, tuple | list) else value

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 from heedful.errors import HeedfulError, MissingExtraError, UsageError
 from heedful.machine import threads
 from heedful.machine.child import Failed
 
+Outcome = TypeVar("Outcome")
+Returned = TypeVar("Returned", covariant=True)
 RETRIES = 3
 """How often Ray begins a call again whose worker or machine died; what was kept on disk is not repeated."""
 _REACHED = 5.0
@@ -24,7 +26,7 @@ _REACHED = 5.0
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Generic[Returned]):
     """One of several calls that do not need each other.
 
     Attributes:
@@ -34,14 +36,16 @@ class Call:
     """
 
     name: str
-    work: Callable[..., object]
+    work: Callable[..., Returned]
     arguments: tuple[object, ...]
 
 
 class Executor(Protocol):
     """Runs independent calls."""
 
-    def each(self, calls: Sequence[Call], *, again: bool = True) -> Iterator[tuple[int, Any]]:
+    def each(
+        self, calls: Sequence[Call[Outcome]], *, again: bool = True
+    ) -> Iterator[tuple[int, Outcome | Failed]]:
         """Run calls.
 
         Args:
@@ -56,7 +60,9 @@ class Executor(Protocol):
 class OneByOne:
     """Runs calls one after the other in this process; see `Executor`."""
 
-    def each(self, calls: Sequence[Call], *, again: bool = True) -> Iterator[tuple[int, Any]]:
+    def each(
+        self, calls: Sequence[Call[Outcome]], *, again: bool = True
+    ) -> Iterator[tuple[int, Outcome | Failed]]:
         """See `Executor.each`."""
         for place, call in enumerate(calls):
             yield place, _outcome(call)
@@ -122,7 +128,9 @@ class _OnRay:
     def __init__(self, ray: ModuleType) -> None:
         self._ray = ray
 
-    def each(self, calls: Sequence[Call], *, again: bool = True) -> Iterator[tuple[int, Any]]:
+    def each(
+        self, calls: Sequence[Call[Outcome]], *, again: bool = True
+    ) -> Iterator[tuple[int, Outcome | Failed]]:
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=RETRIES if again else 0)(_there)
         running = {
@@ -139,7 +147,7 @@ class _OnRay:
                     yield place, Failed(HeedfulError, f"Ray gave up {calls[place].name}: {said:.300}")
 
 
-def _outcome(call: Call) -> object:
+def _outcome(call: Call[Outcome]) -> Outcome | Failed:
     """Run a call; what goes wrong comes back as a record, not as an exception of the engine's."""
     try:
         return call.work(*call.arguments)
@@ -147,7 +155,7 @@ def _outcome(call: Call) -> object:
         return Failed.of(error, call.name)
 
 
-def _there(call: Call, folder: str) -> object:
+def _there(call: Call[Outcome], folder: str) -> Outcome | Failed:
     """Run a call on another machine in the working folder of this one, to which names of files may be relative."""
     with contextlib.suppress(OSError):
         os.chdir(folder)

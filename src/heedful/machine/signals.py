@@ -14,10 +14,12 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from heedful.errors import ExitCode, Interrupted
 
+Handler = Callable[[int, FrameType | None], object] | int | None
+"""What handles a signal, as `signal.signal` takes and returns it."""
 ENDING = (signal.SIGINT, signal.SIGTERM)
 """The signals that ask a process to end."""
 _AGAIN = 0.01
@@ -32,7 +34,7 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.asked = False
-        self._previous: dict[int, Any] = {}
+        self._previous: dict[int, Handler] = {}
 
     def __enter__(self) -> StopRequest:
         if threading.current_thread() is threading.main_thread():
@@ -57,7 +59,7 @@ class StopRequest:
 
 
 @contextlib.contextmanager
-def handled_by(handler: Callable[[int, FrameType | None], Any], numbers: Iterable[int]) -> Iterator[None]:
+def handled_by(handler: Callable[[int, FrameType | None], object], numbers: Iterable[int]) -> Iterator[None]:
     """While entered, signals are handled by ``handler``; afterwards by what handled them before.
 
     Args:

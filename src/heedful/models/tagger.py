@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -16,6 +14,7 @@ from heedful.structures import (
     Batch,
     ContextStates,
     NetworkOutput,
+    PolicyRecord,
     Pooled,
     Sentences,
     SideTrace,
@@ -63,14 +62,22 @@ class WordTagger(Network):
         reader, sentences = self.sentence_encoder, batch.sides[0]
         words = reader.embedding.embed(sentences).tokens
         context = reader.encoder(words, sentences, need_weights=need_weights)
-        return NetworkOutput(self.output(context.states), (), **_read(context, need_weights=need_weights))
+        return NetworkOutput(
+            self.output(context.states),
+            (),
+            traces=_traces(context, need_weights),
+            policies=_policies(context),
+        )
 
 
-def _read(context: ContextStates, *, need_weights: bool) -> dict[str, Any]:
-    """Return the traces and policies of an output that has no sentence vector."""
+def _traces(context: ContextStates, need_weights: bool) -> tuple[SideTrace, ...]:
+    """Return the traces of an output that has no sentence vector."""
     states = context.states
-    traces = (SideTrace(context, Pooled(states.new_zeros(len(states), 0))),) if need_weights else ()
-    return {"traces": traces, "policies": () if context.policy is None else (context.policy,)}
+    return (SideTrace(context, Pooled(states.new_zeros(len(states), 0))),) if need_weights else ()
+
+
+def _policies(context: ContextStates) -> tuple[PolicyRecord, ...]:
+    return () if context.policy is None else (context.policy,)
 
 
 class PredicateFinder(nn.Module):
@@ -200,7 +207,13 @@ class TaggerNetwork(Network):
         words = self.sentence_encoder.embedding.embed(sentences).tokens
         context = self.sentence_encoder.read(sentences, words, batch.flags, need_weights=need_weights)
         logits, found = self.output(context.states), self.finder(words, sentences.valid)
-        return TaggerOutput(logits, (), predicate_logits=found, **_read(context, need_weights=need_weights))
+        return TaggerOutput(
+            logits,
+            (),
+            predicate_logits=found,
+            traces=_traces(context, need_weights),
+            policies=_policies(context),
+        )
 
     def find(self, sentences: Sentences) -> Tensor:
         """Score every word to be a predicate, [B, L]; see `PredicateFinder.forward`."""

@@ -12,7 +12,7 @@ from heedful.errors import UsageError, nearest
 from heedful.runtime.kernels import Floats
 from heedful.structures import MapPlace
 
-Values = NDArray[np.generic]
+Values = NDArray[np.floating]
 Weigh = Callable[[str], Values]
 """Name of a value to how the step that makes it weighs what it reads."""
 KINDS = ("map", "gate", "fusion", "weights", "chosen", "unchosen", "alignment")
@@ -55,7 +55,7 @@ class Looked:
     gates: dict[MapPlace, Values] = field(default_factory=dict)
     fusion: dict[MapPlace, Values] = field(default_factory=dict)
     weights: Values | None = None
-    chosen: Values | None = None
+    chosen: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)

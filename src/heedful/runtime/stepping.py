@@ -61,7 +61,7 @@ class Steps:
     def weigher(self, values: Mapping[str, Floats]) -> Weigh:
         """Return a function from the name of a value to how the step that makes it weighs what it reads."""
 
-        def weigh(name: str) -> NDArray[np.generic]:
+        def weigh(name: str) -> NDArray[np.floating]:
             step = self.maker(name)
             if step.do not in WEIGHTS:
                 raise UsageError(f"network.shown: step {step.do!r:.80} has no weights")

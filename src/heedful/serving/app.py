@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -32,6 +32,7 @@ from heedful.serving.bodies import (
 )
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters, Gauges, resident_bytes
+from heedful.serving.engine import Vector
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
 from heedful.serving.shelf import Served, Shelf
@@ -224,21 +225,21 @@ class App:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_list(fields, self.bounds.texts, pair=served.engine.is_pair)
-        lines = await self._results("predict", served, asked)
+        lines = await self._results("predict", served, asked, str)
         return listed(request, name, "answers", lines)
 
     async def _encode(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_texts(fields, self.bounds.texts)
-        vectors = await self._results("encode", served, asked)
+        vectors = await self._results("encode", served, asked, Vector)
         return listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
 
     async def _embeddings(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_input(fields, self.bounds.texts)
-        vectors = await self._results("encode", served, asked)
+        vectors = await self._results("encode", served, asked, Vector)
         tokens = sum(sum(vector.tokens) for vector in vectors)
         data = [
             {
@@ -251,13 +252,13 @@ class App:
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return as_json({"object": "list", "data": data, "model": name, "usage": usage})
 
-    async def _results(self, kind: Kind, served: Served, asked: Asked) -> list[Any]:
-        """Queue what is asked and wait for the results."""
-        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+    async def _results(self, kind: Kind, served: Served, asked: Asked, given: type[Result]) -> list[Result]:
+        """Queue what is asked and wait for the results, which are of one type."""
+        future: asyncio.Future[list[str | Vector]] = asyncio.get_running_loop().create_future()
         job = Job(kind, served.engine, asked.requests, asked.field, future)
         served.batcher.add(job)
         try:
-            return await future
+            return [each for each in await future if isinstance(each, given)]
         finally:
             served.batcher.drop(job)
 

@@ -10,12 +10,12 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from heedful.errors import DataError, UsageError
 from heedful.serving.bounds import Refused
 from heedful.serving.counters import Counters
-from heedful.serving.engine import Engine, Request
+from heedful.serving.engine import Engine, Request, Vector
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _TURN = 16
 """Texts that a request has answered before the others have their turn, so that a long one holds up no short one."""
 
 Kind = Literal["predict", "encode"]
+Result = str | Vector
+"""An answer as a line of JSON, or a vector."""
 
 
 @dataclass(eq=False)
@@ -51,9 +53,9 @@ class Job:
     engine: Engine
     requests: Sequence[Request]
     source: str
-    future: asyncio.Future[list[Any]]
+    future: asyncio.Future[list[Result]]
     arrived: float = field(default_factory=time.monotonic)
-    results: list[Any] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
     taken: int = 0
     ended: bool = False
 
@@ -212,7 +214,7 @@ class Batcher:
         job, start, end = part
         if job.ended:
             return
-        found = []
+        found: list[AnyAnswer | Vector] = []
         for number in range(start, end):
             try:
                 found += _ask(job, job.requests[number : number + 1])
@@ -222,11 +224,11 @@ class Batcher:
         self._counters.read(self.name, found)
         self._add(job, start, found)
 
-    def _add(self, job: Job, start: int, results: Sequence[Any]) -> None:
+    def _add(self, job: Job, start: int, results: Sequence[AnyAnswer | Vector]) -> None:
         if job.ended:
             return
         try:
-            job.results += _lines(results, start) if job.kind == "predict" else results
+            job.results += _written(results, start)
         except Exception as error:  # an answer that cannot be written
             self._fail(job, error)
             return
@@ -249,14 +251,18 @@ def _settle(ended: Sequence[Ended]) -> None:
             job.future.set_exception(error)
 
 
-def _lines(answers: Sequence[AnyAnswer], start: int) -> list[str]:
+def _written(results: Sequence[AnyAnswer | Vector], start: int) -> list[Result]:
+    """Return vectors as they are, and answers as lines of JSON."""
     return [
-        json_line({"row": row, **answer.as_dict()}) for row, answer in enumerate(answers, start=start + 1)
+        each if isinstance(each, Vector) else json_line({"row": row, **each.as_dict()})
+        for row, each in enumerate(results, start=start + 1)
     ]
 
 
-def _ask(job: Job, requests: Sequence[Any]) -> list[Any]:
-    return job.engine.answers(requests) if job.kind == "predict" else job.engine.vectors(requests)
+def _ask(job: Job, requests: Sequence[Request]) -> Sequence[AnyAnswer | Vector]:
+    if job.kind == "predict":
+        return job.engine.answers(requests)
+    return job.engine.vectors([text for text in requests if isinstance(text, str)])  # there are no others
 
 
 def told(error: Exception, field: str) -> Exception:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +162,7 @@ class Engine(ABC):
             steps = self._of_sentences().policy_of({view.name: view.text for view in explanation.sides})
         return replace(explanation, policy=steps)
 
-    def _of_sentences(self) -> SentenceModel[Any]:
+    def _of_sentences(self) -> SentenceModel[AnyAnswer]:
         """Return the model as torch computes it, for what the runtime does not record."""
         try:
             from heedful.tasks import SentenceModel

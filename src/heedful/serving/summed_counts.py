@@ -7,9 +7,8 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-from heedful.serving.counters import Counters, Gauges
+from heedful.serving.counters import Counters, Gauges, Record
 
 _UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
@@ -84,7 +83,7 @@ def _file(folder: Path, number: int | str) -> Path:
     return folder / f"counts-{number}.json"
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Record:
     return dict(json.loads(file.read_bytes()))
 
 

@@ -13,9 +13,12 @@ import io
 import lzma
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, TYPE_CHECKING, Protocol, cast
 
 from heedful.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 FRAMED = (".xz", ".bz2", ".zst")
 _PIECE = 1 << 10
@@ -94,7 +97,7 @@ class _Frames(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         while not self._ready:
             piece = self._packed.read(_PIECE)
             if not piece:
@@ -102,8 +105,9 @@ class _Frames(io.RawIOBase):
                     raise OSError("it ends inside a frame" if self._begun else "it is empty")
                 return 0
             self._ready = memoryview(self._unpack(piece))
-        count = min(len(buffer), len(self._ready))
-        buffer[:count] = self._ready[:count]
+        into = memoryview(buffer).cast("B")
+        count = min(len(into), len(self._ready))
+        into[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
 

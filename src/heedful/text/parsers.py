@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from heedful.errors import MissingExtraError, UsageError, needing
 from heedful.text.dependency import Parse
@@ -68,11 +68,14 @@ class DependencyParser(ABC):
         """
 
 
-class PackageParser(DependencyParser):
+Loaded = TypeVar("Loaded")
+
+
+class PackageParser(DependencyParser, Generic[Loaded]):
     """Base of the parsers of other packages, whose pipelines are loaded on first use and take no empty sentence."""
 
     @abstractmethod
-    def load(self) -> Any:
+    def load(self) -> Loaded:
         """Load the pipeline; says what is missing."""
 
     @abstractmethod
@@ -80,7 +83,7 @@ class PackageParser(DependencyParser):
         """Parse sentences of which none is empty."""
 
     @cached_property
-    def pipeline(self) -> Any:
+    def pipeline(self) -> Loaded:
         """The pipeline."""
         return self.load()
 
@@ -91,7 +94,7 @@ class PackageParser(DependencyParser):
         return [next(parsed) if len(words) else Parse((), ()) for words in sentences]
 
 
-class SpacyParser(PackageParser):
+class SpacyParser(PackageParser["Language"]):
     """A spaCy pipeline; of its components only the parser, and what the parser listens to, are run.
 
     Args:

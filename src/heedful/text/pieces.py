@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from heedful.errors import ArtefactError, HeedfulError, MissingExtraError, UsageError, needing
 
 if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
     from heedful.storage.hugging_face import PieceRules
 
 PIECES_FORMAT = 1
@@ -62,7 +64,7 @@ class PieceVocabulary:
         return json.dumps(self.to_plain(), ensure_ascii=True, indent=0) + "\n"
 
     @classmethod
-    def from_plain(cls, content: dict[str, Any], source: str = "vocabulary") -> Self:
+    def from_plain(cls, content: Mapping[str, object], source: str = "vocabulary") -> Self:
         """Read what `to_plain` gave, and check that the package tokenizers can use it.
 
         Args:
@@ -81,15 +83,19 @@ class PieceVocabulary:
             raise ArtefactError(
                 f"{source}: word pieces of another format; this version of Heedful reads {PIECES_FORMAT}"
             )
-        numbers: dict[str, Any] = {name: content.get(name) for name in ("unknown", "start", "end", "limit")}
-        wrong = [name for name, value in numbers.items() if type(value) is not int or not 0 <= value < 2**31]
-        if wrong or content.keys() != {*numbers, "format", "kind", "tokenizer"} or numbers["limit"] == 0:
+        names = ("unknown", "start", "end", "limit")
+        given = ((name, content.get(name)) for name in names)
+        numbers = {name: value for name, value in given if type(value) is int and 0 <= value < 2**31}
+        if (
+            content.keys() != {*names, "format", "kind", "tokenizer"}
+            or not {*names} <= {*numbers}
+            or not numbers["limit"]
+        ):
             expected = "a tokenizer and the whole numbers unknown, start, end and limit, which is 1 or more"
             raise ArtefactError(
                 f"{source}: word pieces are damaged: expected {expected}. Save the model again."
             )
-        rules = {**numbers, "tokenizer": json.dumps(content["tokenizer"])}
-        made = cls(PieceRules(**rules))
+        made = cls(PieceRules(json.dumps(content["tokenizer"]), **numbers))
         made.check(source)
         return made
 
@@ -124,7 +130,7 @@ class PieceVocabulary:
             raise UsageError(f"piece {min(beyond)!r:.80} lies beyond the encoder's {rows:,} rows")
 
     @cached_property
-    def _tokenizer(self) -> Any:
+    def _tokenizer(self) -> Tokenizer:
         with needing("tokenizers", "transformers", "a pretrained encoder"):
             from tokenizers import Tokenizer
         made = Tokenizer.from_str(self.rules.tokenizer)

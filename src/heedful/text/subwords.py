@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from heedful.errors import ArtefactError, DataError, needing
 from heedful.text.pieces import tokenizers_told
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+    from tokenizers import Encoding, Tokenizer
 
 PADDING, BEGIN, END = 0, 1, 2
 SPECIAL = ("<pad>", "<s>", "</s>")
@@ -147,13 +148,13 @@ class Subwords:
         return cls(model)
 
 
-def _package() -> Any:
+def _package() -> ModuleType:
     with needing("tokenizers", "translation", "Reading subwords"):
         import tokenizers
     return tokenizers
 
 
-def _pieces(text: str, found: Any) -> Pieces:
+def _pieces(text: str, found: Encoding) -> Pieces:
     spans, reached = [], 0
     held = {place for start, end in found.offsets for place in range(start, end)}
     for start, end in found.offsets:
@@ -165,7 +166,8 @@ def _pieces(text: str, found: Any) -> Pieces:
             end += 1
         spans.append((start, end))
         reached = end
-    return Pieces(tuple(found.ids), tuple(spans), tuple(found.word_ids))
+    words = tuple(word for word in found.word_ids if word is not None)  # nothing is added, so each has one
+    return Pieces(tuple(found.ids), tuple(spans), words)
 
 
 FORMAT = 1

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,9 +203,9 @@ class Vocabulary:
             return "<padding>" if row == PADDING else "<unknown>"
         raise UsageError(f"row: expected 0 to {len(self) - 1}, got {row}")
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """Return plain values for JSON; `vocabulary_from_plain` gives an equal vocabulary."""
-        content = {
+        content: dict[str, object] = {
             "format": FORMAT,
             "lowercase": self.lowercase,
             "oov": self.oov,
@@ -230,9 +230,10 @@ class Vocabulary:
         return cls.from_plain(_parsed(text, source), source)
 
     @classmethod
-    def from_plain(cls, content: Any, source: str = "vocabulary") -> Vocabulary:
+    def from_plain(cls, content: object, source: str = "vocabulary") -> Vocabulary:
         """Read what `to_plain` gave; see `from_json`."""
         _check_content(content, source)
+        assert isinstance(content, dict)  # as was checked
         values = {name: value for name, value in content.items() if name not in ("format", "ngrams")}
         ngrams = content.get("ngrams")
         words = {"trainable": tuple(content["trainable"]), "extra": tuple(content["extra"])}
@@ -323,7 +324,7 @@ def _parsed(text: str, source: str) -> object:
         raise ArtefactError(f"{source}: not JSON: {error}. Save the model again.") from error
 
 
-def vocabulary_from_plain(content: Any, source: str = "vocabulary") -> AnyVocabulary:
+def vocabulary_from_plain(content: object, source: str = "vocabulary") -> AnyVocabulary:
     """Read the plain values that either kind of vocabulary gave; see `vocabulary_from_json`."""
     if not isinstance(content, dict) or content.get("kind") != PIECES_KIND:
         return Vocabulary.from_plain(content, source)
