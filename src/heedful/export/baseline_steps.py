@@ -5,8 +5,8 @@ The Transformer's encoder is written down with its own attention and with MTSA's
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from torch import nn
 
@@ -148,7 +148,7 @@ def _(encoder: MultiHeadEncoder, record: Recording, x: str) -> str:
     return _heads(record, *parts, heads=[{"mask": rule(Band())}] * encoder.config.heads)
 
 
-def _heads(record: Recording, *of: str, heads: list[dict[str, Any]]) -> str:
+def _heads(record: Recording, *of: str, heads: Sequence[Mapping[str, object]]) -> str:
     """Record heads without rules."""
     attended = record.step("heads", *of, heads=heads)
     for number in range(len(heads)):

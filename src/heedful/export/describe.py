@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import singledispatch
 
 from torch import nn
@@ -12,7 +13,7 @@ from heedful.export import (  # noqa: F401  (they enter what they write down)
     mssan_steps,
     mtsa_steps,
 )
-from heedful.export.recording import NotDescribed, Recording, encoder_steps
+from heedful.export.recording import NetworkTable, NotDescribed, Recording, encoder_steps
 from heedful.models import (
     AlignmentNetwork,
     Network,
@@ -111,10 +112,11 @@ def _(pooling: MultiDimensional, record: Recording, states: str) -> str:
 def weighing_steps(record: Recording, vector: str) -> list[str]:
     """Return the names of the values that weigh the words of a sentence: the vector, or its parts side by side."""
     made = next(step for step in record.steps if step["to"] == vector)
-    return list(made["of"]) if made["do"] == "concat" else [vector]
+    of = made["of"]
+    return list(map(str, of)) if made["do"] == "concat" and isinstance(of, list) else [vector]
 
 
-def describe(network: nn.Module) -> dict[str, object]:
+def describe(network: nn.Module) -> Mapping[str, object]:
     """Write a network down for the runtime and for exports.
 
     Args:
@@ -129,7 +131,7 @@ def describe(network: nn.Module) -> dict[str, object]:
         return {MISSING: str(error)}
 
 
-def described(network: nn.Module) -> dict[str, object]:
+def described(network: nn.Module) -> NetworkTable:
     """Write a network down; see `describe`.
 
     Args:
@@ -166,7 +168,7 @@ def described(network: nn.Module) -> dict[str, object]:
         logits = answer_steps(network, answer, [f"{side}.{vector}" for side in SIDES[: network.sides]])
     else:
         raise NotDescribed(f"{type(network).__name__} is not described")
-    return {
+    table: NetworkTable = {
         "format": FORMAT,
         "texts": network.sides,
         "each": EACH[isinstance(network, WordTagger)],
@@ -176,8 +178,13 @@ def described(network: nn.Module) -> dict[str, object]:
         "vector": vector,
         "logits": logits,
         "shown": {"prefix": list(network.prefix), "read": read.shown, "answer": answer.shown},
-        **{name: name for name, _ in network.named_buffers(recurse=False)},
     }
+    own = {name for name, _ in network.named_buffers(recurse=False)}
+    if "scale" in own:
+        table["scale"] = "scale"
+    if "thresholds" in own:
+        table["thresholds"] = "thresholds"
+    return table
 
 
 @singledispatch

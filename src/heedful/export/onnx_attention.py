@@ -5,15 +5,14 @@ Which words a word may attend to is computed in the graph, because the length is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from heedful.attention.additive_kernel import TOLERANCE, Expansion, expansions
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import activated, emitter, place_of, product, real
-from heedful.runtime.steps import Rule, Step
+from heedful.runtime.steps import Offsets, Range, Rule, Step
 
 RANK = 16
 """Terms of the linear form; see docs/maths/additive.md. Outside its range the same graph goes query by query."""
@@ -135,7 +134,7 @@ def _by_query(graph: Graph, query: str, keep: str, value: str, score: Callable[[
     )
     shares = body.node("ReduceSum", body.node("Mul", weights, value), body.axes(1), keepdims=0)
     body.outputs = [body.node("Div", shares, whole)]
-    axes: dict[str, Any] = {"scan_input_axes": [1, 1], "scan_output_axes": [1]}
+    axes = {"scan_input_axes": [1, 1], "scan_output_axes": [1]}
     return graph.node("Scan", query, keep, body=body, num_scan_inputs=2, **axes)
 
 
@@ -246,33 +245,31 @@ def keep_of(graph: Graph, rule: Rule, x: Value, *opened: Value) -> str:
     """
     words = graph.node("Cast", x.valid, to=9)
     pairs = graph.node("And", words, graph.node("Transpose", words, perm=[0, 2, 1]))
-    shown = shown_by(graph, rule.description, offsets(graph, x))
+    shown = shown_by(graph, rule.offsets, offsets(graph, x))
     for each in opened:
         shown = graph.node("Or", shown, graph.node("Greater", each.name, graph.constant(0.0)))
     return graph.node("And", pairs, shown)
 
 
-def shown_by(graph: Graph, description: Mapping[str, Any], offset: str) -> str:
+def shown_by(graph: Graph, rule: Offsets, offset: str) -> str:
     """Return which offsets a mask shows, of the shape of the offsets.
 
     Args:
         graph: gets the nodes.
-        description: see `heedful.runtime.steps.Rule`.
+        rule: the mask.
         offset: their name.
 
     Returns:
         The name, bool.
     """
-    ((kind, value),) = description.items()
-    if kind != "band":
-        parts = [shown_by(graph, part, offset) for part in value]
-        return graph.node("And" if kind == "both" else "Or", *parts)
-    low, high, diagonal = value
+    if not isinstance(rule, Range):
+        parts = [shown_by(graph, part, offset) for part in rule.parts]
+        return graph.node("And" if rule.both else "Or", *parts)
     shown = graph.node("Equal", offset, offset)
-    for bound, operator in ((low, "GreaterOrEqual"), (high, "LessOrEqual")):
+    for bound, operator in ((rule.low, "GreaterOrEqual"), (rule.high, "LessOrEqual")):
         if bound is not None:
             shown = graph.node("And", shown, graph.node(operator, offset, graph.constant(bound, np.int64)))
-    if diagonal:
+    if rule.diagonal:
         return shown
     itself = graph.node("Equal", offset, graph.constant(0, np.int64))
     return graph.node("And", shown, graph.node("Not", itself))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from heedful.errors import ExitCode, HeedfulError, MissingExtraError, UsageError
 from heedful.export import onnx_attention, onnx_pairwise, onnx_recurrent  # noqa: F401  (they enter what they write)
 from heedful.export.onnx_graph import OPSET, Graph, Value, write_graph
 from heedful.export.onnx_rows import EMITTERS, NotExported
+from heedful.export.recording import NetworkTable
 from heedful.runtime.program import SIDES, WORDS, Program
 from heedful.runtime.steps import Step
 from heedful.runtime.weights import Weights
@@ -36,7 +37,7 @@ def input_names(texts: int) -> tuple[str, ...]:
 
 
 def write_onnx(
-    description: Mapping[str, Any], weights: Weights, metadata: Mapping[str, Any], temperature: float
+    description: NetworkTable, weights: Weights, metadata: Mapping[str, object], temperature: float
 ) -> bytes:
     """Write a network as an ONNX file.
 
@@ -112,7 +113,7 @@ def _words(graph: Graph, tables: Mapping[str, str], weights: Weights, ids: str) 
 
 
 def _run(
-    graph: Graph, steps: Sequence[Mapping[str, Any]], weights: Weights, given: Mapping[str, Value]
+    graph: Graph, steps: Sequence[Mapping[str, object]], weights: Weights, given: Mapping[str, Value]
 ) -> dict[str, Value]:
     values = dict(given)
     for description in steps:
@@ -211,7 +212,7 @@ _LARGEST = 2_000_000_000
 
 
 def export_onnx(
-    folder: ModelFolder, description: Mapping[str, Any], source: Path, target: Path, *, check: bool
+    folder: ModelFolder, description: NetworkTable, source: Path, target: Path, *, check: bool
 ) -> float | None:
     """Write a model as an ONNX file; nothing is written unless all of it can be, and the check agrees.
 

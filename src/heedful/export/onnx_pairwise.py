@@ -7,7 +7,8 @@ import numpy as np
 from heedful.export.onnx_attention import keep_of, offsets, softmax
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import NotExported, emitter, real
-from heedful.runtime.steps import Rule, Step
+from heedful.runtime.pairwise import Prior
+from heedful.runtime.steps import Offsets, Step
 
 
 @emitter
@@ -17,8 +18,9 @@ def heads(graph: Graph, step: Step, query: Value, key: Value, value: Value) -> V
         raise NotExported(
             f"model.encoder_options.positions={step.text('positions')!r} has no ONNX operators; positions='none' has"
         )
-    descriptions, alpha, divisor = step.items("heads"), step.number("alpha", 0.0), step.number("divisor", 0.0)
-    count = len(descriptions)
+    priors = [Prior(item) for item in step.items("heads")]
+    alpha, divisor = step.number("alpha", 0.0), step.number("divisor", 0.0)
+    count = len(priors)
     shape = graph.constant([0, 0, count, -1], np.int64)
     q, k, v = (
         graph.node("Transpose", graph.node("Reshape", real(graph, each), shape), perm=[0, 2, 1, 3])
@@ -27,18 +29,19 @@ def heads(graph: Graph, step: Step, query: Value, key: Value, value: Value) -> V
     scores = graph.node("MatMul", q, graph.node("Transpose", k, perm=[0, 1, 3, 2]))
     root = graph.node("Sqrt", graph.node("Cast", graph.node("Shape", q, start=3, end=4), to=1))
     scores = graph.node("Div", scores, graph.constant(divisor) if divisor else root)
-    far = [float(head.get("distance", False)) for head in descriptions]
+    far = [float(head.far) for head in priors]
     if alpha and any(far):
         steps = graph.node("Cast", graph.node("Abs", offsets(graph, value)), to=1)
         slope = graph.constant(np.reshape(alpha * np.array(far), (1, count, 1, 1)))
         scores = graph.node("Sub", scores, graph.node("Mul", slope, steps))
-    known: dict[str, str] = {}
+    known: dict[Offsets, str] = {}
     keeps = []
-    for head in descriptions:
-        rule = Rule(head["mask"])
-        name = str(rule.description)
-        known[name] = known.get(name) or graph.node("Unsqueeze", keep_of(graph, rule, value), graph.axes(1))
-        keeps.append(known[name])
+    for head in priors:
+        seen = head.rule.offsets
+        known[seen] = known.get(seen) or graph.node(
+            "Unsqueeze", keep_of(graph, head.rule, value), graph.axes(1)
+        )
+        keeps.append(known[seen])
     keep = keeps[0] if len(known) == 1 else graph.node("Concat", *keeps, axis=1)
     context = graph.node("MatMul", softmax(graph, scores, keep), v)
     joined = graph.node("Transpose", context, perm=[0, 2, 1, 3])
