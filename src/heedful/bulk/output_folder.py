@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from heedful.bulk.part_files import Part
 from heedful.bulk.part_task import Counts
 from heedful.errors import ArtefactError, InUseError, UsageError
+from heedful.fields import Fields
 from heedful.storage import alone, is_empty, sweep, told_plainly, write_text
 
 OWN, SIDE = "_heedful", "_bad"
@@ -66,7 +66,7 @@ class OutputFolder:
         """
         job, wanted = self._own / _JOB, json.loads(json.dumps(settings))
         if job.exists():
-            found = self._read(job)
+            found = Fields(self._read(job), str(job)).record
             if other := [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]:
                 said = _WORDS.get(other[0], f"predictions with another {other[0].replace('_', '-')}")
                 raise UsageError(
@@ -97,21 +97,22 @@ class OutputFolder:
         found: dict[Part, Counts] = {}
         for record in sorted(self._done.rglob("*.json")):
             name = record.relative_to(self._done).as_posix().removesuffix(".json")
-            kept = self._read(record)
+            kept = Fields(self._read(record), str(record))
             if name not in known:
                 raise UsageError(
-                    f"{self.path}: holds predictions of {kept['file']}, which --input does not name any more; choose "
-                    "another --output"
+                    f"{self.path}: holds predictions of {kept.text('file')}, which --input does not name any more; "
+                    "choose another --output"
                 )
             part = known[name]
-            if tuple(kept["state"]) != part.state:
+            if kept.items("state") != part.state:
                 raise UsageError(
                     f"{part.file}: has changed since it was predicted; choose another --output, or delete "
                     f"{record} to predict it again"
                 )
+            counts = kept.part("counts")
             with contextlib.suppress(OSError):  # somebody removed the file: it is made again
-                if os.stat(self.path / part.output).st_size == kept["bytes"]:
-                    found[part] = Counts(**kept["counts"])
+                if os.stat(self.path / part.output).st_size == kept.whole("bytes"):
+                    found[part] = Counts(**{name: counts.whole(name) for name in counts})
         return found
 
     def keep(self, part: Part, counts: Counts) -> None:
@@ -126,7 +127,7 @@ class OutputFolder:
             sweep(folder)
 
     @staticmethod
-    def _read(path: Path) -> Any:
+    def _read(path: Path) -> object:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:

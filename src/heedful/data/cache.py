@@ -276,6 +276,7 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
     facts = json.loads(texts["datasets.json"])
     datasets = {}
     for number, (name, fact) in enumerate(facts["datasets"].items()):
+        column = partial(_column, arrays, number, fact["sides"])
         dataset = EncodedDataset(
             targets=arrays.get(f"{number}-targets"),
             weights=arrays.get(f"{number}-weights"),
@@ -284,7 +285,12 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
             group_names=tuple(fact["group_names"]),
             labels=tuple(fact["labels"]),
             report=EncodeReport(**fact["report"]),
-            **_columns(arrays, number, fact["sides"]),
+            sides=column("sides"),
+            heads=column("heads"),
+            places=column("places"),
+            spelled=column("spelled"),
+            ngrams=_whole(arrays, f"{number}-ngrams"),
+            phrases=_whole(arrays, f"{number}-phrases"),
         )
         mark = f"{number}-further-"
         further = {part.removeprefix(mark): own for part, own in arrays.items() if part.startswith(mark)}
@@ -293,20 +299,15 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
     return PreparedData(vocabulary, datasets, tuple(facts["notes"]), facts["tokenizer"])
 
 
-def _columns(arrays: Arrays, number: int, sides: int) -> dict[str, Any]:
-    columns = {name: _column(arrays, f"{number}-{name}", sides) for name in _COLUMNS}
-    return {**columns, **{name: _whole(arrays, f"{number}-{name}") for name in _WHOLE}}
-
-
 def _whole(arrays: Arrays, name: str) -> Ragged | None:
     values = arrays.get(name)
     return None if values is None else Ragged(values, arrays[f"{name}-offsets"])
 
 
-def _column(arrays: Arrays, name: str, sides: int) -> tuple[Ragged, ...]:
+def _column(arrays: Arrays, number: int, sides: int, name: str) -> tuple[Ragged, ...]:
     """Return what was kept of each side; nothing where the data set had none."""
     return tuple(
-        Ragged(arrays[f"{name}-{side}"], arrays[f"{name}-offsets-{side}"])
+        Ragged(arrays[f"{number}-{name}-{side}"], arrays[f"{number}-{name}-offsets-{side}"])
         for side in range(sides)
-        if f"{name}-{side}" in arrays
+        if f"{number}-{name}-{side}" in arrays
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.explain.assembling import Reader, asked_about, assembled, explained_by, said_beside, with_looked
 from heedful.explain.explanation import Explanation
+from heedful.explain.faithfulness import PairOfWords
 from heedful.explain.legends import POOLINGS, SYSTEMS, System, by_caption, caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice
 from heedful.explain.standing import by_default
@@ -87,12 +87,12 @@ def explain(
     return explained_by(explanation, choice, question, deletions=deletions, added=added)
 
 
-def _answers_of_words(model: Model) -> Callable[[Sequence[object]], NDArray[np.float64]]:
+def _answers_of_words(model: Model) -> Callable[[list[PairOfWords]], NDArray[np.float64]]:
     """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
     settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
     reader = Model(Asking(settings, model.asking.vocabulary), model.program, model.decision, model.wide)
 
-    def answers(examples: Sequence[Any]) -> NDArray[np.float64]:
+    def answers(examples: list[PairOfWords]) -> NDArray[np.float64]:
         joined = [tuple(" ".join(words) for words in example) for example in examples]
         logits = reader.logits(texts if len(texts) > 1 else texts[0] for texts in joined)
         scores = [model.decision.score(row) for row in logits]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from heedful.attention.choice import FORMER_NAMES
-from heedful.checked import fit_field
+from heedful.checked import Settings, fit_field
 from heedful.encoders import (
     BiBlosanConfig,
     BiBlosanEncoder,
@@ -71,7 +71,12 @@ from heedful.nn.pooling import (
     SourceToToken,
 )
 
-ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+MakeAligned = Callable[[Embedding, DecomposableConfig, ModelConfig], Network]
+
+ENCODERS: dict[str, tuple[type[Settings], type[ContextEncoder]]] = {
     "deep-att": (DeepAttConfig, DeepAttEncoder),
     "disan": (DisanConfig, DisanEncoder),
     "distance-san": (DistanceSanConfig, DistanceSanEncoder),
@@ -93,9 +98,9 @@ ENCODERS: dict[str, tuple[type[Any], Callable[[int, Any], ContextEncoder]]] = {
     "resan": (ResanConfig, ResanEncoder),
     "transformer": (TransformerConfig, TransformerEncoder),
 }
-"""Encoder name to its settings class and to the function that builds it from (width, settings)."""
+"""Encoder name to its settings class and to the class that is built from (width, settings)."""
 
-NETWORKS: dict[str, tuple[type[Any], Callable[[Embedding, Any, ModelConfig], Network]]] = {
+NETWORKS: dict[str, tuple[type[DecomposableConfig], MakeAligned]] = {
     "decomposable": (
         DecomposableConfig,
         lambda embedding, settings, config: AlignmentNetwork(
@@ -162,12 +167,14 @@ def encoder_problems(config: ModelConfig) -> list[str]:
 
 def _read_options(config: ModelConfig) -> tuple[object, list[str]]:
     """Return the settings of the encoder, and every mistake in its name and options."""
-    choices = {**ENCODERS, **NETWORKS}
+    choices: dict[str, type[Settings]] = {
+        name: kind for table in (ENCODERS, NETWORKS) for name, (kind, _) in table.items()
+    }
     if config.encoder not in choices:
         return None, [
             f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(choices))}"
         ]
-    kind = choices[config.encoder][0]
+    kind = choices[config.encoder]
     known = [f.name for f in fields(kind)]
     shared = {"activation": config.activation, "dropout": config.dropout}
     values: dict[str, object] = {name: value for name, value in shared.items() if name in known}
@@ -214,7 +221,7 @@ def word_embedding(
 
 
 def encoder_embedding(
-    config: ModelConfig, encoder: nn.Module, *, start: int, end: int
+    config: ModelConfig, encoder: PreTrainedModel, *, start: int, end: int
 ) -> PretrainedEmbedding:
     """Put a pretrained encoder in the place of word vectors.
 
@@ -271,7 +278,9 @@ def build_aligned(config: ModelConfig, embedding: Embedding) -> Network:
             f"model.encoder={config.encoder!r} has neither a highway layer nor a last layer without bias: leave "
             "model.highway and model.final_bias alone"
         )
-    return NETWORKS[config.encoder][1](embedding, encoder_config(config), config)
+    settings, (kind, make) = encoder_config(config), NETWORKS[config.encoder]
+    assert isinstance(settings, kind)  # `encoder_config` looks into the same table
+    return make(embedding, settings, config)
 
 
 def build_encoder(config: ModelConfig, width: int) -> ContextEncoder:

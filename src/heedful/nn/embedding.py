@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,9 @@ from torch.nn import functional
 
 from heedful.errors import UsageError
 from heedful.structures import Embedded, Sentences
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
 
 
 class Embedding(nn.Module, ABC):
@@ -284,7 +287,7 @@ class PretrainedEmbedding(Embedding):
     """
 
     def __init__(
-        self, encoder: nn.Module, *, start: int, end: int, summary: bool = True, lr_factor: float = 1.0
+        self, encoder: PreTrainedModel, *, start: int, end: int, summary: bool = True, lr_factor: float = 1.0
     ) -> None:
         super().__init__()
         self.encoder, self.lr_factor = encoder, lr_factor
@@ -293,7 +296,7 @@ class PretrainedEmbedding(Embedding):
             encoder.eval().requires_grad_(False)
 
     @property
-    def config(self) -> Any:
+    def config(self) -> PretrainedConfig:
         """The encoder's own configuration."""
         return self.encoder.config
 

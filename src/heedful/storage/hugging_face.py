@@ -11,14 +11,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.errors import DataError, UsageError, needing
 from heedful.storage.encoder_settings import allowed, check_kind
 
 if TYPE_CHECKING:
-    from torch import nn
-    from transformers import PretrainedConfig
+    from transformers import PretrainedConfig, PreTrainedModel
 
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 """What is fetched of a model: never a pickle, never a program."""
@@ -116,7 +115,7 @@ def read_piece_rules(path: Path) -> PieceRules:
     return PieceRules(rules, tokenizer.unk_token_id, added[0], added[1], longest - len(added))
 
 
-def read_encoder(path: Path, *, layers: int = 0) -> nn.Module:
+def read_encoder(path: Path, *, layers: int = 0) -> PreTrainedModel:
     """Read an encoder with its weights, in evaluation mode.
 
     Args:
@@ -158,7 +157,7 @@ def read_encoder(path: Path, *, layers: int = 0) -> nn.Module:
     return _without_pooler(model)
 
 
-def describe_encoder(model: Any) -> dict[str, object]:
+def describe_encoder(model: PreTrainedModel) -> dict[str, object]:
     """Return what `rebuild_encoder` needs, as plain values: the settings that the encoder's weights depend on."""
     plain = _plain(model.config)
     return {"model_type": check_kind(plain), **_allowed(plain)}
@@ -169,7 +168,7 @@ def _plain(config: PretrainedConfig) -> dict[str, object]:
     return plain
 
 
-def rebuild_encoder(config: Mapping[str, object]) -> nn.Module:
+def rebuild_encoder(config: Mapping[str, object]) -> PreTrainedModel:
     """Build an encoder whose weights are then loaded.
 
     Returns the model without its pooling layer; its weights are random. Raises MissingExtraError if the extra is not
@@ -219,12 +218,11 @@ def _attention(config: PretrainedConfig) -> str:
     return "sdpa" if getattr(kind, "_supports_sdpa", False) else "eager"
 
 
-def _without_pooler(model: Any) -> nn.Module:
+def _without_pooler(model: PreTrainedModel) -> PreTrainedModel:
     """Leave out BERT's dense layer over [CLS]: the state of the last layer is used, which every encoder has."""
     if getattr(model, "pooler", None) is not None:
-        model.pooler = None
-    encoder: nn.Module = model.eval()
-    return encoder
+        model.register_module("pooler", None)
+    return model.eval()
 
 
 def _refuse_pickle(path: Path) -> None:

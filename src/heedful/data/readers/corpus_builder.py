@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.errors import DataError, nearest
@@ -52,7 +51,7 @@ class CorpusBuilder:
         target: Gold,
         words: tuple[tuple[str, ...] | None, ...] = (),
         group: str = "",
-        fields: Mapping[str, Any] | None = None,
+        fields: Mapping[str, object] | None = None,
     ) -> None:
         """Add an example, or count it under "no text" when one of its texts is empty.
 
@@ -82,7 +81,7 @@ class CorpusBuilder:
         if self._examples and self._examples[-1].row == row:
             self._examples[-1] = replace(self._examples[-1], weight=weight)
 
-    def field(self, row: int, record: Mapping[str, Any], name: str) -> Any:
+    def field(self, row: int, record: Mapping[str, object], name: str) -> object:
         """Return a field of a record.
 
         Args:

@@ -130,18 +130,18 @@ def read_sick(
     builder = CorpusBuilder(file, keep_empty=keep_empty)
     for row, record in split_records(file):
         if split is not None:
-            named = builder.field(row, record, "SemEval_set")
+            named = _text(builder, row, record, "SemEval_set")
             if builder.label(row, "SemEval_set", named, _SPLITS, "split") != split:
                 builder.skip(OTHER_SPLIT)
                 continue
-        texts = (builder.field(row, record, "sentence_A"), builder.field(row, record, "sentence_B"))
+        texts = (_text(builder, row, record, "sentence_A"), _text(builder, row, record, "sentence_B"))
         builder.add(row, texts, _target(builder, record, task, row))
     return builder.build()
 
 
 def _target(builder: CorpusBuilder, record: Record, task: str, row: int) -> str | float:
     field = "relatedness_score" if task == "relatedness" else "entailment_label"
-    value = builder.field(row, record, field)
+    value = _text(builder, row, record, field)
     if task == "relatedness":
         return builder.score(row, field, value, LOWEST, HIGHEST)
     return builder.label(row, field, value.lower(), NLI_LABELS)

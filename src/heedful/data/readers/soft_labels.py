@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +85,7 @@ def probabilities_of(given: object, labels: Sequence[str], where: str) -> list[f
     return checked_probabilities([given.get(label, 0.0) for label in labels], where)
 
 
-def checked_probabilities(values: Sequence[Any], where: str) -> list[float]:
+def checked_probabilities(values: Sequence[object], where: str) -> list[float]:
     """Return numbers that are probabilities.
 
     Args:
@@ -99,14 +98,16 @@ def checked_probabilities(values: Sequence[Any], where: str) -> list[float]:
     Raises:
         DataError: if one is no finite number from 0 on, or their sum is not 1.
     """
+    numbers: list[float] = []
     for value in values:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value < 0:
+        number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+        if not math.isfinite(number) or number < 0:
             raise DataError(f"{where}: expected finite probabilities from 0 on, got {value!r:.80}")
-    total = math.fsum(values)
+        numbers.append(float(number))
+    total = math.fsum(numbers)
     if abs(total - 1) > SUM:
         raise DataError(f"{where}: the probabilities sum to {total:.6g}, expected 1 (within {SUM})")
-    return [float(value) for value in values]
+    return numbers
 
 
 def read_unlabelled(path: str | Path, fields: Sequence[str]) -> Corpus:

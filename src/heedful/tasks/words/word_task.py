@@ -36,6 +36,8 @@ from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary, 
 from heedful.text.wide_part import WIDE, PhraseRule
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
     from heedful.config import RunConfig
 
 Encoded = TypeVar("Encoded", bound=EncodedDataset)
@@ -176,7 +178,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         text = replace(text_settings(config), tokenizer=words.tokenizer)
         return self.model_type(network, model, words.vocabulary, prepared.labels, text)
 
-    def on_encoder(self, model: ModelConfig, encoder: nn.Module, *, start: int, end: int) -> Network:
+    def on_encoder(self, model: ModelConfig, encoder: PreTrainedModel, *, start: int, end: int) -> Network:
         """Put a network together on a pretrained encoder; see `heedful.models.encoder_embedding`."""
         embedding = encoder_embedding(model, encoder, start=start, end=end)
         return self.network(replace(model, width=embedding.width), embedding).train()
