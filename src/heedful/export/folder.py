@@ -47,7 +47,8 @@ def export_folder(
     if shared:
         name, length = _shared_table(folder, shared)
         state = {key: x for key, x in state.items() if key not in (name, name + SCALE)}
-        leaves_forms = vocabulary["baseforms"] == usable_baseforms(packaged_rows(shared) or path, vocabulary)
+        known = [*folder.words.texts("trainable"), *folder.words.texts("extra")]
+        leaves_forms = vocabulary["baseforms"] == usable_baseforms(packaged_rows(shared) or path, known)
         vocabulary = {**vocabulary, "baseforms": {}} if leaves_forms else vocabulary
         config[SHARED] = record(shared, name, length, baseforms=leaves_forms)
     small = numbers != "float32" and not shared
@@ -57,7 +58,7 @@ def export_folder(
 def _shared_table(folder: ModelFolder, shared: str) -> tuple[str, float]:
     """Return the name of the frozen table and the length of its rows, which must be the shared ones."""
     place, names = packaged_rows(shared), [name for name in folder.state if name.endswith("embedding.frozen")]
-    extra = folder.vocabulary.get("extra")
+    extra = folder.words.texts("extra", ())
     if place is None or len(names) != 1 or not extra or len(extra) != len(folder.state[names[0]]):
         raise UsageError(f"the model has no frozen word vectors that could be left to {shared!r:.80}")
     table = folder.state[names[0]].float()

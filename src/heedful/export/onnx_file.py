@@ -240,19 +240,20 @@ def export_onnx(
     weights = Weights(source / WEIGHTS)
     vocabulary = vocabulary_from_json(json.dumps(folder.vocabulary), str(source))
     assert isinstance(vocabulary, Vocabulary)  # a network of word pieces is not described
-    text, temperature = folder.config["text"], float(folder.config.get("temperature", 1.0))
+    settings = folder.settings
+    text, temperature = settings.part("text"), float(settings.number("temperature", 1.0))
     content = write_onnx(
         description,
         weights,
         {
             "heedful_version": heedful.__version__,
-            "task": folder.config["model"]["task"],
+            "task": settings.part("model").text("task"),
             "labels": folder.labels,
             "temperature": temperature,
             **({"costs": folder.config["costs"]} if folder.config.get("costs") else {}),
-            "tokenizer": text["tokenizer"],
-            "markup": text.get("markup", "keep"),
-            "max_tokens": text["max_tokens"],
+            "tokenizer": text.text("tokenizer"),
+            "markup": text.text("markup", "keep"),
+            "max_tokens": text.whole("max_tokens"),
             "vocabulary": folder.vocabulary,
             **({"thresholds": folder.state["thresholds"].tolist()} if "thresholds" in description else {}),
         },
@@ -267,6 +268,6 @@ def export_onnx(
         program = Program(
             description, weights, (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
         )
-        worst = check_onnx(content, program, len(vocabulary), min(text["max_tokens"], 400))
+        worst = check_onnx(content, program, len(vocabulary), min(text.whole("max_tokens"), 400))
     write_bytes(target, content)
     return worst

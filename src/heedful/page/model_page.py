@@ -67,8 +67,8 @@ def render_page(folder: ModelFolder, description: NetworkTable) -> str:
     _check(folder, description)
     style = style_sheet(LEVELS) + _asset("page.css")
     script = "\n".join(map(_asset, SCRIPTS))
-    config = folder.config
-    title = config.get("run", {}).get("name") or SYSTEMS[config["model"]["encoder"]].name
+    run = folder.settings.part("run", {})
+    title = (run.text("name") if "name" in run else "") or _system(folder)
     return Template(_asset("page.html")).substitute(
         policy=f"default-src 'none'; script-src {_hash(script)} 'wasm-unsafe-eval'; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
@@ -83,16 +83,14 @@ def render_page(folder: ModelFolder, description: NetworkTable) -> str:
 
 
 def _check(folder: ModelFolder, description: NetworkTable) -> None:
-    task = folder.config["model"].get("task", "text")
+    task, parser = _task(folder), folder.settings.part("text").record.get("parser")
     if task not in TASKS:
         raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
-    if folder.config["text"].get("parser"):
-        raise UsageError(
-            f"text.parser={folder.config['text']['parser']!r}: a page has no parser of sentences"
-        )
+    if parser:
+        raise UsageError(f"text.parser={parser!r}: a page has no parser of sentences")
     unknown = {str(step["do"]) for step in _steps(description)} - operators()
     if unknown:
-        encoder = folder.config["model"]["encoder"]
+        encoder = folder.settings.part("model").text("encoder")
         raise UsageError(f"model.encoder={encoder!r}: a page cannot compute its step {min(unknown)!r}")
 
 
@@ -104,21 +102,21 @@ def operators() -> set[str]:
 
 def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
-    config, text = folder.config, folder.config["text"]
+    config, text = folder.settings, folder.settings.part("text")
     state = rounded({name: folder.state[name].float() for name in _named(description)})
     wide = _wide(folder)
     about = {
-        "task": config["model"].get("task", "text"),
-        "sides": TASKS[config["model"].get("task", "text")],
+        "task": _task(folder),
+        "sides": TASKS[_task(folder)],
         "labels": folder.labels,
-        "outputs": config["model"]["outputs"],
-        "temperature": float(config.get("temperature", 1.0)),
-        "costs": config.get("costs", []),
+        "outputs": config.part("model").whole("outputs"),
+        "temperature": float(config.number("temperature", 1.0)),
+        "costs": config.items("costs", ()),
         "text": {
-            "tokenizer": text["tokenizer"],
-            "markup": text.get("markup", "keep"),
-            "max_tokens": text.get("max_tokens", 400),
-            "truncate": text.get("truncate", "error"),
+            "tokenizer": text.text("tokenizer"),
+            "markup": text.text("markup", "keep"),
+            "max_tokens": text.whole("max_tokens", 400),
+            "truncate": text.text("truncate", "error"),
             "characters": _characters(folder),
         },
         "vocabulary": folder.vocabulary,
@@ -126,15 +124,15 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
         "captions": _captions(description["shown"]["read"]),
         "prefix": description["shown"]["prefix"],
         "facts": _facts(folder, state, wide),
-        "wide": {"rule": text["phrases"], "weight": float(config["wide"])} if wide else None,
+        "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
     }
     return save({**wide, **state}, {"page": json.dumps(about)})
 
 
 def _characters(folder: ModelFolder) -> dict[str, object]:
     """Return the classes of characters that the tokenizer, and n-grams that know capitals, look at."""
-    shapes = characters_in_shapes() if folder.vocabulary.get("ngrams", {}).get("cased") else {}
-    return {**characters_in_use(folder.config["text"]["tokenizer"]), **shapes}
+    shapes = characters_in_shapes() if folder.words.part("ngrams", {}).flag("cased", False) else {}
+    return {**characters_in_use(folder.settings.part("text").text("tokenizer")), **shapes}
 
 
 def _wide(folder: ModelFolder) -> dict[str, Tensor]:
@@ -163,11 +161,18 @@ def _steps(description: NetworkTable) -> list[Table]:
 
 
 def _facts(folder: ModelFolder, state: Mapping[str, Tensor], wide: Mapping[str, Tensor]) -> str:
-    words = len(folder.vocabulary["trainable"]) + len(folder.vocabulary["extra"])
+    words = len(folder.words.items("trainable")) + len(folder.words.items("extra"))
     size = sum(tensor.nbytes for tensor in state.values()) / 1e6
-    system = SYSTEMS[folder.config["model"]["encoder"]].name
     beside = f" Beside it a linear part of {len(wide['wide.rarity']):,} features." if wide else ""
-    return f"{system}, {words:,} words, weights of {size:.1f} MB in 8 bits.{beside}"
+    return f"{_system(folder)}, {words:,} words, weights of {size:.1f} MB in 8 bits.{beside}"
+
+
+def _task(folder: ModelFolder) -> str:
+    return folder.settings.part("model").text("task", "text")
+
+
+def _system(folder: ModelFolder) -> str:
+    return SYSTEMS[folder.settings.part("model").text("encoder")].name
 
 
 def _asset(name: str) -> str:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -19,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.fields import Fields
 from heedful.storage import read_settled, remedy, replace_folder
 from heedful.storage.manifest import (
     CARD,
@@ -56,12 +56,22 @@ class ModelFolder:
         card: the model card in Markdown.
     """
 
-    config: dict[str, Any]
+    config: dict[str, object]
     state: Mapping[str, Tensor]
-    vocabulary: dict[str, Any]
+    vocabulary: dict[str, object]
     labels: list[str]
-    metrics: dict[str, Any]
+    metrics: dict[str, object]
     card: str
+
+    @property
+    def settings(self) -> Fields:
+        """The fields of `config`, each checked when it is read."""
+        return Fields(self.config, CONFIG)
+
+    @property
+    def words(self) -> Fields:
+        """The fields of `vocabulary`, each checked when it is read."""
+        return Fields(self.vocabulary, VOCABULARY)
 
 
 def save_model_folder(path: Path, content: ModelFolder, *, small: bool = False) -> None:

@@ -8,12 +8,12 @@ has the package's base forms of its words too. Nothing here needs torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -183,25 +183,25 @@ def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[st
     return asdict(Shared(name, sha256(folder / ROWS), forms, tensor, length))
 
 
-def usable_baseforms(folder: Path, vocabulary: Mapping[str, Any]) -> dict[str, str]:
+def usable_baseforms(folder: Path, known: Collection[str]) -> dict[str, str]:
     """Return the base forms of a package that a vocabulary has: of forms without a row of their own, to words with one.
 
     Args:
         folder: of the package's rows, whose base forms are in small letters.
-        vocabulary: plain values.
+        known: the words of the vocabulary.
 
     Returns:
         Form to base form.
     """
-    known = {*vocabulary["trainable"], *vocabulary["extra"]}
+    known = frozenset(known)
     lines = (folder / BASEFORMS).read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines)
     return {form: base for form, base in pairs if form not in known and base in known}
 
 
 def completed(
-    config: Mapping[str, object], vocabulary: dict[str, Any], path: Path
-) -> tuple[dict[str, Any], dict[str, NDArray[np.generic]]]:
+    config: Mapping[str, object], vocabulary: dict[str, object], path: Path
+) -> tuple[dict[str, object], dict[str, NDArray[np.generic]]]:
     """Return what a model folder leaves to an installed package.
 
     Args:
@@ -220,7 +220,8 @@ def completed(
         return vocabulary, {}
     table = _checked_record(config[SHARED], path)
     name, tensor = table.rows, table.tensor
-    if not all(_is_words(vocabulary.get(part)) for part in ("trainable", "extra")):
+    trainable, extra = vocabulary.get("trainable"), vocabulary.get("extra")
+    if not _is_words(trainable) or not _is_words(extra):
         raise ArtefactError(f"{path}: the vocabulary does not list the words of the shared rows")
     folder = packaged_rows(name)
     if folder is None:
@@ -235,9 +236,9 @@ def completed(
                     f"{path}: this model needs the file {file} of {name} with SHA-256 {expected}; the installed one "
                     f"has {found}. Install the version of {name} that the model was made for."
                 )
-        codes, scale = read_rows(folder / ROWS).of_length(vocabulary["extra"], table.length)
+        codes, scale = read_rows(folder / ROWS).of_length(extra, table.length)
         if table.baseforms:
-            vocabulary = {**vocabulary, "baseforms": usable_baseforms(folder, vocabulary)}
+            vocabulary = {**vocabulary, "baseforms": usable_baseforms(folder, [*trainable, *extra])}
     except OSError as error:
         raise ArtefactError(f"{folder}: cannot be read: {error.strerror or error}") from error
     except (DataError, UsageError) as error:
@@ -245,7 +246,7 @@ def completed(
     return vocabulary, {tensor: codes, tensor + SCALE: scale}
 
 
-def _is_words(value: object) -> bool:
+def _is_words(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
