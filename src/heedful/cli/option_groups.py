@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from heedful.cli.options import together
-from heedful.data.readers.reading import Reading, parse_columns
+from heedful.data.readers.reading import OnMissing, Reading, parse_columns
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def _as_reading(function: Callable[..., object], columns: str, encoding: str) ->
         encoding: str | None,
         separator: str | None,
         quotes: bool | None,
-        on_missing: str | None,
+        on_missing: OnMissing | None,
         **others: object,
     ) -> object:
         reading = Reading(parse_columns(columns), encoding, separator, quotes, on_missing)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, get_args
 
+from heedful.checked import read_table
 from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
 from heedful.errors import UsageError, nearest
 from heedful.text.opening import LINE
@@ -19,6 +20,7 @@ from heedful.text.opening import LINE
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
 
+Own = TypeVar("Own")
 ROLES = ("text", "premise", "hypothesis", "label", "score", "group")
 """What a column can be; all but the last are also settings, such as ``data.text``."""
 USUAL = {".csv": ",", ".tsv": "\t"}
@@ -27,6 +29,20 @@ _OTHERS = (";", "\t", "|", ",")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
 _LOG = logging.getLogger(__name__)
+
+
+OnMissing = Literal["error", "empty", "skip"]
+"""What a missing value is."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """What is said of how a file is read, by attribute of `Reading`."""
+
+    encoding: str
+    separator: str
+    quotes: bool
+    on_missing: OnMissing
+    label_separator: str
 
 
 @dataclass(frozen=True)
@@ -61,11 +77,11 @@ class Reading:
     encoding: str | None = None
     separator: str | None = None
     quotes: bool | None = None
-    on_missing: str | None = None
+    on_missing: OnMissing | None = None
     label_separator: str | None = None
 
     @classmethod
-    def of_run(cls, run: Mapping[str, Any]) -> Self:
+    def of_run(cls, run: Mapping[str, object]) -> Self:
         """Return how the training file of a run was read.
 
         Args:
@@ -79,27 +95,25 @@ class Reading:
             return cls()
         columns = {role: data[role] for role in ROLES if isinstance(data.get(role), str) and data[role]}
         options = data.get("options")
-        options = options if isinstance(options, Mapping) else {}
-        kinds = {name: bool if name == "quotes" else str for name in _OPTIONS}
-        return cls(columns, **{n: options[n] for n in _OPTIONS if isinstance(options.get(n), kinds[n])})
+        return cls(columns, **_options_of(options if isinstance(options, Mapping) else {}))
 
     @classmethod
-    def of_options(cls, given: Mapping[str, Any]) -> Self:
+    def of_options(cls, given: Mapping[str, object]) -> Self:
         """Return what the options of a command say; see `as_options`."""
-        columns = {role: given[role] for role in ROLES if given.get(role)}
-        return cls(columns, **{name: given.get(name) for name in _OPTIONS})
+        columns = {role: name for role in ROLES if isinstance(name := given.get(role), str) and name}
+        return cls(columns, **_options_of(given))
 
     def as_options(self) -> dict[str, object]:
         """Return the options of a command that say this, by role of a column and by attribute; None where not given."""
-        return {role: self.columns.get(role) for role in ROLES} | self.options()
+        return {**{role: self.columns.get(role) for role in ROLES}, **self.options()}
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, str | bool | None]:
         """Return everything but the columns, by attribute."""
         return {name: getattr(self, name) for name in _OPTIONS}
 
-    def said(self) -> dict[str, Any]:
+    def said(self) -> ReadingOptions:
         """Return `options` without those that are left to the reader."""
-        return {name: value for name, value in self.options().items() if value is not None}
+        return _options_of(self.options())
 
     def beside(self, trained: Reading, file: Path) -> Reading:
         """Return how to read a file that a trained model is given.
@@ -121,7 +135,44 @@ class Reading:
             mark = checked_separator(kept["separator"])
             if mark.encode("ascii", "replace") not in _first_line(file):
                 del kept["separator"]
-        return replace(self, columns={**trained.columns, **self.columns}, **{**kept, **self.said()})
+        return replace(self, columns={**trained.columns, **self.columns}, **(kept | self.said()))
+
+
+def options_of(kind: type[Own], options: Mapping[str, object]) -> Own:
+    """Return the options of a reader, checked.
+
+    Args:
+        kind: the dataclass of its options.
+        options: ``data.options`` of the settings.
+
+    Returns:
+        The options.
+
+    Raises:
+        UsageError: listing every option that is unknown or of another type.
+    """
+    problems: list[str] = []
+    own = read_table(kind, options, "data.options.", problems)
+    if own is None or problems:
+        raise UsageError("; ".join(problems))
+    return own
+
+
+def _options_of(given: Mapping[str, object]) -> ReadingOptions:
+    """Return the options that are given, each of its type."""
+    found: ReadingOptions = {}
+    if isinstance(encoding := given.get("encoding"), str):
+        found["encoding"] = encoding
+    if isinstance(separator := given.get("separator"), str):
+        found["separator"] = separator
+    if isinstance(quotes := given.get("quotes"), bool):
+        found["quotes"] = quotes
+    for name in get_args(OnMissing):
+        if given.get("on_missing") == name:
+            found["on_missing"] = name
+    if isinstance(label_separator := given.get("label_separator"), str):
+        found["label_separator"] = label_separator
+    return found
 
 
 _OPTIONS = tuple(each.name for each in fields(Reading) if each.name != "columns")

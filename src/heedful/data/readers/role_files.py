@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from heedful.checked import Settings
 from heedful.data.examples import Corpus, Frame
 from heedful.data.parses import is_number, is_word
 from heedful.data.readers.corpus_builder import CorpusBuilder
+from heedful.data.readers.reading import options_of
 from heedful.data.readers.role_columns import read_role_columns, tags_or_none
 from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_blocks
 from heedful.errors import DataError, UsageError
@@ -126,12 +128,24 @@ _FORMATS = (_COLUMNS, _PROPS, _SPANS)
 ROLE_SUFFIXES = (*_COLUMNS, *_PROPS, *_SPANS)
 
 
+@dataclass(frozen=True)
+class RoleOptions(Settings):
+    """The options of `read_role_columns`, whose parameters these are."""
+
+    layout: str = "propbank"
+    word: int | None = None
+    predicate: int | None = None
+    roles: int | None = None
+    after: int | None = None
+    genre: int | None = None
+
+
 def is_role_file(path: str | Path) -> bool:
     """Tell by its name whether a file holds sentences with predicates."""
     return bare_suffix(Path(path)) in ROLE_SUFFIXES
 
 
-def read_roles_like(path: str | Path, other: str | Path, options: Mapping[str, Any]) -> Corpus:
+def read_roles_like(path: str | Path, other: str | Path, options: Mapping[str, object]) -> Corpus:
     """Read a file with the options of another one, where the names of both promise the same columns.
 
     Args:
@@ -146,7 +160,7 @@ def read_roles_like(path: str | Path, other: str | Path, options: Mapping[str, A
     return read_roles(path, **(options if alike else {}))
 
 
-def read_roles(path: str | Path, **options: Any) -> Corpus:
+def read_roles(path: str | Path, **options: object) -> Corpus:
     """Read sentences with their predicates and arguments.
 
     Args:
@@ -170,4 +184,5 @@ def read_roles(path: str | Path, **options: Any) -> Corpus:
         return read_role_spans(path)
     if suffix not in ROLE_SUFFIXES:
         raise UsageError(f"{path}: for semantic roles the name must end in one of {', '.join(ROLE_SUFFIXES)}")
-    return read_role_columns(path, **{"layout": "conll2005"} | options if suffix in _PROPS else options)
+    own = options_of(RoleOptions, {"layout": "conll2005"} | options if suffix in _PROPS else options)
+    return read_role_columns(path, **vars(own))

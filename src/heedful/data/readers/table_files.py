@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.readers.corpus_builder import NO_TEXT, CorpusBuilder
-from heedful.data.readers.reading import USUAL, Reading, checked_separator, find_separator
+from heedful.data.readers.reading import USUAL, OnMissing, Reading, checked_separator, find_separator
 from heedful.data.readers.record_files import (
     Record,
     Refuse,
@@ -22,7 +22,6 @@ from heedful.data.readers.record_files import (
 from heedful.data.readers.text_lines import bare_suffix, find_file
 from heedful.errors import DataError, UsageError, nearest
 
-OnMissing = Literal["error", "empty", "skip"]
 ON_MISSING = ("error", "empty", "skip")
 NO_LABEL = "no label"
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")

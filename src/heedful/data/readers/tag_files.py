@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from heedful.checked import Settings
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.parses import CONLLU_FIELDS, conllu_words
 from heedful.data.readers.corpus_builder import CorpusBuilder
-from heedful.data.readers.reading import RequestFiles
+from heedful.data.readers.reading import RequestFiles, options_of
 from heedful.data.readers.text_lines import find_file, numbered_blocks
 from heedful.errors import DataError, UsageError
 from heedful.text.bio import Scheme, mistake_at, scheme_of, spans_of, tags_of
@@ -24,6 +26,17 @@ _UNKNOWN = "_"
 _DOCUMENT = "-DOCSTART-"
 _COMMENT = re.compile(r"#\s*(?:[\w.-]+\s*=|newdoc\b|newpar\b)")
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TagOptions(Settings):
+    """The options of `read_tags`, whose parameters these are."""
+
+    layout: Layout = "auto"
+    word: int = 0
+    tag: int = -1
+    conllu: Literal["upos", "xpos"] = "upos"
+    repair: bool = False
 
 
 class _Word(NamedTuple):
@@ -82,7 +95,7 @@ def read_tags(
     return builder.build()
 
 
-def files_of_words(options: Mapping[str, Any]) -> RequestFiles:
+def files_of_words(options: Mapping[str, object]) -> RequestFiles:
     """Return which files hold words to be tagged, and how they are read.
 
     Args:
@@ -91,7 +104,8 @@ def files_of_words(options: Mapping[str, Any]) -> RequestFiles:
     Returns:
         The files.
     """
-    return RequestFiles(TAG_SUFFIXES, lambda path: read_tags(path, **options, gold=False))
+    own = options_of(TagOptions, options)
+    return RequestFiles(TAG_SUFFIXES, lambda path: read_tags(path, **vars(own), gold=False))
 
 
 def _sentences(
