@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, get_args
 
-from heedful.checked import read_table
 from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
 from heedful.errors import UsageError, nearest
 from heedful.text.opening import LINE
@@ -151,6 +150,8 @@ def options_of(kind: type[Own], options: Mapping[str, object]) -> Own:
     Raises:
         UsageError: listing every option that is unknown or of another type.
     """
+    from heedful.checked import read_table
+
     problems: list[str] = []
     own = read_table(kind, options, "data.options.", problems)
     if own is None or problems:
