@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from heedful.baselines.board import Board, Row, make_board
 from heedful.baselines.measure import Measured
 from heedful.baselines.roster import roster
@@ -173,7 +175,9 @@ def kept_row(name: str, folder: Path, runs: Sequence[str]) -> Row:
     for varied in runs:
         run = kept[varied]
         classes = "accuracy" in run.metrics
-        predicted = (run.gold == run.predicted).astype("int64") if classes else run.predicted
+        predicted = (
+            (run.gold == run.predicted).astype(np.int64) if classes else np.asarray(run.predicted, np.float64)
+        )
         metric = run.metrics["accuracy" if classes else "pearson"]
         measured[varied] = Measured(metric, predicted, None, None, None, None, None, "")
     return Row(name, True, measured, kept=True)

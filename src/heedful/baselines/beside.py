@@ -234,7 +234,7 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
         models = baselines_of(splits)
         for name, model in models.items():
             predicted = model.outputs(splits.test.texts).argmax(axis=1)
-            metrics = classification_metrics(splits.test.gold, predicted)
+            metrics = classification_metrics(splits.test.classes, predicted)
             beside.setdefault(name, []).append(Run(run.varied, metrics, run.gold, predicted, run.classes))
             on_dev = model.outputs(splits.dev.texts).argmax(axis=1)
             dev.setdefault(name, []).append(float(np.mean(on_dev == splits.dev.gold)))

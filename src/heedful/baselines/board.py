@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heedful.baselines.measure import Measured, measure
-from heedful.baselines.splits import Splits
+from heedful.baselines.splits import Numbers, Splits
 from heedful.baselines.systems import System
 from heedful.errors import UsageError
 from heedful.evaluation import Comparison, Interval, accuracy_interval, bootstrap_interval, holm
@@ -62,7 +60,7 @@ class Board:
     protocol: str
     examples: int
     tested: int
-    gold: dict[str, NDArray[Any]]
+    gold: dict[str, Numbers]
     rows: tuple[Row, ...]
     skipped: dict[str, str] = field(default_factory=dict)
     tests: dict[tuple[str, str], tuple[Comparison, float]] = field(default_factory=dict)
@@ -146,7 +144,7 @@ def _over_runs(system: System, runs: Mapping[str, Splits], *, reuse: bool) -> di
     return measured
 
 
-def _gold(splits: Splits) -> NDArray[np.generic]:
+def _gold(splits: Splits) -> Numbers:
     assert splits.test is not None
     return np.ones(len(splits.test), np.int64) if splits.labels else splits.test.gold
 
@@ -158,7 +156,7 @@ def _mean_metric(row: Row) -> float:
 
 
 def _tests(
-    rows: Sequence[Row], metric: str, gold: Mapping[str, NDArray[Any]]
+    rows: Sequence[Row], metric: str, gold: Mapping[str, Numbers]
 ) -> dict[tuple[str, str], tuple[Comparison, float]]:
     """Compare all pairs, the better row first."""
     found: dict[tuple[str, str], Comparison] = {}
@@ -177,6 +175,6 @@ def _tests(
     return {pair: (test, p) for (pair, test), p in zip(found.items(), adjusted, strict=True)}
 
 
-def _same(gold: NDArray[Any], predicted: NDArray[Any]) -> NDArray[np.generic]:
+def _same(gold: Numbers, predicted: Numbers) -> Numbers:
     """Return the gold, or nothing where the answers were not kept."""
     return gold if len(predicted) else np.empty(0)

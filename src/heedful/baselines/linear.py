@@ -256,7 +256,7 @@ TFIDF_RIDGE = LinearBaseline(
 )
 
 
-def _trained(estimator: Any, rows: Any, gold: NDArray[Any]) -> object:
+def _trained(estimator: Any, rows: Any, gold: NDArray[np.generic]) -> object:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the dev split judges what came of it
         return estimator.fit(rows, gold)
@@ -264,7 +264,6 @@ def _trained(estimator: Any, rows: Any, gold: NDArray[Any]) -> object:
 
 def _dev_metric(splits: Splits, outputs: NDArray[np.float64]) -> float:
     """Return the accuracy on dev, or Pearson's correlation for scores."""
-    gold = splits.dev.gold
     if not splits.labels:
-        return relatedness_metrics(gold, outputs)["pearson"]
-    return classification_metrics(gold, outputs.argmax(axis=1))["accuracy"]
+        return relatedness_metrics(splits.dev.scores, outputs)["pearson"]
+    return classification_metrics(splits.dev.classes, outputs.argmax(axis=1))["accuracy"]

@@ -10,12 +10,11 @@ import string
 import time
 import zlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.baselines.splits import Split, Splits
+from heedful.baselines.splits import Numbers, Split, Splits
 from heedful.baselines.systems import Model, System
 from heedful.evaluation import calibration, fit_temperature, relatedness_metrics
 
@@ -82,7 +81,7 @@ class Measured:
     """
 
     metric: float
-    predicted: NDArray[Any]
+    predicted: Numbers
     ece: float | None
     typos: float | None
     train_cpu_seconds: float | None
@@ -122,10 +121,10 @@ def measure(system: System, splits: Splits) -> Measured:
 
 def _metric(split: Split, outputs: NDArray[np.float64]) -> float:
     if outputs.ndim == 1:
-        return relatedness_metrics(split.gold, outputs)["pearson"]
+        return relatedness_metrics(split.scores, outputs)["pearson"]
     return float(np.mean(outputs.argmax(axis=1) == split.gold))
 
 
 def _ece(model: Model, dev: Split, test: Split, outputs: NDArray[np.float64]) -> float:
-    temperature = fit_temperature(model.outputs(dev.texts), dev.gold)
-    return calibration(outputs, test.gold, temperature).after.ece
+    temperature = fit_temperature(model.outputs(dev.texts), dev.classes)
+    return calibration(outputs, test.classes, temperature).after.ece

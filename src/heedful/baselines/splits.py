@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,8 @@ from heedful.run.sources import Corpora, Source
 Texts = Sequence[tuple[str, ...]]
 """One string an example, or two for a pair."""
 
+Numbers = NDArray[np.int64] | NDArray[np.float64]
+"""Numbers of classes, or scores, [N]."""
 CLASS_TASKS = ("text", "pair")
 
 
@@ -29,7 +30,17 @@ class Split:
     """
 
     texts: Texts
-    gold: NDArray[Any]
+    gold: Numbers
+
+    @property
+    def classes(self) -> NDArray[np.int64]:
+        """The gold as numbers of classes, [N]."""
+        return np.asarray(self.gold, np.int64)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The gold as scores, [N]."""
+        return np.asarray(self.gold, np.float64)
 
     def __len__(self) -> int:
         return len(self.texts)

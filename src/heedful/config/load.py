@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from heedful.checked import read_table
 from heedful.config.run_config import RunConfig
@@ -97,14 +96,17 @@ def as_table(config: RunConfig) -> dict[str, object]:
     Returns:
         What `from_table` reads back equal.
     """
-    table: dict[str, object] = _plain(asdict(config))
-    return table
+    return _plain_table(asdict(config))
 
 
-def _plain(value: object) -> Any:
+def _plain_table(table: Mapping[str, object]) -> dict[str, object]:
     """Tuples become lists, and None is left out: TOML has neither."""
+    return {key: _plain(item) for key, item in table.items() if item is not None}
+
+
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items() if item is not None}
+        return _plain_table(value)
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from heedful.checked import Settings, above, at_least, changed_fields, inside, one_of, ranged, share, up_to
 from heedful.data.encoding import Truncate
@@ -137,7 +137,7 @@ class DataConfig(Settings):
     score: str = ""
     label_type: Literal["str", "int", "float", "bool"] = "str"
     languages: tuple[str, ...] = ranged((), _two_or_none)
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, object] = field(default_factory=dict)
     dev_fraction: float = ranged(0.1, inside(0, 1))
     protocol: Protocol = "honest"
     folds: int = ranged(10, at_least(2))

@@ -13,6 +13,7 @@ from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.models import VectorNetwork
 from heedful.structures import Sentences
 from heedful.tasks import load_model
+from heedful.tasks.records import AnyAnswer
 from heedful.tasks.saved_model import as_corpus
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
@@ -51,7 +52,7 @@ class HeedfulModule(InputModule):
             raise UsageError(
                 f"{folder}: a {model.model.task!r} model of this kind has no vector of a single text"
             )
-        self.model: SentenceModel[Any] = model
+        self.model: SentenceModel[AnyAnswer] = model
         self.network = model.network
 
     def preprocess(

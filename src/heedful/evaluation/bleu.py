@@ -59,7 +59,7 @@ def pack_translations(
 
 
 def bleu_of_copies(
-    gold: NDArray[Any], predicted: NDArray[Any], weights: NDArray[np.float64]
+    gold: NDArray[np.int64], predicted: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return BLEU of many weighted copies of a test set at once; see `heedful.evaluation.statistics.Statistic`.
 

@@ -55,8 +55,8 @@ class Report:
     confusion: dict[str, dict[str, int]] = field(default_factory=dict)
     seconds: float = 0.0
     notes: dict[str, int] = field(default_factory=dict)
-    gold: NDArray[Any] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
-    predicted: NDArray[Any] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    gold: NDArray[np.generic] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
+    predicted: NDArray[np.generic] = field(default_factory=lambda: np.empty(0), repr=False, compare=False)
     by_length: Groups = field(default_factory=dict)
     calibration: Calibration | None = None
     statistics: Mapping[str, Statistic] = field(default_factory=dict, repr=False, compare=False)
@@ -75,7 +75,7 @@ class Report:
         """Return the metrics and, where confidences were measured, "ece"."""
         return {**self.metrics, **({"ece": self.calibration.after.ece} if self.calibration else {})}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return every figure as plain values for JSON; the single answers are left out."""
         plain = {
             name: value for name, value in vars(self).items() if name not in (*_SINGLE_ANSWERS, "intervals")

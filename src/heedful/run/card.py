@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
-
-from torch import nn
+from typing import TYPE_CHECKING
 
 from heedful.config import RunConfig, to_toml
-from heedful.tasks import Prepared, task_named
+from heedful.tasks import AnyPrepared, task_named
 from heedful.text.wide_part import WidePart
+
+if TYPE_CHECKING:
+    from heedful.run.run import RunResult
 
 
 def model_card(
     config: RunConfig,
-    prepared: Prepared[Any, Any],
-    network: nn.Module,
-    summary: Mapping[str, Any],
+    prepared: AnyPrepared,
+    result: RunResult,
     wide: WidePart | None = None,
 ) -> str:
     """Write the card.
@@ -25,8 +24,7 @@ def model_card(
     Args:
         config: the settings of the run.
         prepared: the data it was trained on.
-        network: what was trained.
-        summary: the figures of the run.
+        result: what was trained, and its figures.
         wide: what is added to the network's logits; None where there is nothing.
 
     Returns:
@@ -36,10 +34,10 @@ def model_card(
     task = task_named(prepared.task)
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     lines = [
-        *_front_matter(config, name, task.hub_task, summary),
+        *_front_matter(config, name, task.hub_task, result),
         f"# {name}",
         "",
-        f"A Heedful model ({config.model.encoder}, {summary['parameters']:,} parameters without word vectors). "
+        f"A Heedful model ({config.model.encoder}, {result.parameters:,} parameters without word vectors). "
         f"It answers {task.question}" + (f": {labels}." if labels else "."),
         "",
         "## Use",
@@ -55,17 +53,17 @@ def model_card(
         "",
         f"Protocol: {prepared.protocol.sentence()}.",
         "",
-        "| part | examples | " + " | ".join(summary["dev"]["metrics"]) + " |",
-        "| --- | --- |" + " --- |" * len(summary["dev"]["metrics"]),
+        "| part | examples | " + " | ".join(result.dev.metrics) + " |",
+        "| --- | --- |" + " --- |" * len(result.dev.metrics),
     ]
-    for part in ("dev", "test"):
-        if summary[part] is not None:
-            values = " | ".join(f"{value:.4f}" for value in summary[part]["metrics"].values())
-            lines.append(f"| {part} | {summary[part]['count']:,} | {values} |")
+    for part, report in (("dev", result.dev), ("test", result.test)):
+        if report is not None:
+            values = " | ".join(f"{value:.4f}" for value in report.metrics.values())
+            lines.append(f"| {part} | {report.count:,} | {values} |")
     lines += [
         "",
-        f"Seed {config.train.seed}; best at step {summary['best_step']:,} of {summary['steps']:,}; training took "
-        f"{summary['train_seconds']:.0f} s.",
+        f"Seed {config.train.seed}; best at step {result.fit.best_step:,} of {result.fit.steps:,}; training took "
+        f"{result.fit.seconds:.0f} s.",
         *_about_wide(config, wide),
         "",
         "## Data",
@@ -76,7 +74,7 @@ def model_card(
         "",
         "## Limits",
         "",
-        task.limits(prepared.lexicon, network),
+        task.limits(prepared.lexicon, result.predictor.network),
         "",
         "## Settings",
         "",
@@ -88,14 +86,14 @@ def model_card(
     return "\n".join(lines)
 
 
-def _front_matter(config: RunConfig, name: str, hub_task: str, summary: Mapping[str, Any]) -> list[str]:
+def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -> list[str]:
     """Write what the Hugging Face Hub reads of a card; values are JSON, which YAML holds too."""
-    measured = summary["test"] or summary["dev"]
+    measured = run.test or run.dev
     data = config.data.set or "own"
     result = {
         "task": {"type": hub_task},
-        "dataset": {"type": data, "name": data, "split": "test" if summary["test"] else "dev"},
-        "metrics": [{"type": kind, "value": value} for kind, value in measured["metrics"].items()],
+        "dataset": {"type": data, "name": data, "split": "test" if run.test else "dev"},
+        "metrics": [{"type": kind, "value": value} for kind, value in measured.metrics.items()],
     }
     values: dict[str, object] = {
         "library_name": "heedful",

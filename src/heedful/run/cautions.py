@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
+from heedful.fields import Fields
 from heedful.run.run import RunResult
-from heedful.tasks import Prepared
+from heedful.tasks import AnyPrepared
 from heedful.training.progress import number_of
 
 MOSTLY = 0.5
 """Share from which on a matter is "most" of the texts or words."""
 
 
-def cautions(prepared: Prepared[Any, Any], result: RunResult) -> list[str]:
+def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
     """Look for signs that a model learned little, or that its text was read wrongly.
 
     Args:
@@ -34,7 +34,7 @@ def cautions(prepared: Prepared[Any, Any], result: RunResult) -> list[str]:
     ]
 
 
-def _single_examples(prepared: Prepared[Any, Any]) -> Iterator[str]:
+def _single_examples(prepared: AnyPrepared) -> Iterator[str]:
     """Name classes with one example: it is either learned from or measured, and neither says much."""
     parts = [(name, prepared.datasets.get(name)) for name in ("train", "dev")]
     known = [
@@ -67,15 +67,12 @@ def _never_predicted(result: RunResult) -> Iterator[str]:
 
 
 def _worse_from_the_start(result: RunResult) -> Iterator[str]:
-    fit, settings = result.fit, result.predictor.about.run["train"]
+    fit, settings = result.fit, Fields(result.predictor.about.run, "the settings of the run").part("train")
+    metric = settings.text("metric")
     if fit.epochs < 3 or not 0 <= fit.best_step <= fit.steps / fit.epochs:
         return
-    best, sign = fit.best_metrics[settings["metric"]], 1 if settings["direction"] == "max" else -1
-    later = [
-        number_of(record, settings["metric"])
-        for record in fit.history
-        if number_of(record, "step") > fit.best_step
-    ]
+    best, sign = fit.best_metrics[metric], 1 if settings.text("direction") == "max" else -1
+    later = [number_of(record, metric) for record in fit.history if number_of(record, "step") > fit.best_step]
     if all(sign * value < sign * best for value in later):  # as good again is no worse
         yield (
             f"The model was best after its first epoch of {fit.epochs}, and only got worse on the dev split. Lower "
@@ -83,23 +80,26 @@ def _worse_from_the_start(result: RunResult) -> Iterator[str]:
         )
 
 
-def _text(prepared: Prepared[Any, Any]) -> Iterator[str]:
-    if not isinstance(prepared.datasets["train"], EncodedDataset):  # subwords, of which none is unknown
+def _text(prepared: AnyPrepared) -> Iterator[str]:
+    training = prepared.datasets["train"]
+    if not isinstance(training, EncodedDataset):  # subwords, of which none is unknown
         return
-    lengths = prepared.datasets["train"].words()
+    lengths = training.words()
     if lengths.size and (share := float((lengths == 1).mean())) > MOSTLY:
         yield (
             f"{share:.0%} of the training texts are a single token. Check that the column is the right one, and that "
             "the tokenizer separates the words of its language."
         )
     for name, dataset in prepared.datasets.items():
-        if name != "train" and (share := _unknown_share(dataset)) > MOSTLY:
+        if name == "train" or not isinstance(dataset, EncodedDataset):
+            continue
+        if (share := _unknown_share(dataset)) > MOSTLY:
             yield (
                 f"{share:.0%} of the words of the {name} split are unknown to the model. Check that it is written like "
                 "the training split; word vectors (text.vectors) make more words known."
             )
 
 
-def _unknown_share(dataset: Any) -> float:
+def _unknown_share(dataset: EncodedDataset) -> float:
     words = int(dataset.words().sum())
     return dataset.report.unknown / words if words else 0.0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.fields import Fields
 from heedful.tasks import TASKS
 
 COUNTED = {"roles": "f1", "translation": "bleu"}
@@ -16,6 +16,7 @@ COUNTED = {"roles": "f1", "translation": "bleu"}
 Kind = Literal["classes", "right", "scores", "counts"]
 """Of answers: numbers of classes; 1 where the class is right and 0 elsewhere, without the gold labels; scores; counts
 of arguments or of n-grams, whose sums a metric is made of."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
 Array = NDArray[Any]
 
 
@@ -41,22 +42,24 @@ class Answers:
         return None if self.kind == "scores" else self
 
     @classmethod
-    def of_dict(cls, plain: Mapping[str, Any]) -> Answers:
+    def of_fields(cls, fields: Fields) -> Answers:
         """Take plain values, as `as_dict` gives them.
 
         Args:
-            plain: kind, predicted and, where it is kept, gold.
+            fields: kind, predicted and, where it is kept, gold.
 
         Returns:
             The answers.
 
         Raises:
-            ValueError: if the kind is unknown.
+            ValueError: if the kind is unknown, or something is missing.
         """
-        kind, predicted = plain["kind"], np.asarray(plain["predicted"])
-        if kind not in get_args(Kind):
-            raise ValueError(f"answers.kind is {kind!r}")
-        return cls(kind, np.ones_like(predicted) if kind == "right" else np.asarray(plain["gold"]), predicted)
+        predicted = np.asarray(fields.items("predicted"))
+        for kind in KINDS:
+            if kind == fields.text("kind"):
+                gold = np.ones_like(predicted) if kind == "right" else np.asarray(fields.items("gold"))
+                return cls(kind, gold, predicted)
+        raise fields.wrong("kind", f"is {fields.text('kind')!r}")
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; scores have four digits."""

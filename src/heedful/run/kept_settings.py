@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from heedful.config import RunConfig
 from heedful.errors import UsageError
+from heedful.fields import Fields, is_table
 from heedful.storage.manifest import read_json
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import checkpoint_exists, may_change
@@ -19,13 +19,13 @@ ONLY_MEASURED = ("evaluate_train",)
 """Settings of the table ``[train]`` that say what else is measured once training has ended."""
 
 
-def plain_settings(config: RunConfig) -> dict[str, Any]:
+def plain_settings(config: RunConfig) -> dict[str, object]:
     """Return settings as the plain values that JSON gives back."""
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(config)))
+    plain: dict[str, object] = json.loads(json.dumps(asdict(config)))
     return plain
 
 
-def completed(saved: Mapping[str, Any]) -> dict[str, Any]:
+def completed(saved: Mapping[str, object]) -> dict[str, object]:
     """Add the defaults of settings that did not exist yet when a run was kept.
 
     Args:
@@ -34,17 +34,17 @@ def completed(saved: Mapping[str, Any]) -> dict[str, Any]:
     Returns:
         Plain settings with every key of today.
     """
-
-    def fill(given: object, default: object) -> Any:
-        if not (isinstance(given, dict) and isinstance(default, dict)):
-            return given
-        return {**default, **{key: fill(value, default.get(key)) for key, value in given.items()}}
-
-    filled: dict[str, Any] = fill(dict(saved), plain_settings(RunConfig()))
-    return filled
+    return _filled(saved, plain_settings(RunConfig()))
 
 
-def same_run(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def _filled(given: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
+    def fill(value: object, default: object) -> object:
+        return _filled(value, default) if is_table(value) and is_table(default) else value
+
+    return {**defaults, **{key: fill(value, defaults.get(key)) for key, value in given.items()}}
+
+
+def same_run(saved: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
     """Say whether a kept run is the one that settings ask for.
 
     Args:
@@ -56,8 +56,9 @@ def same_run(saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
         may lack figures that are asked for now.
     """
 
-    def without(settings: Mapping[str, Any]) -> dict[str, object]:
-        train = {key: value for key, value in settings["train"].items() if key not in ONLY_MEASURED}
+    def without(settings: Mapping[str, object]) -> dict[str, object]:
+        train = Fields(settings, "", "settings.").table("train")
+        train = {key: value for key, value in train.items() if key not in ONLY_MEASURED}
         return {**settings, "train": train}
 
     return without(completed(saved)) == without(wanted)
@@ -97,7 +98,7 @@ def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, st
         )
 
 
-def _other_settings(saved: Mapping[str, Any], config: RunConfig) -> Iterable[str]:
+def _other_settings(saved: Mapping[str, object], config: RunConfig) -> Iterable[str]:
     then, now = dict(flat(saved)), dict(flat(plain_settings(config)))
     free = {f"train.{name}" for name in may_change(config.train.schedule)}
     for name in sorted((then.keys() | now.keys()) - free):

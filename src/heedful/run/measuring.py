@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
 from heedful.explain.methods.deleting import leave_one_out
 from heedful.explain.methods.method_names import check_method
 from heedful.tasks import AnyModel, SentenceModel, task_of
+from heedful.tasks.records import AnyAnswer
 from heedful.tasks.sentences.explaining import explain, question_about
 
 Values = NDArray[np.float64]
@@ -90,7 +90,7 @@ def measure_explanations(
 
 
 def _available(
-    model: SentenceModel[Any], example: Example, question: Question, asked: tuple[str, ...]
+    model: SentenceModel[AnyAnswer], example: Example, question: Question, asked: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the methods that a model has; those that were asked for must be among them."""
     if asked:
@@ -106,7 +106,7 @@ def _available(
 
 
 def _values(
-    model: SentenceModel[Any], example: Example, question: Question, method: str, sampling: Sampling
+    model: SentenceModel[AnyAnswer], example: Example, question: Question, method: str, sampling: Sampling
 ) -> Values:
     if method == "occlusion":
         return leave_one_out(question)[0]
@@ -118,7 +118,7 @@ def _values(
     return question.flat([view.weights[added:] for view in explanation.sides if view.weights is not None])
 
 
-def with_random_weights(model: SentenceModel[Any], seed: int) -> SentenceModel[Any]:
+def with_random_weights(model: SentenceModel[AnyAnswer], seed: int) -> SentenceModel[AnyAnswer]:
     """Return a model whose weights are those of another one in a random order, tensor by tensor.
 
     The sizes of the weights stay what they are, and nothing that was learned is left (Adebayo et al., 2018, "model

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from heedful.config import RunConfig
 from heedful.data.check import Finding, Report, check_corpora
 from heedful.errors import DataError, UsageError
 from heedful.run.distilling import PythonTeacher, Teaching
 from heedful.run.sources import data_root, find_source
-from heedful.tasks import Corpora, Place, Prepared, Source, task_named, task_problems
+from heedful.tasks import AnyPrepared, Corpora, Place, Source, task_named, task_problems
 from heedful.tasks.words.word_task import with_tokenizer
 from heedful.text.tokenize import tokenizer
-
-AnyPrepared = Prepared[Any, Any]
 
 
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> AnyPrepared:

@@ -10,11 +10,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from heedful.checked import read_table
 from heedful.errors import ArtefactError
 from heedful.evaluation import Report
+from heedful.fields import Fields, is_number, is_table, shown
 from heedful.run.first_records import VERSION, of_first_version
 from heedful.run.kept_answers import Answers
 from heedful.run.protocol import Protocol
@@ -57,7 +58,19 @@ class PartFigures:
     @classmethod
     def of_report(cls, report: Report) -> PartFigures:
         """Take the figures of a report, without its single answers."""
-        return cls(**report.as_dict())
+        return cls(
+            metrics=report.metrics,
+            count=report.count,
+            by_group=report.by_group,
+            per_class=report.per_class,
+            confusion=report.confusion,
+            seconds=report.seconds,
+            notes=report.notes,
+            by_length=report.by_length,
+            calibration=report.calibration.as_dict() if report.calibration else None,
+            signatures=report.signatures,
+            intervals={name: asdict(interval) for name, interval in report.intervals.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,7 @@ class RunRecord:
 
     varied: Varied
     protocol: Protocol
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
     figures: RunFigures
     answers: Answers | None = None
     data: Mapping[str, str] = field(default_factory=dict)
@@ -133,7 +146,7 @@ class RunRecord:
     @property
     def task(self) -> str:
         """The task of its model."""
-        return str(self.settings["model"]["task"])
+        return Fields(self.settings, "", "settings.").part("model").text("task")
 
     def figure(self, path: str) -> float | None:
         """Return one figure.
@@ -145,12 +158,14 @@ class RunRecord:
         Returns:
             The figure; None if the run has none.
         """
-        value: Any = {**vars(self.figures), "peak_megabytes": self.peak_megabytes}
+        value: object = {**vars(self.figures), "peak_megabytes": self.peak_megabytes}
         for name in path.split("."):
             value = vars(value) if isinstance(value, PartFigures) else value
-            if not isinstance(value, Mapping) or value.get(name) is None:
+            if not is_table(value) or value.get(name) is None:
                 return None
             value = value[name]
+        if not is_number(value):
+            raise ValueError(f"{path} is no number: {shown(value)}")
         return float(value)
 
     def without_gold(self) -> RunRecord:
@@ -204,14 +219,13 @@ def read_record(file: Path) -> RunRecord:
     """
     try:
         return from_dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"{type(error).__name__}: {error}" if isinstance(error, KeyError) else str(error)
+    except (OSError, ValueError, RecursionError) as error:
         raise ArtefactError(
-            f"{file}: expected a run that heedful study kept ({why}); delete it to run it again"
+            f"{file}: expected a run that heedful study kept ({error}); delete it to run it again"
         ) from error
 
 
-def from_dict(plain: Mapping[str, Any]) -> RunRecord:
+def from_dict(plain: object) -> RunRecord:
     """Make a record of plain values.
 
     Args:
@@ -222,33 +236,37 @@ def from_dict(plain: Mapping[str, Any]) -> RunRecord:
 
     Raises:
         ValueError: if the values are of no record that this version knows.
-        KeyError, TypeError, AttributeError: if something is missing or of another type.
     """
-    if "version" not in plain:
-        plain = of_first_version(plain)
-    if plain["version"] != VERSION:
-        raise ValueError(f"version {plain['version']!r} is not {VERSION}: use the Heedful that wrote it")
-    varied = Varied.parse(plain["varied"])
+    fields = Fields(plain, "", error=ValueError)
+    if "version" not in fields:
+        fields = Fields(of_first_version(fields), "", error=ValueError)
+    if fields.value("version") != VERSION:
+        raise ValueError(
+            f"version {fields.value('version')!r} is not {VERSION}: use the Heedful that wrote it"
+        )
+    varied = Varied.parse(fields.text("varied"))
     if varied is None:
-        raise ValueError(f"varied is {plain['varied']!r}, neither a seed nor a fold")
+        raise ValueError(f"varied is {fields.text('varied')!r}, neither a seed nor a fold")
     return RunRecord(
         varied=varied,
-        protocol=_table(Protocol, plain["protocol"], "protocol."),
-        settings=plain["settings"],
-        figures=figures_of(plain["figures"]),
-        answers=None if plain["answers"] is None else Answers.of_dict(plain["answers"]),
-        data=dict(plain["data"]),
-        machine=dict(plain["machine"]),
-        peak_megabytes=plain["peak_megabytes"],
-        peak_gpu_megabytes=plain["peak_gpu_megabytes"],
+        protocol=_table(Protocol, fields.table("protocol"), "protocol."),
+        settings=fields.table("settings"),
+        figures=figures_of(fields.table("figures")),
+        answers=Answers.of_fields(fields.part("answers")) if "answers" in fields else None,
+        data=fields.texts_by_name("data"),
+        machine=fields.texts_by_name("machine"),
+        peak_megabytes=fields.whole("peak_megabytes") if "peak_megabytes" in fields else None,
+        peak_gpu_megabytes=fields.whole("peak_gpu_megabytes") if "peak_gpu_megabytes" in fields else None,
     )
 
 
-def figures_of(plain: Mapping[str, Any]) -> RunFigures:
+def figures_of(plain: Mapping[str, object]) -> RunFigures:
     """Make the figures of a run of plain values; see `from_dict`."""
     figures = _table(RunFigures, plain, "figures.")
-    train = plain.get("train")
-    return figures if train is None else replace(figures, train=_table(PartFigures, train, "figures.train."))
+    fields = Fields(plain, "", "figures.", ValueError)
+    if "train" not in fields:
+        return figures
+    return replace(figures, train=_table(PartFigures, fields.table("train"), "figures.train."))
 
 
 _Table = TypeVar("_Table")

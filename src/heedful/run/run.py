@@ -8,12 +8,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from torch import nn
 
 from heedful.attention.choice import collect_choices, joined_choices
 from heedful.config import RunConfig, as_table, to_toml
+from heedful.data.encoding import EncodedDataset
 from heedful.errors import DivergedError, OutputError, UsageError, nearest
 from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
@@ -24,7 +24,8 @@ from heedful.run.batches import TrainingBatches
 from heedful.run.card import model_card
 from heedful.run.kept_settings import check_same_run
 from heedful.storage import write_text
-from heedful.tasks import AnyModel, Prepared, SentenceModel, task_named, task_of
+from heedful.tasks import AnyModel, AnyPrepared, SentenceModel, task_named, task_of
+from heedful.tasks.task import Examples
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit
 from heedful.training.progress import Reporter
@@ -63,7 +64,7 @@ class RunResult:
     kernels: Mapping[str, str] = field(default_factory=dict)
     train: Report | None = None
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """Return the figures as plain values."""
         return {
             "dev": self.dev.as_dict(),
@@ -97,7 +98,7 @@ class RunResult:
 
 def train(
     config: RunConfig,
-    prepared: Prepared[Any, Any],
+    prepared: AnyPrepared,
     *,
     folder: Path | None = None,
     resume: bool = False,
@@ -130,7 +131,7 @@ def train(
 
 def _train(
     config: RunConfig,
-    prepared: Prepared[Any, Any],
+    prepared: AnyPrepared,
     keeping: Keeping | None,
     reporter: Reporter | None,
 ) -> RunResult:
@@ -163,7 +164,7 @@ def _train(
         kernels=joined_choices(choices),
         train=fitted,
     )
-    card = model_card(config, prepared, predictor.network, run.summary(), predictor.about.wide)
+    card = model_card(config, prepared, run, predictor.about.wide)
     predictor.about = replace(predictor.about, run=as_table(config), metrics=run.summary(), card=card)
     if keeping is not None and is_first_process():
         write_text(RunFolder(keeping.folder).recipe, to_toml(config))
@@ -173,9 +174,9 @@ def _train(
 
 def _fit(
     config: RunConfig,
-    batches: TrainingBatches[Any],
+    batches: TrainingBatches[Examples],
     predictor: AnyModel,
-    prepared: Prepared[Any, Any],
+    prepared: AnyPrepared,
     keeping: Keeping | None,
     reporter: Reporter | None,
 ) -> FitResult:
@@ -194,11 +195,14 @@ def _fit(
         raise DivergedError(f"{where}: {error}") from None
 
 
-def _trained(config: RunConfig, predictor: AnyModel, dataset: Any) -> nn.Module:
+def _trained(config: RunConfig, predictor: AnyModel, dataset: Examples) -> nn.Module:
     """Return what is trained: the network, with a map of its sentence vectors where it learns those of a teacher."""
     if not config.distil.vectors:
         return predictor.network
-    assert isinstance(predictor, SentenceModel)  # the other tasks refuse the setting
+    # The other tasks refuse the setting.
+    assert isinstance(predictor, SentenceModel)
+    assert isinstance(dataset, EncodedDataset)
+    assert dataset.targets is not None
     wanted = dataset.targets.shape[1] - 1 - len(predictor.labels)
     width = predictor.network.sides * predictor.network.sentence_encoder.width_out
     return MappedVectors(predictor.network, width, wanted, seed=config.train.seed)

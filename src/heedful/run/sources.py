@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 from heedful.config import DataConfig, RunConfig
 from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
+from heedful.fields import Fields
 from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, protocol_of
 from heedful.tasks import AnyTask, Corpora, Source, task_named
 from heedful.tasks.named_files import check_options
@@ -54,8 +54,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     """
     data, seed = config.data, config.train.seed
     if data.set == GENERATED:
-        _check_sizes(data.options)
-        generate = partial(scenes.generate, **data.options)  # the corpus is the same for every training seed
+        generate = _generator(data.options)  # the corpus is the same for every training seed
         protocol = protocol_of(data, seed)
         generator = {"generator": _sample_sha256()}
         return Source(arranged(generate, protocol), "pair", protocol, scenes.LABELS, generator)
@@ -71,12 +70,14 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     )
 
 
-def _check_sizes(options: Mapping[str, Any]) -> None:
-    """Refuse a generated corpus that lacks a part: nothing trains on no pairs, or is measured on them."""
-    check_options(options, scenes.generate, "the generated corpus")
+def _generator(options: Mapping[str, object]) -> Callable[[], Corpora]:
+    """Give the generator its options; a part without pairs is refused, since nothing trains or is measured on it."""
+    generate = check_options(options, scenes.generate, "the generated corpus")
+    sizes = Fields(options, "", "data.options.", UsageError)
     for part in ("train", "dev", "test"):
-        if options.get(part, 1) < 1:
-            raise UsageError(f"data.options.{part} must be 1 or more pairs; got {options[part]}")
+        if (size := sizes.whole(part, 1)) < 1:
+            raise sizes.wrong(part, f"must be 1 or more pairs; got {size}")
+    return generate
 
 
 def from_examples(

@@ -286,10 +286,19 @@ def _run(
 
 
 def _figures(result: RunResult, test: Report) -> RunFigures:
-    parts = {"dev": result.dev, "test": test, **({} if result.train is None else {"train": result.train})}
     return RunFigures(
-        **{
-            **result.summary(),
-            **{name: PartFigures.of_report(report) for name, report in parts.items()},
-        }
+        dev=PartFigures.of_report(result.dev),
+        test=PartFigures.of_report(test),
+        train=None if result.train is None else PartFigures.of_report(result.train),
+        parameters=result.parameters,
+        best_step=result.fit.best_step,
+        steps=result.fit.steps,
+        epochs=result.fit.epochs,
+        train_seconds=result.fit.seconds,
+        epoch_seconds=result.epoch_seconds,
+        epoch_cpu_seconds=result.epoch_cpu_seconds,
+        seconds=result.seconds,
+        stopped=result.fit.stopped,
+        resumed=result.fit.resumed,
+        kernels=dict(result.kernels),
     )

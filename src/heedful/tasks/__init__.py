@@ -24,7 +24,7 @@ from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer
 from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tags import TagsModel
-from heedful.tasks.task import Corpora, Files, Place, Prepared, Shared, Source, Task
+from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task
 from heedful.tasks.translation.translation_task import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.words.text_model import TextModel
@@ -34,6 +34,7 @@ __all__ = [
     "About",
     "Answer",
     "AnyModel",
+    "AnyPrepared",
     "AnyTask",
     "Corpora",
     "Files",

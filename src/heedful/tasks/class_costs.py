@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.checked import Settings
 from heedful.errors import UsageError, nearest
+from heedful.fields import Fields, is_number, is_table
 
 
-def _stated(costs: Mapping[str, Any]) -> str:
+def _stated(costs: Mapping[str, object]) -> str:
     rows = [list(row.values()) if isinstance(row, Mapping) else [row] for row in costs.values()]
     good = all(
-        type(cost) in (int, float) and 0 <= cost < math.inf and not math.isnan(cost)
-        for row in rows
-        for cost in row
+        is_number(cost) and 0 <= cost < math.inf and not math.isnan(cost) for row in rows for cost in row
     )
     return "" if good else "must give every class a number of 0 or more, or a table of such numbers"
 
@@ -34,10 +32,10 @@ class ClassOptions(Settings):
             the probabilities at the temperature that dev gives; without costs it answers with the most probable class.
     """
 
-    costs: dict[str, Any] = field(default_factory=dict, metadata={"check": _stated})
+    costs: dict[str, object] = field(default_factory=dict, metadata={"check": _stated})
 
 
-def cost_matrix(costs: Mapping[str, Any], labels: Sequence[str]) -> NDArray[np.float64]:
+def cost_matrix(costs: Mapping[str, object], labels: Sequence[str]) -> NDArray[np.float64]:
     """Return what each answer costs.
 
     Args:
@@ -58,16 +56,18 @@ def cost_matrix(costs: Mapping[str, Any], labels: Sequence[str]) -> NDArray[np.f
             raise UsageError(f"{where}: there is no class {name!r}; {nearest(name, list(labels))}")
         return number[name]
 
-    for gold, row in costs.items():
+    fields = Fields(costs, "", "model.task_options.costs.", UsageError)
+    for gold in fields:
         own = place(gold, "model.task_options.costs")
-        if not isinstance(row, Mapping):
-            matrix[own, np.arange(len(labels)) != own] = row
+        if not is_table(fields.value(gold)):
+            matrix[own, np.arange(len(labels)) != own] = fields.number(gold)
             continue
-        for answer, cost in row.items():
+        row = fields.part(gold)
+        for answer in row:
             where = f"model.task_options.costs.{gold}"
             if answer == gold:
                 raise UsageError(f"{where}: a right answer costs nothing; leave {answer!r} out")
-            matrix[own, place(answer, where)] = cost
+            matrix[own, place(answer, where)] = row.number(answer)
     return matrix
 
 

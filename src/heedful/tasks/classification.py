@@ -138,7 +138,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
     def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> Predictor:
         """See `Task.untrained`; the model knows what the examples of each class count in training."""
         model = super().untrained(config, prepared)
-        model.class_weights = _weights(config.train, gold_of(prepared.datasets["train"]), prepared.labels)
+        gold = gold_of(prepared.datasets["train"]).astype(np.int64)
+        model.class_weights = _weights(config.train, gold, prepared.labels)
         cost_matrix(_costs(model), model.labels)  # a name that is wrong is reported before training
         return model
 

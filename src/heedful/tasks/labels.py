@@ -183,7 +183,7 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         how = options.thresholds
         if how == "half":
             return
-        probabilities, gold = model.probabilities(model.run(dev)[0]), gold_of(dev) > 0
+        probabilities, gold = model.probabilities(model.run(dev)[0]), np.greater(gold_of(dev), 0)
         if how == "one":
             thresholds = np.full(gold.shape[1], best_threshold(probabilities.ravel(), gold.ravel()))
         else:
@@ -204,7 +204,7 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         chosen = model.chosen(logits)
         seconds = time.perf_counter() - started
         report = evaluate_label_sets(
-            gold_of(dataset) > 0,
+            np.greater(gold_of(dataset), 0),
             chosen,
             logits,
             model.labels,

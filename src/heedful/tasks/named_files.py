@@ -5,25 +5,31 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from heedful.checked import fit
 from heedful.data.readers.text_lines import find_file
 from heedful.errors import DataError, UsageError, nearest
 from heedful.storage import sha256
 
+Read = TypeVar("Read")
+
 
 def check_options(
-    options: Mapping[str, object], reader: Callable[..., object], what: str, taken: Collection[str] = ()
-) -> None:
-    """Refuse options that a reader does not take, or not of this type.
+    options: Mapping[str, object], reader: Callable[..., Read], what: str, taken: Collection[str] = ()
+) -> Callable[..., Read]:
+    """Give a reader its options, and refuse those that it does not take, or not of this type.
 
     Args:
         options: ``data.options`` of the settings.
         reader: what reads the data; its parameters are the options.
         what: is read, for messages.
         taken: parameters that are said elsewhere and are no options; the path always is one.
+
+    Returns:
+        The reader, which reads with these options.
 
     Raises:
         UsageError: listing every mistake.
@@ -35,12 +41,13 @@ def check_options(
         if name not in valid:
             problems.append(f"option {name!r} of {what} is unknown; {nearest(name, valid)}")
             continue
-        hint = hints.get(name, Any)
+        hint = hints.get(name, object)
         _, wrong = fit(value, tuple[str, ...] if hint == Sequence[str] else hint)
         if wrong:
             problems.append(f"data.options.{name}: {wrong}; got {value!r}")
     if problems:
         raise UsageError("; ".join(problems))
+    return partial(reader, **options)
 
 
 def find_named(name: str, root: Path | None) -> Path:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
+from heedful.fields import Fields
 from heedful.text.tokenize import Markup
 from heedful.text.wide_part import PhraseRule, WidePart
 
@@ -79,8 +80,8 @@ class About:
             most probable class is answered.
     """
 
-    run: dict[str, Any] = field(default_factory=dict)
-    metrics: dict[str, Any] = field(default_factory=dict)
+    run: dict[str, object] = field(default_factory=dict)
+    metrics: dict[str, object] = field(default_factory=dict)
     card: str = "A Heedful model; `heedful.from_pretrained` reads it.\n"
     temperature: float = 1.0
     wide: WidePart | None = None
@@ -95,3 +96,8 @@ class About:
         square = all(len(row) == len(self.costs) for row in self.costs)
         if not (square and all(0 <= cost < math.inf for row in self.costs for cost in row)):
             raise UsageError("costs must be a square table of numbers of 0 or more")
+
+    @property
+    def data(self) -> Fields:
+        """The settings by which the training data was read: the table ``[data]`` of the run; may be empty."""
+        return Fields(self.run, "the settings of the run that made the model").part("data", {})

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtefactError, UsageError, nearest
+from heedful.fields import Fields
 from heedful.machine import threads
 from heedful.models import ModelConfig, Network, word_embedding
 from heedful.storage.model_folder import CONFIG, load_model_folder
@@ -206,10 +207,11 @@ def _changed(value: object, usual: object, name: str) -> Iterable[str]:
 
 
 def _at(table: Mapping[str, object], name: str) -> object:
-    value: Any = table
-    for part in name.split("."):
-        value = value[part]
-    return value
+    *path, last = name.split(".")
+    fields = Fields(table, "the settings")
+    for part in path:
+        fields = fields.part(part)
+    return fields.value(last)
 
 
 def _listed(names: list[str]) -> str:

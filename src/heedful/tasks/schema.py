@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from heedful.checked import read_table
 from heedful.data.parses import find_parser
@@ -35,7 +35,7 @@ class FolderSettings:
 
     model: ModelConfig
     text: TextSettings
-    run: dict[str, Any]
+    run: dict[str, object]
     network: dict[str, object] = field(default_factory=dict)
 
 
@@ -71,14 +71,21 @@ def read_settings(kind: type[Settings], folder: ModelFolder, path: Path) -> Sett
     return settings
 
 
-def read_about(settings: FolderSettings, folder: ModelFolder, path: Path, **measured: Any) -> About:
+def read_about(
+    settings: FolderSettings,
+    folder: ModelFolder,
+    path: Path,
+    temperature: float = 1.0,
+    costs: tuple[tuple[float, ...], ...] = (),
+) -> About:
     """Return what a model folder keeps beside the network.
 
     Args:
         settings: from `read_settings`.
         folder: its content.
         path: where it was read, for messages.
-        **measured: further fields of `About`.
+        temperature: see `About`.
+        costs: see `About`.
 
     Returns:
         The rest of the folder.
@@ -87,7 +94,7 @@ def read_about(settings: FolderSettings, folder: ModelFolder, path: Path, **meas
         ArtefactError: if one of them is out of range.
     """
     try:
-        return About(settings.run, folder.metrics, folder.card, **measured)
+        return About(settings.run, folder.metrics, folder.card, temperature, costs=costs)
     except UsageError as error:
         raise _refused(path / CONFIG, [str(error)]) from error
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading
@@ -67,9 +68,12 @@ class Table:
             The files.
         """
         taken = (*_ALL, "labels", *(() if self.separator else ("label_separator",)))
-        check_options(data.options, read_table, "tables", taken)
-        options = {**({"label_separator": self.separator} if self.separator else {}), **data.options}
-        columns: dict[str, Any] = {role: getattr(data, role) or None for role in (*self.texts, self.gold)}
+        read_part = check_options(data.options, read_table, "tables", taken)
+        if self.separator and "label_separator" not in data.options:
+            read_part = partial(read_part, label_separator=self.separator)
+        columns: dict[str, str | None] = {
+            role: getattr(data, role) or None for role in (*self.texts, self.gold)
+        }
         if columns[self.gold] is None:
             raise UsageError(
                 f"data.{self.gold} must name the column of the {self.gold}: --column {self.gold}=NAME"
@@ -77,13 +81,11 @@ class Table:
         paths, fingerprint = one_file_a_part(names, root)
 
         def read() -> dict[str, Corpus]:
-            parts = {"train": read_table(paths["train"], **columns, **options)}
+            parts = {"train": read_part(paths["train"], **columns)}
             # The other files are read knowing the classes, so that a misspelt one is named with its row and field.
             labels = labels_of(parts["train"])
             others = [part for part in paths if part != "train"]
-            return parts | {
-                part: read_table(paths[part], **columns, **options, labels=labels) for part in others
-            }
+            return parts | {part: read_part(paths[part], **columns, labels=labels) for part in others}
 
         return Files(read, fingerprint)
 
@@ -103,10 +105,9 @@ class Table:
             The examples, those without words among them.
         """
         how = self._how(file, given, run)
-        columns: dict[str, Any] = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
-        return read_table(
-            file, **columns, group=how.columns.get("group"), labels=labels, keep_empty=True, **how.said()
-        )
+        columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
+        read: Callable[..., Corpus] = partial(read_table, **how.said())
+        return read(file, **columns, group=how.columns.get("group"), labels=labels, keep_empty=True)
 
     def gold_blocks(
         self, file: Path, given: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -74,9 +74,9 @@ class TagsModel(TaggingModel[TagsAnswer]):
         follows, last = (torch.tensor(each, device=scores.device) for each in (table, ends))
         return tag_decode(scores, valid, follows, follows[:, self.labels.index(OUTSIDE)], last)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Mapping[str, object]:
         """Return the options that the training file was read with."""
-        return dict(self.about.run.get("data", {}).get("options", {}))
+        return self.about.data.table("options", {})
 
     def answer(self, requests: Requests) -> list[TagsAnswer]:
         """Tag the words of texts.
@@ -179,15 +179,13 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
         """See `Task.files`."""
-        check_options(data.options, read_tags, "files of tags", ("gold",))
+        read = check_options(data.options, read_tags, "files of tags", ("gold",))
         paths, fingerprint = one_file_a_part(names, root)
-        return Files(
-            lambda: {part: read_tags(path, **data.options) for part, path in paths.items()}, fingerprint
-        )
+        return Files(lambda: {part: read(path) for part, path in paths.items()}, fingerprint)
 
     def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`; the file is read as the training file was."""
-        return read_tags(file, **model.options())
+        return check_options(model.options(), read_tags, "files of tags", ("gold",))(file)
 
     def request_files(self, model: TagsModel) -> RequestFiles:
         """See `Task.request_files`: files of words."""

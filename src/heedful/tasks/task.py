@@ -43,7 +43,9 @@ class Examples(typing.Protocol):
 
 
 Dataset = TypeVar("Dataset", bound=Examples)
+Dataset_co = TypeVar("Dataset_co", bound=Examples, covariant=True)
 Lexicon = TypeVar("Lexicon")
+Lexicon_co = TypeVar("Lexicon_co", covariant=True)
 Model = TypeVar("Model", bound=SavedModel[Any])
 Answered = TypeVar("Answered", bound=AnyAnswer)
 
@@ -98,7 +100,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Prepared(Generic[Dataset, Lexicon]):
+class Prepared(Generic[Dataset_co, Lexicon_co]):
     """Data that is ready for training.
 
     Attributes:
@@ -114,14 +116,18 @@ class Prepared(Generic[Dataset, Lexicon]):
             it gave no answer; and its sentence vectors, V being 0 where they are not learned.
     """
 
-    datasets: Mapping[str, Dataset]
+    datasets: Mapping[str, Dataset_co]
     labels: tuple[str, ...]
     task: str
-    lexicon: Lexicon
+    lexicon: Lexicon_co
     notes: tuple[str, ...]
     protocol: Protocol
     fingerprint: dict[str, str]
-    transfer: Dataset | None = None
+    transfer: Dataset_co | None = None
+
+
+AnyPrepared = Prepared[Examples, object]
+"""Data of any task."""
 
 
 @dataclass(frozen=True)

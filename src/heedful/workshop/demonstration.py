@@ -15,7 +15,7 @@ from heedful.run import RunResult, check_run_folder, prepare, train
 from heedful.run.protocol import GENERATED
 from heedful.storage.manifest import read_json
 from heedful.storage.named_models import find_model, packaged_models
-from heedful.tasks import AnyModel, load_model, task_of
+from heedful.tasks import AnyModel, load_model, task_named, task_of
 from heedful.tasks.records import Text
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import RunFolder
@@ -95,7 +95,7 @@ def _run_alone(
     say("Generating sentence pairs about small scenes ...")
     prepared = prepare(config, None)
     sizes = ", ".join(f"{len(data):,} {name}" for name, data in prepared.datasets.items())
-    say(f"{sizes} pairs; {prepared.lexicon.note()}. Training DiSAN ...")
+    say(f"{sizes} pairs; {task_named(prepared.task).vocabulary_note(prepared.lexicon)}. Training DiSAN ...")
     run = train(config, prepared, folder=folder, overwrite=True, reporter=reporter)
     answers = run.predictor.answer(PAIRS)
     rows = [

@@ -6,7 +6,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,7 +104,7 @@ class Teaching:
         source = replace(source, load=lambda: corpora, unlabelled=further, fingerprint=fingerprint)
         return cls(config, source, place, teacher)
 
-    def taught(self, prepared: Prepared[Any, Words]) -> Prepared[Any, Words]:
+    def taught(self, prepared: Prepared[EncodedDataset, Words]) -> Prepared[EncodedDataset, Words]:
         """Add the transfer set to prepared data.
 
         Args:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.config import RunConfig, override, to_toml
 from heedful.errors import UsageError
+from heedful.fields import Fields
 from heedful.run.tuning.space import current
 from heedful.run.tuning.store import completed, finished, folder_of, importances
 from heedful.run.tuning.trials import Search, show
@@ -177,7 +177,7 @@ def _trials(study: Study, names: list[str]) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["trial", "state", "score", "seconds", *names, "why"])
     for trial in finished(study):
-        facts: Mapping[str, Any] = trial.user_attrs
+        facts = Fields(trial.user_attrs, f"trial {trial.number}")
         values = [trial.params.get(name, "") for name in names]
         score = "" if trial.value is None else trial.value
         writer.writerow(
@@ -185,9 +185,9 @@ def _trials(study: Study, names: list[str]) -> str:
                 trial.number,
                 trial.state.name.lower(),
                 score,
-                round(facts["seconds"], 1),
+                round(facts.number("seconds"), 1),
                 *values,
-                facts.get("why", ""),
+                facts.text("why", ""),
             ]
         )
     return stream.getvalue()

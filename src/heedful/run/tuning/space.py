@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.config import RunConfig, override
 from heedful.errors import UsageError
@@ -240,12 +240,14 @@ def to_toml(space: Space) -> str:
     """
     import tomli_w
 
-    tables: dict[str, Any] = {}
+    tables: dict[str, object] = {}
     for name, domain in space.items():
         *path, last = name.split(".")
         table = tables
         for part in path:
-            table = table.setdefault(part, {})
+            inner = table.setdefault(part, {})
+            assert isinstance(inner, dict)  # no setting is a value and a table
+            table = inner
         table[last] = list(domain.values) if isinstance(domain, Choice) else str(domain)
     return tomli_w.dumps(tables)
 

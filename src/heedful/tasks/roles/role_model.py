@@ -59,8 +59,8 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         Returns:
             The examples.
         """
-        data = self.about.run.get("data", {})
-        return read_roles_like(path, data.get("train", ""), data.get("options", {}))
+        data = self.about.data
+        return read_roles_like(path, data.text("train", ""), data.table("options", {}))
 
     @torch.inference_mode()
     def find(self, dataset: EncodedDataset) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Counts, Report, compare_frames, evaluate_roles
 from heedful.evaluation.role_counts import PREDICATE, arguments_of
+from heedful.fields import Fields
 from heedful.models import ModelConfig, Network, TaggerNetwork, build_encoder
 from heedful.models.tagger import PredicateFinder, TaggedReader
 from heedful.nn import Embedding, PretrainedEmbedding
@@ -74,7 +75,7 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
             lambda: {part: read_roles(path, **data.options) for part, path in paths.items()}, fingerprint
         )
 
-    def read_gold(self, model: RolePredictor, file: Path, given: Mapping[str, Any]) -> Corpus:
+    def read_gold(self, model: RolePredictor, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         return model.read_file(file)
 
@@ -128,14 +129,16 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
         """Return the loss with the settings' smoothing; see `Task.objective`."""
         return partial(_loss, smoothing=config.model.tagger.label_smoothing)
 
-    def answer(self, model: RolePredictor, corpus: Corpus, given: Mapping[str, Any]) -> Sequence[RoleAnswer]:
+    def answer(
+        self, model: RolePredictor, corpus: Corpus, given: Mapping[str, object]
+    ) -> Sequence[RoleAnswer]:
         """See `Task.answer`; ``--predicates`` names the predicates."""
-        named = given.get("predicates")
+        named = _named_predicates(given)
         return model.answer(corpus, model.places(corpus, named) if named else None)
 
-    def explain(self, model: RolePredictor, corpus: Corpus, given: Mapping[str, Any]) -> Explanation:
+    def explain(self, model: RolePredictor, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
         """See `Task.explain`; one predicate is shown, the first one or that of ``--predicates``."""
-        named = given.get("predicates")
+        named = _named_predicates(given)
         if not named:
             return model.explain(corpus)
         (places,) = model.places(model.one(corpus), named)
@@ -220,3 +223,9 @@ def _predicates(model: RolePredictor, dataset: TaggedDataset) -> Counts:
     wanted = gold == 1
     found = (model.find(sentences) >= model.threshold) & (gold != NOT_COUNTED)
     return Counts(int((wanted & found).sum()), int((found & ~wanted).sum()), int((wanted & ~found).sum()))
+
+
+def _named_predicates(given: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what ``--predicates`` names; nothing where it is not given."""
+    fields = Fields(given, "", "--", UsageError)
+    return fields.texts("predicates") if "predicates" in fields else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from heedful.explain.methods import MethodChoice, Question
 from heedful.explain.standing import by_default
 from heedful.runtime.answers import Shown
 from heedful.structures import SideTrace
+from heedful.tasks.records import AnyAnswer
 from heedful.tasks.saved_model import finite
 from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import mask_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def explain(
-    predictor: SentenceModel[Any], example: Example, choice: MethodChoice, *, faithfulness: bool
+    predictor: SentenceModel[AnyAnswer], example: Example, choice: MethodChoice, *, faithfulness: bool
 ) -> Explanation:
     """Show what a model looked at, and what each word contributes.
 
@@ -98,7 +99,7 @@ def explain(
 
 
 def question_about(
-    predictor: SentenceModel[Any], example: Example, column: int | None = None
+    predictor: SentenceModel[AnyAnswer], example: Example, column: int | None = None
 ) -> tuple[Question, int]:
     """Ask a model about its answer for any choice of the words of an example; see `asked_about`.
 
@@ -123,7 +124,7 @@ def question_about(
 
 
 def _by_gradients(
-    predictor: SentenceModel[Any], dataset: EncodedDataset, shown: Shown, of: str
+    predictor: SentenceModel[AnyAnswer], dataset: EncodedDataset, shown: Shown, of: str
 ) -> dict[str, Callable[[], Attribution]]:
     """Return the methods that need the gradients of the network; what stands beside the network is held fixed."""
     from heedful.explain.methods.gradients import gradient, integrated, on_vectors
@@ -141,7 +142,7 @@ def _by_gradients(
     return {"gradient": lambda: gradient(problem()), "integrated": lambda: integrated(problem())}
 
 
-def trace_sentence(predictor: SentenceModel[Any], text: str) -> tuple[tuple[str, ...], SideTrace]:
+def trace_sentence(predictor: SentenceModel[AnyAnswer], text: str) -> tuple[tuple[str, ...], SideTrace]:
     """Return the words of a sentence and everything that a model recorded while it read it, feature by feature.
 
     Args:
@@ -166,7 +167,7 @@ def trace_sentence(predictor: SentenceModel[Any], text: str) -> tuple[tuple[str,
     return tokenize(text, predictor.text.tokenizer, predictor.text.markup).words[:length], output.traces[0]
 
 
-def _places(predictor: SentenceModel[Any], pieces: NDArray[np.int32]) -> NDArray[np.int64]:
+def _places(predictor: SentenceModel[AnyAnswer], pieces: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the place of each token's word among the words of its side, where the network may put tokens in front."""
     added = len(predictor.network.prefix)
     return np.concatenate([np.arange(added), added + pieces.astype(np.int64)])
@@ -177,13 +178,15 @@ def _of_pieces(places: NDArray[np.int64]) -> SentenceView:
     return SentenceView.from_words("pieces", [str(number) for number in range(len(places))])
 
 
-def _answers_of_words(predictor: SentenceModel[Any]) -> Callable[[Sequence[object]], NDArray[np.float64]]:
+def _answers_of_words(
+    predictor: SentenceModel[AnyAnswer],
+) -> Callable[[Sequence[Sequence[Sequence[str]]]], NDArray[np.float64]]:
     """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
     cut: Truncate = "window" if predictor.text.truncate == "window" else "head"
     as_words = replace(predictor.text, tokenizer="whitespace", markup="keep", truncate=cut)
     reader = predictor.reading(as_words)
 
-    def answers(examples: Sequence[Any]) -> NDArray[np.float64]:
+    def answers(examples: Sequence[Sequence[Sequence[str]]]) -> NDArray[np.float64]:
         texts = [Example(tuple(" ".join(words) for words in example)) for example in examples]
         dataset, _ = reader.encode_examples(texts)
         found = [predictor.shown(row) for row in predictor.run(dataset)[0]]

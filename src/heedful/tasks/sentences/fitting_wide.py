@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
+from heedful.tasks.records import AnyAnswer
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import gold_of
 from heedful.text.wide_part import CHARACTERS, Numbers, PhraseRule, WidePart
@@ -208,7 +209,10 @@ def _logistic(
 
 
 def fit_beside(
-    model: SentenceModel[Any], dev: EncodedDataset, training: EncodedDataset, class_weights: Tensor | None
+    model: SentenceModel[AnyAnswer],
+    dev: EncodedDataset,
+    training: EncodedDataset,
+    class_weights: Tensor | None,
 ) -> None:
     """Give a trained model a wide part, with the weight that dev decides on; none where dev does not agree.
 

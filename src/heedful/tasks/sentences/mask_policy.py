@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.explain.policy_steps import PolicySteps
+from heedful.tasks.records import AnyAnswer
 from heedful.tasks.sentences.explaining import trace_sentence
 
 if TYPE_CHECKING:
     from heedful.tasks.sentences.sentence_model import SentenceModel
 
 
-def read_policy(predictor: SentenceModel[Any], texts: Mapping[str, str]) -> tuple[PolicySteps, ...]:
+def read_policy(predictor: SentenceModel[AnyAnswer], texts: Mapping[str, str]) -> tuple[PolicySteps, ...]:
     """Read how the policy of a model opened the masks of sentences.
 
     Args:

@@ -71,9 +71,8 @@ class ScoreTask(SentenceTask[Model, Answer]):
         for dataset in blocks:
             started = time.perf_counter()
             rows, _ = model.run(dataset)
-            kept.add(
-                gold_of(dataset), model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths()
-            )
+            gold = gold_of(dataset).astype(np.float32, copy=False)
+            kept.add(gold, model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths())
             notes.update(notes_of(dataset))
             seconds += time.perf_counter() - started
         return kept.report(self.figures, seconds=seconds, notes=dict(notes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from heedful.models import (
 )
 from heedful.nn import Embedding
 from heedful.structures import Batch
-from heedful.tasks.records import TextSettings
+from heedful.tasks.records import AnyAnswer, TextSettings
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered, Files, Shared
@@ -36,7 +36,7 @@ from heedful.text.vocabulary import AnyVocabulary
 if TYPE_CHECKING:
     from heedful.config import DataConfig, RunConfig
 
-Model = TypeVar("Model", bound=SentenceModel[Any])
+Model = TypeVar("Model", bound=SentenceModel[AnyAnswer])
 
 WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout", "train.word_mask"})
 """Settings of texts that are read as words."""
@@ -145,7 +145,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         return self.table.gold_of(file, given, model.labels, model.about.run)
 
 
-def gold_of(dataset: EncodedDataset) -> NDArray[Any]:
+def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:
     """Return the targets of a data set.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from heedful.errors import UsageError
 from heedful.explain.legends import caption
 from heedful.explain.word_features import FeatureMap, FeatureShares, WordFeatures, feature_map, feature_shares
 from heedful.structures import SideTrace
+from heedful.tasks.records import AnyAnswer
 from heedful.tasks.sentences.explaining import trace_sentence
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_features(
-    predictor: SentenceModel[Any], word: str, texts: Sequence[str], count: int = 8
+    predictor: SentenceModel[AnyAnswer], word: str, texts: Sequence[str], count: int = 8
 ) -> WordFeatures:
     """Read the weights of one word feature by feature, in every sentence that has it.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
         if not data.languages:
             raise UsageError('data.languages must name source and target, for example ["en", "de"]')
         source, target = data.languages
-        check_options(data.options, read_parallel, "files of translations", ("target",))
+        read_part = check_options(data.options, read_parallel, "files of translations", ("target",))
         files = {part: parallel_files(stem, (source, target)) for part, stem in names.items()}
         paths = {part: find_named(own[0], root) for part, own in files.items()}
         beside = {part: find_named(str(path.parent / files[part][1]), None) for part, path in paths.items()}
@@ -86,17 +86,14 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
         }
 
         def read() -> dict[str, Corpus]:
-            return {
-                part: read_parallel(path, target=files[part][1], **data.options)
-                for part, path in paths.items()
-            }
+            return {part: read_part(path, target=files[part][1]) for part, path in paths.items()}
 
         return Files(read, fingerprint)
 
-    def read_gold(self, model: Translator, file: Path, given: Mapping[str, Any]) -> Corpus:
+    def read_gold(self, model: Translator, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`; ``--references`` names the translations, line by line."""
         references = given.get("references")
-        if references is None:
+        if not isinstance(references, Path):
             raise UsageError(
                 "a model that translates is measured against translations: add --references FILE"
             )
@@ -104,7 +101,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
 
     def request_files(self, model: Translator) -> RequestFiles:
         """See `Task.request_files`: a file of a text a line may end in a language."""
-        languages = model.about.run.get("data", {}).get("languages", ())
+        languages = model.about.data.texts("languages", ())
         return RequestFiles(line_suffixes=tuple(f".{language}" for language in languages))
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ class WordFolder(FolderSettings):
     temperature: float = 1.0
     wide: float = 0.0
     costs: tuple[tuple[float, ...], ...] = ()
-    encoder: dict[str, Any] = field(default_factory=dict)
+    encoder: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -224,8 +224,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         """Build the network of a folder: one row a word; a pretrained encoder needs nothing but the folder."""
         model = settings.model
         if isinstance(vocabulary, PieceVocabulary):
-            encoder: Any = rebuild_encoder(settings.encoder)
-            vocabulary.check_rows(encoder.config.vocab_size)
+            encoder = rebuild_encoder(settings.encoder)
+            vocabulary.check_rows(getattr(encoder.config, "vocab_size", 0))
             return self.on_encoder(model, encoder, start=vocabulary.rules.start, end=vocabulary.rules.end)
         trained, frozen = (
             torch.empty(rows, model.width) for rows in (vocabulary.trainable_rows, vocabulary.frozen_rows)

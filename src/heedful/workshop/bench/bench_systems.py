@@ -78,7 +78,9 @@ class Trainee:
         task = task_named("pair")
         source = from_examples(examples, examples[:3], "pair", config.data.dev_fraction, config.train.seed)
         prepared = prepare_examples(config, source)
-        self.dataset = prepared.datasets["train"]
+        dataset = prepared.datasets["train"]
+        assert isinstance(dataset, EncodedDataset)  # what the task of pairs prepares
+        self.dataset = dataset
         self.predictor: Predictor = task.untrained(config, prepared)
         self._network = self.predictor.network
         self.parameters = count_parameters(self._network)

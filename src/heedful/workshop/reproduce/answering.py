@@ -13,6 +13,7 @@ from heedful.config import from_table, load_config
 from heedful.data import catalogue
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError, nearest
+from heedful.fields import Fields
 from heedful.run import prepare, train
 from heedful.storage import write_text
 from heedful.storage.layout import MODEL
@@ -250,14 +251,15 @@ def _cell(examples: Trained, system: str, budget: Budget) -> Cell:
 
 def origin_of(predictor: Predictor) -> str:
     """Say how a model was trained, from what its folder keeps."""
-    run, metrics = predictor.about.run, predictor.about.metrics
-    data, settings = run.get("data", {}), run.get("train", {})
-    limit = f" (first {data['train_limit']:,})" if data.get("train_limit") else ""
-    steps = f"{metrics['steps']:,} steps, " if "steps" in metrics else ""
-    test = (metrics.get("test") or {}).get("metrics", {}).get("accuracy")
-    score = f", accuracy on its test part {100 * test:.1f}" if test is not None else ""
+    data, settings = predictor.about.data, Fields(predictor.about.run, "").table("train", {})
+    figures = Fields(predictor.about.metrics, "the figures of the model")
+    first = data.whole("train_limit", 0)
+    limit = f" (first {first:,})" if first else ""
+    steps = f"{figures.whole('steps'):,} steps, " if "steps" in figures else ""
+    test = figures.part("test").part("metrics", {}) if "test" in figures else Fields({}, "")
+    score = f", accuracy on its test part {100 * test.number('accuracy'):.1f}" if "accuracy" in test else ""
     return (
-        f"{predictor.model.encoder}, trained on {data.get('set') or 'files'} {data.get('train')}{limit}: "
+        f"{predictor.model.encoder}, trained on {data.text('set', '') or 'files'} {data.record.get('train')}{limit}: "
         f"{steps}seed {settings.get('seed')}{score}"
     )
 

@@ -104,7 +104,7 @@ class Runs:
             return "accuracy"
         return COUNTED.get(first.task, "pearson")
 
-    def answers(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def answers(self) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
         """Return gold and answers for a test over examples.
 
         Seeds answer the same examples: for classes the share of runs that are right stands for each example, whose mean

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from heedful.errors import ArtefactError
+from heedful.fields import Fields
 from heedful.run.record import RunRecord, from_dict, read_record, write_record
 from heedful.storage import told_plainly, write_bytes
 from heedful.storage.layout import Varied, record_files
@@ -48,10 +49,10 @@ def _read_packed(file: Path, time: int, size: int) -> Packed:
         if not (text := gzip.decompress(file.read_bytes()).decode("utf-8")):
             raise ValueError("the file is empty")
         for line in text.splitlines():
-            plain = json.loads(line)
-            record = from_dict(plain["record"])
-            found[plain["system"], record.varied] = record
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+            fields = Fields(json.loads(line), "", error=ValueError)
+            record = from_dict(fields.value("record"))
+            found[fields.text("system"), record.varied] = record
+    except (OSError, EOFError, ValueError) as error:
         raise ArtefactError(f"{file}: expected packed runs of heedful reproduce; {error}") from error
     return found
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from heedful.evaluation.significance import describe_p
 from heedful.evaluation.statistics import holm
+from heedful.fields import Fields
 from heedful.run.record import RunRecord
 from heedful.workshop.reproduce.cell_runs import Figure, Result, Runs, comparable, compare, titles
 from heedful.workshop.reproduce.plan import Column, Row
@@ -215,11 +216,12 @@ def _signatures(runs: Runs) -> list[tuple[str, str]]:
 
 
 def _budget(runs: Runs) -> str:
-    settings = runs.found[0].settings
-    train, batch = settings["train"], settings["batches"]["size"]
-    length = f"{train['max_steps']:,} steps" if train["max_steps"] else f"{train['epochs']} passes"
-    patience = f", patience {train['patience']}" if train["patience"] else ""
-    return f"budget {runs.cell.budget.name}: at most {length}{patience}, batches of {batch}."
+    settings = Fields(runs.found[0].settings, "", "settings.")
+    train, batch = settings.part("train"), settings.part("batches").whole("size")
+    most, patience = train.whole("max_steps"), train.whole("patience")
+    length = f"{most:,} steps" if most else f"{train.whole('epochs')} passes"
+    waits = f", patience {patience}" if patience else ""
+    return f"budget {runs.cell.budget.name}: at most {length}{waits}, batches of {batch}."
 
 
 def _machine(record: RunRecord) -> str:
