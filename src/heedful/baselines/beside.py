@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -85,7 +84,7 @@ class Beside:
             lines.append(f"p on {split}: {how}, adjusted for {len(names)} baselines")
         return "\n".join(lines)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return {**asdict(self), "warning": self.warning}
 

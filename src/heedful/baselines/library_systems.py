@@ -10,13 +10,17 @@ import random
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.baselines.linear import WORD
 from heedful.baselines.splits import Split, Splits, Texts
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
 
 _LABEL = "__label__"
 _SMALLEST = 1e-9
@@ -57,6 +61,16 @@ class FastTextBaseline:
         return best[1]
 
 
+class _FastText(Protocol):
+    """What is used of a model of fastText."""
+
+    def get_input_matrix(self) -> NDArray[np.float32]: ...
+
+    def get_output_matrix(self) -> NDArray[np.float32]: ...
+
+    def predict(self, texts: list[str], k: int) -> tuple[list[list[str]], list[NDArray[np.float32]]]: ...
+
+
 @dataclass(frozen=True)
 class FastTextModel:
     """A trained model.
@@ -67,7 +81,7 @@ class FastTextModel:
         chosen: what dev chose.
     """
 
-    model: Any
+    model: _FastText
     classes: int
     chosen: str
 
@@ -138,13 +152,15 @@ class SpacyBaseline:
     def train(self, splits: Splits) -> SpacyModel:
         """See `System.train`."""
         import spacy
+        from spacy.pipeline import TextCategorizer
         from spacy.training import Example
         from spacy.util import fix_random_seed, minibatch
 
         fix_random_seed(1)
         nlp = spacy.blank("en")
         model = _ARCHITECTURES[self.form]
-        categorizer: Any = nlp.add_pipe("textcat", config={} if model is None else {"model": model})
+        categorizer = nlp.add_pipe("textcat", config={} if model is None else {"model": model})
+        assert isinstance(categorizer, TextCategorizer)
         names = [str(number) for number in range(len(splits.labels))]
         for name in names:
             categorizer.add_label(name)
@@ -180,7 +196,7 @@ class SpacyModel:
         chosen: what dev chose.
     """
 
-    nlp: Any
+    nlp: Language
     classes: int
     chosen: str
 

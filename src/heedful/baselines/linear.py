@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from heedful.baselines.splits import Splits, Texts
+from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
 
 WORD = r"(?u)\w+|[^\w\s]"
@@ -50,7 +50,7 @@ class Sides(TransformerMixin, BaseEstimator):
         vectorizer: what makes a row of a text.
     """
 
-    def __init__(self, vectorizer: Any) -> None:
+    def __init__(self, vectorizer: CountVectorizer | TfidfVectorizer) -> None:
         self.vectorizer = vectorizer
 
     def fit(self, X: Texts, y: object = None) -> Self:
@@ -97,7 +97,7 @@ class NBSVM(ClassifierMixin, BaseEstimator):
     def __init__(self, C: float = 1.0, alpha: float = 1.0, beta: float = 0.25) -> None:
         self.C, self.alpha, self.beta = C, alpha, beta
 
-    def fit(self, X: sparse.csr_matrix, y: Any) -> Self:
+    def fit(self, X: sparse.csr_matrix, y: Numbers) -> Self:
         """Train.
 
         Args:
@@ -119,11 +119,11 @@ class NBSVM(ClassifierMixin, BaseEstimator):
         margins = np.asarray(X @ self.coef_.T) + self.intercept_
         return margins[:, 0] if len(self.classes_) == 2 else margins
 
-    def predict(self, X: sparse.csr_matrix) -> NDArray[np.generic]:
+    def predict(self, X: sparse.csr_matrix) -> NDArray[np.int64]:
         """Return the class of the largest margin, [N]."""
         margins = self.decision_function(X)
         best = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
-        predicted: NDArray[Any] = self.classes_[best]
+        predicted: NDArray[np.int64] = self.classes_[best]
         return predicted
 
     def _against_the_rest(
@@ -143,6 +143,29 @@ CHOOSING = 30_000
 """Training examples that decide on the strength of regularization at most."""
 
 
+class LinearEstimator(Protocol):
+    """A linear classifier or regressor as scikit-learn writes them.
+
+    Attributes:
+        coef_: weights, once it is trained.
+        intercept_: likewise.
+        classes_: the classes of a classifier.
+    """
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    classes_: NDArray[np.int64]
+
+    def fit(self, X: Rows, y: Numbers) -> Self:
+        """Train."""
+
+    def predict(self, X: Rows) -> NDArray[np.generic]:
+        """Return the class or the number of each row, [N]."""
+
+    def decision_function(self, X: Rows) -> NDArray[np.float64]:
+        """Return the margins of a classifier, [N, Y] or [N]."""
+
+
 @dataclass(frozen=True)
 class LinearBaseline:
     """Features of texts and what is trained on them.
@@ -155,8 +178,8 @@ class LinearBaseline:
     """
 
     name: str
-    features: Callable[[], Any]
-    estimator: Callable[[float], object]
+    features: Callable[[], Features]
+    estimator: Callable[[float], LinearEstimator]
     grid: tuple[float, ...]
 
     def train(self, splits: Splits) -> LinearModel:
@@ -198,8 +221,8 @@ class LinearModel:
         classes: how many there are, also such as training lacked; 0 for scores.
     """
 
-    features: Any
-    estimator: Any
+    features: Features
+    estimator: LinearEstimator
     strength: float
     classes: int
 
@@ -218,7 +241,7 @@ class LinearModel:
         numbers = np.size(self.estimator.coef_) + np.size(self.estimator.intercept_)
         return (4 * numbers + self.features.bytes) / 1e6
 
-    def of_rows(self, rows: Any) -> NDArray[np.float64]:
+    def of_rows(self, rows: Rows) -> NDArray[np.float64]:
         """Return the same for what `features` made of texts."""
         if not self.classes:
             return np.asarray(self.estimator.predict(rows), np.float64)
@@ -256,7 +279,7 @@ TFIDF_RIDGE = LinearBaseline(
 )
 
 
-def _trained(estimator: Any, rows: Any, gold: NDArray[np.generic]) -> object:
+def _trained(estimator: LinearEstimator, rows: Rows, gold: Numbers) -> LinearEstimator:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the dev split judges what came of it
         return estimator.fit(rows, gold)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from heedful.baselines.splits import Splits, Texts
+from heedful.baselines.splits import Features, Splits, Texts
 from heedful.text.tokenize import tokenizer
 from heedful.text.vectors import WordVectors
 
@@ -69,7 +69,7 @@ class CosineBaseline:
     """
 
     name: str
-    features: Callable[[], Any]
+    features: Callable[[], Features]
 
     def train(self, splits: Splits) -> CosineModel:
         """Collect the vocabulary of the training texts; scores are not looked at."""
@@ -84,7 +84,7 @@ class CosineModel:
         features: turns single texts into rows.
     """
 
-    features: Any
+    features: Features
 
     @property
     def chosen(self) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -109,7 +108,7 @@ def _mean_vectors(config: RunConfig, task: str, root: Path | None) -> list[Syste
     vectors = load_or_read_vectors(find_named(text.vectors, root), lowercase=True)
     baseforms = read_baseforms(find_named(text.baseforms, root)) if text.baseforms else {}
 
-    def features() -> Any:
+    def features() -> MeanVectors:
         return MeanVectors(vectors, baseforms, text.tokenizer)
 
     if task != "relatedness":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from heedful.baselines.board import Board, Row
+from heedful.baselines.splits import Numbers
 from heedful.evaluation.significance import describe_p
 
 _SURE = 0.05
@@ -98,7 +98,7 @@ def verdicts(board: Board) -> list[str]:
     return found
 
 
-def as_dict(board: Board) -> dict[str, Any]:
+def as_dict(board: Board) -> dict[str, object]:
     """Return a board as plain values for JSON, without gold labels.
 
     Args:
@@ -130,7 +130,7 @@ def as_dict(board: Board) -> dict[str, Any]:
     }
 
 
-def _plain(board: Board, row: Row) -> dict[str, Any]:
+def _plain(board: Board, row: Row) -> dict[str, object]:
     interval = board.interval(row)
     figures = {
         name: row.mean(name)
@@ -150,7 +150,7 @@ def _plain(board: Board, row: Row) -> dict[str, Any]:
     }
 
 
-def _bits(right: Any) -> str:
+def _bits(right: Numbers) -> str:
     return np.packbits(right.astype(bool)).tobytes().hex() if right.dtype.kind == "i" else ""
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from heedful.data.examples import Corpus
 from heedful.run.protocol import Protocol
@@ -17,6 +19,28 @@ Texts = Sequence[tuple[str, ...]]
 
 Numbers = NDArray[np.int64] | NDArray[np.float64]
 """Numbers of classes, or scores, [N]."""
+Rows: typing.TypeAlias = "sparse.csr_matrix | NDArray[np.float32]"
+"""A row an example, sparse or not, [N, V]."""
+
+
+class Features(typing.Protocol):
+    """What turns texts into rows.
+
+    Attributes:
+        bytes: what it takes on disk.
+    """
+
+    @property
+    def bytes(self) -> int:
+        """See the class."""
+
+    def fit(self, X: Texts) -> typing.Self:
+        """Collect what it needs from training texts."""
+
+    def transform(self, X: Texts) -> Rows:
+        """Return one row an example."""
+
+
 CLASS_TASKS = ("text", "pair")
 
 

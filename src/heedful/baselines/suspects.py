@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
@@ -58,7 +58,7 @@ class Suspect:
     against: tuple[tuple[str, float], ...]
     texts: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
 
@@ -165,7 +165,7 @@ def _linear(
     examples: Sequence[Example], gold: NDArray[np.int64], classes: int, held: Held
 ) -> tuple[Floats, Against]:
     probabilities = np.zeros((len(examples), classes))
-    rows: dict[int, tuple[Any, Floats, list[str]]] = {}
+    rows: dict[int, tuple[sparse.csr_matrix, Floats, list[str]]] = {}
     for seen, out in held:
         features = Sides(word_tfidf())
         matrix = features.fit([examples[k].texts for k in seen]).transform([examples[k].texts for k in seen])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from heedful.baselines.splits import Split, Splits, Texts
 from heedful.config import RunConfig
 from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
-from heedful.tasks import Predictor, RelatednessModel
+from heedful.tasks import Predictor, RelatednessModel, Text
 
 
 class Model(Protocol):
@@ -107,7 +107,7 @@ class HeedfulModel:
 
     def outputs(self, texts: Texts) -> NDArray[np.float64]:
         """See `Model.outputs`."""
-        rows: list[Any] = [text[0] if len(text) == 1 else text for text in texts]
+        rows: list[Text] = [text[0] if len(text) == 1 else (text[0], text[1]) for text in texts]
         logits = self.predictor.logits(rows)
         if isinstance(self.predictor, RelatednessModel):
             return self.predictor.scores(logits)

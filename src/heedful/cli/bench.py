@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
@@ -181,7 +181,5 @@ def _time_runtime(full: bool, say: Say) -> tuple[Report, Files]:
     return report, lambda folder: [] if folder is None else report.write(folder)
 
 
-def _changed(plan: Plan, changes: dict[str, Any]) -> Plan:
-    from dataclasses import replace
-
-    return replace(plan, **{name: value for name, value in changes.items() if value})
+def _changed(plan: Plan, changes: Mapping[str, object]) -> Plan:
+    return type(plan)(**vars(plan) | {name: value for name, value in changes.items() if value})

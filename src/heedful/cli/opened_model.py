@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import click
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.models.precision import Precision
     from heedful.tasks import AnyModel
+    from heedful.tasks.records import AnyAnswer
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,12 @@ class Opened:
     is_pair: bool
     max_tokens: int
     header: tuple[str, ...]
-    rows: Callable[[Any], Iterable[list[str]]]
+    rows: Callable[[AnyAnswer], Iterable[list[str]]]
     shows_texts: bool
     trained: Reading
     files: RequestFiles | None
     refuse_long: Callable[[Corpus], None]
-    answer: Callable[[Corpus], Sequence[Any]]
+    answer: Callable[[Corpus], Sequence[AnyAnswer]]
     encode: Callable[[Corpus], NDArray[np.float32]] | None
     explain: Callable[[Corpus, MethodOptions], Explanation] | None
     prefers_torch: Callable[[], bool]
@@ -88,8 +89,19 @@ class Opened:
         )
 
 
+@runtime_checkable
+class _InColumns(Protocol):
+    def columns(self) -> str: ...
+
+
+def columns_of(answer: AnyAnswer) -> str:
+    """Return an answer in the columns of its format, for a model that has the option ``--conll``."""
+    assert isinstance(answer, _InColumns)  # `Opened.options` was asked
+    return answer.columns()
+
+
 def answer_rows(
-    opened: Opened, corpus: Corpus, answers: Sequence[Any], *, with_row: bool
+    opened: Opened, corpus: Corpus, answers: Sequence[AnyAnswer], *, with_row: bool
 ) -> tuple[list[str], list[list[str]]]:
     """Lay answers out.
 
@@ -143,7 +155,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None
                 corpus, model.asking.vocabulary, settings.tokenizer, settings.markup, settings.max_tokens
             )
 
-    def answer(corpus: Corpus) -> list[Any]:
+    def answer(corpus: Corpus) -> list[AnyAnswer]:
         try:
             return list(model.predict(map(request, corpus.examples)))
         except DataError:
@@ -186,7 +198,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None
     )
 
 
-def _files_of_words(run: Mapping[str, Any]) -> RequestFiles:
+def _files_of_words(run: Mapping[str, object]) -> RequestFiles:
     """Return how files of words are read, with the options that the training file was read with."""
     from heedful.data.readers.tag_files import files_of_words
 

@@ -191,7 +191,7 @@ def command(
 
     Example: heedful predict runs/trec --text "Who wrote this?"
     """
-    from heedful.cli.opened_model import answer_rows, open_model, with_torch, without_torch
+    from heedful.cli.opened_model import answer_rows, columns_of, open_model, with_torch, without_torch
     from heedful.cli.output import exact
     from heedful.cli.requests import stream
 
@@ -225,7 +225,7 @@ def command(
                 for example, answer in zip(corpus.examples, found, strict=True):
                     print_json({"row": example.row, **answer.as_dict()})
             elif written.as_columns:
-                click.echo("\n".join(answer.columns() for answer in found), file=exact(sys.stdout))
+                click.echo("\n".join(map(columns_of, found)), file=exact(sys.stdout))
             else:
                 printer.print(*answer_rows(opened, corpus, found, with_row=asked.input_file is not None))
             cut += sum(answer.truncated for answer in found)

@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
+from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, threads_option
 from heedful.cli.output import shown
 from heedful.errors import DataError, MissingExtraError, UsageError
 
 KEY = "HEEDFUL_SERVE_KEY"
 _SHORTEST_KEY = 16
+
+
+@dataclass(frozen=True)
+class _Most:
+    """The most that a client may ask; None for the default of `heedful.serving.bounds.Bounds`."""
+
+    body: int | None
+    texts: int | None
+    queue: int | None
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class _Callers:
+    """Who may ask."""
+
+    key_file: Path | None
+    hosts: tuple[str, ...]
 
 
 @click.command()
@@ -65,7 +84,16 @@ _SHORTEST_KEY = 16
 )
 @limit_options
 @threads_option
-def command(models: tuple[str, ...], host: str, port: int, workers: int, **options: Any) -> None:
+@grouped(most=_Most, callers=_Callers, limits=TextLimits)
+def command(
+    models: tuple[str, ...],
+    host: str,
+    port: int,
+    workers: int,
+    most: _Most,
+    callers: _Callers,
+    limits: TextLimits,
+) -> None:
     """Answer requests over HTTP with each MODEL, a folder or NAME=FOLDER, and show a page to try it in.
 
     The requests that wait are answered together, and each answer is the one that 'heedful predict --json' prints. A
@@ -86,13 +114,11 @@ def command(models: tuple[str, ...], host: str, port: int, workers: int, **optio
     from heedful.serving.bounds import Bounds
     from heedful.serving.shelf import named
 
-    asked = {
-        name: options[name] for name in ("body", "texts", "queue", "seconds") if options[name] is not None
-    }
-    bounds, key = Bounds(**asked), _key(options["key_file"])
+    asked = {name: value for name, value in vars(most).items() if value is not None}
+    bounds, key = Bounds(**asked), _key(callers.key_file)
     folders, listening, local = named(models), listen(host, port), _is_local(host)
-    names = frozenset({*options["hosts"], *(("localhost", "127.0.0.1", "::1", host) if local else ())})
-    service = Service(folders, bounds, Access(key, names), options["max_tokens"], options["truncate"])
+    names = frozenset({*callers.hosts, *(("localhost", "127.0.0.1", "::1", host) if local else ())})
+    service = Service(folders, bounds, Access(key, names), limits.max_tokens, limits.truncate)
     number = listening.getsockname()[1]
 
     def say_where() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 
 
-def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[Any]:
+def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[object]:
     """Return the rows of a column, whatever library holds it.
 
     Args:
@@ -26,11 +25,9 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[Any]
     Raises:
         UsageError: if it is one string, a mapping, or a table of another number of columns.
     """
-    if isinstance(column, str | bytes | Mapping) or not (
-        isinstance(column, Iterable) or hasattr(column, "to_numpy")
-    ):
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    if isinstance(column, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list or a column with one item a row, got {column!r:.60}")
-    values: Any = column.to_numpy() if hasattr(column, "to_numpy") else column
     if isinstance(values, np.ndarray):
         values = _flat(values, pair=pair, name=name)
     return [_plain(value) for value in values]

@@ -340,11 +340,11 @@ class Estimator(BaseEstimator, Generic[Model]):
         """Say whether an example is a pair of texts."""
         return task_named(cls.task).sides == 2
 
-    def _rows(self, X: object) -> list[Any]:
-        return rows_of(X, pair=self._pair())
+    def _requests(self, X: object) -> Corpus:
+        return read_requests(rows_of(X, pair=self._pair()), pair=self._pair())
 
     def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
-        rows, gold = self._rows(X), list[Gold](targets.read(y))
+        rows, gold = rows_of(X, pair=self._pair()), list[Gold](targets.read(y))
         if len(rows) != len(gold):
             raise UsageError(f"texts and targets must have the same length; got {len(rows)} and {len(gold)}")
         examples = read_requests(rows, pair=self._pair()).examples
@@ -363,11 +363,11 @@ class SentenceEstimator(Estimator[Reader]):
 
     def answer(self, X: object) -> list[Answer]:
         """Return everything the model says about each input, unknown and truncated words included; see `Answer`."""
-        return self.predictor.answer(self._rows(X))
+        return self.predictor.answer(self._requests(X))
 
     def encode(self, texts: object) -> NDArray[np.float32]:
         """Return the vector of each text, [N, D]; exactly zero for a text without words."""
-        return self.predictor.encode(rows_of(texts, name="texts"))
+        return self.predictor.encode(read_requests(rows_of(texts, name="texts")))
 
     def similarity(self, first: object, second: object) -> NDArray[np.float32]:
         """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""

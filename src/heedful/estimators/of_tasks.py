@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.config import RunConfig
-from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import UsageError
 from heedful.estimators.estimator import SentenceEstimator
 from heedful.estimators.of_words import TokenTagger
@@ -85,7 +84,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
                 raise UsageError("texts: are for a teacher to answer; give teacher too")
             return super().fit(X, y, **options)
         given, settings = self._given, self._settings
-        unlabelled = None if texts is None else read_requests(self._rows(texts), pair=self._pair())
+        unlabelled = None if texts is None else self._requests(texts)
         self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabelled)
         try:
             self._settings = {**settings, "distil__teacher": _names(teacher)}
@@ -97,7 +96,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return probabilities, [N, Y]; rows sum to 1."""
         predictor = self.predictor
-        return predictor.probabilities(predictor.logits(self._rows(X)))
+        return predictor.probabilities(predictor.logits(self._requests(X)))
 
     def predict(self, X: object) -> NDArray[np.generic]:
         """Return the class of each text or pair, [N], in the type of the training targets.
@@ -188,12 +187,12 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return the probability of each label by itself, [N, Y]."""
         predictor = self.predictor
-        return predictor.probabilities(predictor.logits(self._rows(X)))
+        return predictor.probabilities(predictor.logits(self._requests(X)))
 
     def predict(self, X: object) -> NDArray[np.int64]:
         """Return the labels as an indicator matrix, [N, Y]; `answer` gives their names."""
         predictor = self.predictor
-        return predictor.chosen(predictor.logits(self._rows(X))).astype(np.int64)
+        return predictor.chosen(predictor.logits(self._requests(X))).astype(np.int64)
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of texts all of whose labels are right, as scikit-learn's classifiers of several labels do.
@@ -224,7 +223,7 @@ class _Scorer(RegressorMixin, SentenceEstimator[ScoreModel]):
     def predict(self, X: object) -> NDArray[np.float64]:
         """Return the number of each text or pair, [N]; of relatedness the expected grade."""
         predictor = self.predictor
-        return predictor.scores(predictor.logits(self._rows(X)))
+        return predictor.scores(predictor.logits(self._requests(X)))
 
 
 class TextScorer(_Scorer):
@@ -236,7 +235,7 @@ class TextScorer(_Scorer):
 
     task, tasks, metric = "number", ("number",), "r2"
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of the variance of gold that is explained (R²), as scikit-learn's regressors do."""
         score: float = super().score(X, y, sample_weight)
         return score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from heedful.text.bio import scheme_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+    from heedful.explain import Explanation
 
 LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
 """What the encoder of a tagger sees by default: each neighbor by itself, and everything on each side."""
@@ -87,17 +89,29 @@ class TokenTagger(Estimator[TagsModel]):
         metrics = self.evaluate(X, y).metrics
         return metrics["accuracy" if scheme_of(self.predictor.labels) == "plain" else "f1"]
 
-    def explain(self, request: Any, **how: Any) -> Any:
+    def explain(  # type: ignore[override]
+        self,
+        request: object,
+        *,
+        method: str | None = None,
+        samples: int = 50,
+        seed: int = 0,
+        word: int | str | None = None,
+    ) -> Explanation:
         """Show what each word attended to, and what each word contributes to the tag of one of them.
 
         Args:
             request: a list of words, or a string.
-            **how: method, samples, seed and word, as `heedful.tasks.TagsModel.explain` takes them.
+            method: see `heedful.tasks.TagsModel.explain`.
+            samples: likewise.
+            seed: likewise.
+            word: likewise.
 
         Returns:
             The explanation.
         """
-        return self.predictor.explain(_requests([request]), **how)
+        one = _requests([request])
+        return self.predictor.explain(one, method=method, samples=samples, seed=seed, word=word)
 
     def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
         examples, tags = _requests(X).examples, rows_of(y, name="y")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from heedful.data.batching import collate
+from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.models import VectorNetwork
 from heedful.structures import Sentences
 from heedful.tasks import load_model
 from heedful.tasks.records import AnyAnswer
-from heedful.tasks.saved_model import as_corpus
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
 try:
@@ -56,7 +56,7 @@ class HeedfulModule(InputModule):
         self.network = model.network
 
     def preprocess(
-        self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any
+        self, inputs: Sequence[object], prompt: str | None = None, **kwargs: object
     ) -> dict[str, object]:
         """Read texts as the model does.
 
@@ -71,13 +71,15 @@ class HeedfulModule(InputModule):
         Raises:
             DataError: if an input is not text, or is longer than the model reads.
         """
-        corpus = as_corpus([(prompt or "") + text for text in inputs], pair=False)
+        texts = [prompt + text if prompt and isinstance(text, str) else text for text in inputs]
+        corpus = read_requests(texts)
         dataset, _ = self.model.encode_examples(corpus.examples, corpus.source)
         return {"sentences": collate(dataset, np.arange(len(dataset)), "cpu").sides[0]}
 
-    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, object]:
+    def forward(self, features: dict[str, object], **kwargs: object) -> dict[str, object]:
         """Add "sentence_embedding", [B, D], to what `preprocess` gave; exactly zero for a text without words."""
-        sentences: Sentences = features["sentences"]
+        sentences = features["sentences"]
+        assert isinstance(sentences, Sentences)  # what `preprocess` gave
         device = next(self.network.parameters()).device
         vectors = self.network.sentence_encoder(sentences.to(device))[0]
         return {**features, "sentence_embedding": vectors.float()}
@@ -86,7 +88,9 @@ class HeedfulModule(InputModule):
         """Return the width D of the vectors."""
         return self.network.sentence_encoder.width_out
 
-    def save(self, output_path: str, *args: object, safe_serialization: bool = True, **kwargs: Any) -> None:
+    def save(
+        self, output_path: str, *args: object, safe_serialization: bool = True, **kwargs: object
+    ) -> None:
         """Write the model folder into a folder of sentence-transformers.
 
         Args:
@@ -99,14 +103,25 @@ class HeedfulModule(InputModule):
 
     @classmethod
     def load(  # type: ignore[override]
-        cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any
+        cls,
+        model_name_or_path: str,
+        subfolder: str = "",
+        token: bool | str | None = None,
+        cache_folder: str | None = None,
+        revision: str | None = None,
+        local_files_only: bool = False,
+        **kwargs: object,
     ) -> Self:
         """Read what `save` wrote.
 
         Args:
             model_name_or_path: the folder of sentence-transformers, or its name on the Hub.
             subfolder: where in it the module is.
-            **kwargs: passed to sentence-transformers where the folder is on the Hub.
+            token: of the Hub.
+            cache_folder: where what comes from the Hub is kept.
+            revision: of a folder on the Hub.
+            local_files_only: whether nothing is fetched.
+            **kwargs: not used.
 
         Returns:
             The module.
@@ -114,14 +129,8 @@ class HeedfulModule(InputModule):
         Raises:
             DataError: if the folder holds no model.
         """
-        found = cls.load_dir_path(
-            model_name_or_path, subfolder=str(Path(subfolder) / _MODEL), **_of_hub(kwargs)
-        )
+        inner = str(Path(subfolder) / _MODEL)
+        found = cls.load_dir_path(model_name_or_path, inner, token, cache_folder, revision, local_files_only)
         if found is None:
             raise DataError(f"{model_name_or_path}: holds no Heedful model in {subfolder or '.'}/{_MODEL}")
         return cls(found)
-
-
-def _of_hub(options: dict[str, Any]) -> dict[str, Any]:
-    names = ("token", "cache_folder", "revision", "local_files_only")
-    return {name: options[name] for name in names if name in options}

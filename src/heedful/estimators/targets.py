@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -160,40 +160,44 @@ class LabelSets(Named):
         return np.array([[name in row.names for name in self.names] for row in self.read(y)], np.int64)
 
 
-def _matrix(y: Any) -> NDArray[np.generic] | None:
+def _matrix(y: object) -> NDArray[np.generic] | None:
     """Return an indicator matrix; None for lists of labels."""
     values = y.to_numpy() if hasattr(y, "to_numpy") else y
     if hasattr(values, "toarray"):  # a sparse matrix of SciPy
         values = values.toarray()
     if not isinstance(values, np.ndarray):
-        values = list(values)
-        numeric = values and all(
+        rows = list(values) if isinstance(values, Iterable) else []
+        numeric = rows and all(
             isinstance(row, list | tuple) and row and all(isinstance(v, int | float) for v in row)
-            for row in values
+            for row in rows
         )
-        if not numeric or len({len(row) for row in values}) > 1:
+        if not numeric or len({len(row) for row in rows}) > 1:
             return None
-        values = np.array(values)
+        values = np.array(rows)
     return values if values.ndim == 2 and values.dtype.kind in "biuf" else None
 
 
-def _lists(y: Any) -> list[list[str]]:
-    found = []
-    for row, labels in enumerate(rows_of(y, name="y"), start=1):
+def _lists(y: object) -> list[list[str]]:
+    found, rows = [], rows_of(y, name="y")
+    for row, labels in enumerate(rows, start=1):
         if not isinstance(labels, list | tuple | set | frozenset) or not all(
             isinstance(n, str) for n in labels
         ):
-            width = next((len(each) for each in y if isinstance(each, list | tuple) and each), 0)
+            width = next((len(each) for each in rows if isinstance(each, list | tuple) and each), 0)
             numbers = isinstance(labels, list | tuple) and all(isinstance(n, int | float) for n in labels)
             if numbers and width:
-                row = next((k for k, each in enumerate(y, start=1) if len(each) != width), row)
+                row = next((k for k, each in enumerate(rows, start=1) if _width(each) != width), row)
                 raise DataError(
                     f"target {row}: expected an indicator matrix with {width} columns in every row, as in the first; "
-                    f"got {y[row - 1]!r:.80}"
+                    f"got {rows[row - 1]!r:.80}"
                 )
             raise DataError(f"target {row}: expected a list of labels, got {labels!r:.80}")
         found.append([str(name) for name in labels])
     return found
+
+
+def _width(row: object) -> int:
+    return len(row) if isinstance(row, Sized) else 0
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def bleu_of_copies(
     return np.array([bleu._compute_score_from_stats(row.tolist()).score for row in sums])
 
 
-def _package() -> Any:
+def _package() -> ModuleType:
     try:
         return importlib.import_module("sacrebleu.metrics")
     except ImportError as error:

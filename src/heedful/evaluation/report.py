@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,11 @@ RESAMPLES = 1_000
 _SINGLE_ANSWERS = ("gold", "predicted", "times", "statistics", "resampling")
 
 Groups = dict[str, dict[str, float]]
+Columns = (
+    tuple[NDArray[np.generic], NDArray[np.generic]]
+    | tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.int64]]
+)
+"""gold [N], predicted [N] and, of counted examples, how often each occurs, [N]."""
 Measure = Callable[..., dict[str, float]]
 """gold [N], predicted [N] and, of counted examples, how often each occurs, [N], to the metrics."""
 
@@ -134,7 +138,7 @@ def evaluate_classes(
         gold, predicted, labels=numbers, zero_division=0.0, sample_weight=times
     )
     matrix = confusion_matrix(gold, predicted, labels=numbers, sample_weight=times)
-    columns = (gold, predicted) if times is None else (gold, predicted, times)
+    columns: Columns = (gold, predicted) if times is None else (gold, predicted, times)
     return Report(
         len(gold) if times is None else int(times.sum()),
         classification_metrics(*columns),
@@ -222,14 +226,14 @@ def figures_by_group(
     return found
 
 
-def _by_group(columns: tuple[Any, ...], groups: Sequence[str], metrics: Measure) -> Groups:
+def _by_group(columns: Columns, groups: Sequence[str], metrics: Measure) -> Groups:
     times = columns[2] if len(columns) > 2 else None
     return figures_by_group(
         groups, lambda here: metrics(*(column[here] for column in columns)), len(columns[0]), times
     )
 
 
-def _by_length(columns: tuple[Any, ...], lengths: NDArray[np.int64] | None, metrics: Measure) -> Groups:
+def _by_length(columns: Columns, lengths: NDArray[np.int64] | None, metrics: Measure) -> Groups:
     if lengths is None or not len(lengths):
         return {}
     found = _by_group(columns, length_bins(lengths), metrics)

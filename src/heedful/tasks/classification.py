@@ -23,6 +23,7 @@ from heedful.errors import UsageError, nearest
 from heedful.evaluation import Report, calibration, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
+from heedful.fields import Fields
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
@@ -272,7 +273,8 @@ def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str
     if train.class_weight == "balanced":
         counts = np.bincount(gold, minlength=len(labels))
         weights = len(gold) / (np.count_nonzero(counts) * np.maximum(counts, 1))
-    factors = [float(train.class_weights.get(label, 1.0)) for label in labels]
+    weights_of = Fields(train.class_weights, "", "train.class_weights.", UsageError)
+    factors = [float(weights_of.number(label, 1.0)) for label in labels]
     return torch.from_numpy(weights * np.array(factors)).float()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -147,7 +147,7 @@ class Adadelta(torch.optim.Optimizer):
             with torch.enable_grad():
                 loss = closure()
         updates = [
-            self._update(parameter, group)
+            self._update(parameter, group["rho"], group["eps"], group["lr"], group["weight_decay"])
             for group in self.param_groups
             for parameter in group["params"]
             if parameter.grad is not None
@@ -159,11 +159,13 @@ class Adadelta(torch.optim.Optimizer):
                 update_reference(update)
         return loss
 
-    def _update(self, parameter: nn.Parameter, group: dict[str, Any]) -> Update:
+    def _update(
+        self, parameter: nn.Parameter, rho: float, eps: float, lr: float, weight_decay: float
+    ) -> Update:
         gradient, rows = parameter.grad, None
         assert gradient is not None  # `step` asks only for parameters with one
         if gradient.is_sparse:
-            if group["weight_decay"]:
+            if weight_decay:
                 raise RuntimeError("weight_decay must be 0 for parameters with sparse gradients")
             gradient = gradient.coalesce()
             gradient, rows = gradient.values(), gradient.indices()[0]
@@ -173,7 +175,7 @@ class Adadelta(torch.optim.Optimizer):
             state["acc_delta"] = torch.zeros_like(parameter)
         return Update(
             *(parameter, gradient, state["square_avg"], state["acc_delta"], rows),
-            *(group["rho"], group["eps"], group["lr"], group["weight_decay"]),
+            *(rho, eps, lr, weight_decay),
         )
 
 

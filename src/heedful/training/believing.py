@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -40,7 +40,7 @@ class CheckpointRecord:
     """
 
     state: dict[str, object]
-    optimizer: dict[str, Any] = field(default_factory=dict)
+    optimizer: dict[str, object] = field(default_factory=dict)
     settings: dict[str, object] = field(default_factory=dict)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import nn
@@ -120,17 +119,23 @@ def _adadelta(
 
 
 def _adam(
-    groups: list[dict[str, Any]], tables: list[nn.Parameter], settings: OptimizerSettings
+    groups: list[dict[str, object]], tables: list[nn.Parameter], settings: OptimizerSettings
 ) -> list[torch.optim.Optimizer]:
     members: list[torch.optim.Optimizer] = []
     betas = (0.9, settings.beta2)
     if groups:
         # On the CPU one pass over memory instead of a dozen; elsewhere torch chooses.
-        fused = True if all(p.is_cpu for group in groups for p in group["params"]) else None
+        fused = True if all(p.is_cpu for group in groups for p in _parameters_of(group)) else None
         members.append(torch.optim.Adam(groups, settings.lr, betas, settings.eps, fused=fused))
     if tables:
         members.append(torch.optim.SparseAdam(tables, settings.lr, betas, settings.eps))
     return members
+
+
+def _parameters_of(group: dict[str, object]) -> list[nn.Parameter]:
+    parameters = group["params"]
+    assert isinstance(parameters, list)  # as `build_optimizer` makes it
+    return parameters
 
 
 def _adagrad(
@@ -141,7 +146,7 @@ def _adagrad(
 
 
 _Builder = Callable[
-    [list[dict[str, Any]], list[nn.Parameter], OptimizerSettings], list[torch.optim.Optimizer]
+    [list[dict[str, object]], list[nn.Parameter], OptimizerSettings], list[torch.optim.Optimizer]
 ]
 _BUILDERS: dict[str, _Builder] = {"adadelta": _adadelta, "adam": _adam, "adagrad": _adagrad}
 

@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.fields import Fields
 from heedful.storage import TEMPORARY, alone, holds, is_empty, recover_folder, sweep, told_plainly, write_text
 from heedful.storage.layout import (
     CHECKPOINTS,
@@ -252,16 +252,17 @@ def _same_settings(recipe: Path, config: Path) -> bool:
     try:
         told = _decisive(json.loads(config.read_text(encoding="utf-8")))
         return told == _decisive(tomllib.loads(recipe.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError, AttributeError):  # the last: no table where one should be
+    except (OSError, ValueError, RecursionError, ArtefactError):  # the last: no table where one should be
         return False
 
 
-def _decisive(settings: dict[str, Any]) -> object:
+def _decisive(settings: object) -> object:
     """Leave out what a resumed run may change: it rewrites its settings at once, and its recipe when it ends."""
+    fields = Fields(settings, "")
     train = {
-        key: value for key, value in settings.get("train", {}).items() if key not in may_change("constant")
+        key: value for key, value in fields.table("train", {}).items() if key not in may_change("constant")
     }
-    return _without_none({**settings, "train": train})
+    return _without_none({**fields.record, "train": train})
 
 
 def _without_none(value: object) -> object:

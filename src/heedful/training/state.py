@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.errors import ArtefactError, UsageError, nearest
+from heedful.fields import Fields
 from heedful.nn import Stepped
 from heedful.storage import replace_folder, stands
 from heedful.storage.manifest import read_json, verify_manifest, write_json, write_manifest
@@ -224,8 +225,9 @@ def load_state(
     check_tensors(best, here if state.best.step >= 0 else {}, "best/", file)
     averaged = _below("average/", tensors)
     check_tensors(averaged, averages or {}, "average/", file)
+    numbers = Fields(record.optimizer, str(path / _STATE), "optimizer.")
     kept = {
-        name: {**_below(f"optimizer/{name}/", tensors), **record.optimizer.get(name, {})}
+        name: {**_below(f"optimizer/{name}/", tensors), **numbers.table(name, {})}
         for name in trainable_weights(network)
     }
     for name, parameter in trainable_weights(network).items():

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from heedful.errors import UsageError, nearest, needing
 from heedful.training.progress import Reporter, Silent, number_of
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
 _log = logging.getLogger(__name__)
+
+Package_co = TypeVar("Package_co", covariant=True)
+"""What is used of the package of a tracker: the package, or a class of it."""
 
 PROJECT = "heedful"
 """Experiment of MLflow and project of Weights & Biases that a run belongs to, unless their own settings name one."""
@@ -85,7 +88,7 @@ class Several:
             reporter.close()
 
 
-class Tracker(Silent):
+class Tracker(Silent, Generic[Package_co]):
     """Sends the figures of every evaluation to another program; training steps are not sent one by one.
 
     A program that cannot be opened is refused before the first step. One that fails later ends its tracking with a
@@ -140,7 +143,7 @@ class Tracker(Silent):
             _log.warning("--track %s ended: %s", self.name, _said(error))
 
     @abstractmethod
-    def load(self) -> Any:
+    def load(self) -> Package_co:
         """Import the program's package and return what is used of it."""
 
     @abstractmethod
@@ -161,7 +164,7 @@ def _said(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-class TensorBoard(Tracker):
+class TensorBoard(Tracker["type[SummaryWriter]"]):
     """Writes event files into ``tensorboard`` in the run folder; a resumed run goes on in them."""
 
     name = "tensorboard"
@@ -191,7 +194,7 @@ class TensorBoard(Tracker):
         self._writer.close()
 
 
-class MLflow(Tracker):
+class MLflow(Tracker[ModuleType]):
     """Logs one MLflow run, named after the run folder, where ``MLFLOW_TRACKING_URI`` says."""
 
     name = "mlflow"
@@ -220,7 +223,7 @@ class MLflow(Tracker):
         self.package.end_run()
 
 
-class WeightsAndBiases(Tracker):
+class WeightsAndBiases(Tracker[ModuleType]):
     """Logs one run of Weights & Biases, named after the run folder."""
 
     name = "wandb"
@@ -233,7 +236,7 @@ class WeightsAndBiases(Tracker):
 
     def open(self, done: int) -> None:
         """Begin the run with its settings."""
-        self._run: Any = self.package.init(
+        self._run = self.package.init(
             project=os.environ.get("WANDB_PROJECT", PROJECT),
             name=self.folder.absolute().name,
             dir=str(self.folder),
@@ -249,5 +252,7 @@ class WeightsAndBiases(Tracker):
         self._run.finish()
 
 
-TRACKERS: dict[str, type[Tracker]] = {kind.name: kind for kind in (TensorBoard, MLflow, WeightsAndBiases)}
+TRACKERS: dict[str, type[Tracker[object]]] = {
+    kind.name: kind for kind in (TensorBoard, MLflow, WeightsAndBiases)
+}
 """Name of a tracker, as ``--track`` takes it, to the class that serves it."""

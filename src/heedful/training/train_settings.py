@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from heedful.checked import Settings, above, at_least, inside, ranged, share
 
@@ -113,7 +113,7 @@ class TrainSettings(Settings):
     decay_steps: int = ranged(1000, at_least(1))
     relatedness_loss: RelatednessLoss = "kl"
     class_weight: ClassWeight = "none"
-    class_weights: dict[str, Any] = field(default_factory=dict, metadata={"check": _positive})
+    class_weights: dict[str, object] = field(default_factory=dict, metadata={"check": _positive})
     label_smoothing: float = ranged(0.0, share)
     word_mask: float = ranged(0.0, share)
     weight_average: float = ranged(0.0, share)

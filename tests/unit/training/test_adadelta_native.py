@@ -96,7 +96,8 @@ def test_gradients_and_weights_with_gaps() -> None:
         for weight in weights:
             weight.grad = torch.randn(5, 6, generator=generator, dtype=weight.dtype).t()
         optimizer = Adadelta(weights, fused=fused)
-        assert any(obstacle(optimizer._update(weight, optimizer.param_groups[0])) for weight in weights)
+        numbers = [optimizer.param_groups[0][name] for name in ("rho", "eps", "lr", "weight_decay")]
+        assert any(obstacle(optimizer._update(weight, *numbers)) for weight in weights)
         optimizer.step()
         made.append(weights)
     for ours, theirs in zip(*made, strict=True):

@@ -9,11 +9,9 @@ from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.table_files import Columns, OnMissing, text_fields
 from heedful.errors import DataError
 
-Request = str | Sequence[str | None] | Mapping[str, object] | None
-
 
 def read_requests(
-    requests: Iterable[Request],
+    requests: Iterable[object],
     *,
     pair: bool = False,
     text: str = "text",

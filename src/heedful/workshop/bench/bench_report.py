@@ -8,15 +8,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.storage import write_text
 from heedful.workshop.bench.bench_targets import targets
 from heedful.workshop.bench.timing import Ceiling, Row, as_dict
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def rows_as_csv(rows: Sequence[Any]) -> str:
+
+def rows_as_csv(rows: Sequence[DataclassInstance]) -> str:
     """Write records as CSV.
 
     Args:

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from heedful.config import load_config
 from heedful.errors import ArtefactError
 from heedful.evaluation.significance import Comparison
+from heedful.fields import Fields
 from heedful.run.kept_answers import COUNTED
 from heedful.run.kept_settings import plain_settings, same_run
 from heedful.run.record import RunRecord
@@ -159,16 +159,16 @@ def read_runs(cell: Cell, folder: Path) -> Runs:
     return Runs(cell, tuple(found), tuple(unlike))
 
 
-def _expected(cell: Cell, varied: Varied) -> Mapping[str, Any]:
+def _expected(cell: Cell, varied: Varied) -> Mapping[str, object]:
     folds = cell.experiment.folds
     changes = (*cell.changes, f"data.folds={folds}") if folds else tuple(cell.changes)
     settings = {**_settings(cell.recipe, changes)}
     table, _, key = varied.setting.partition(".")
-    return {**settings, table: {**settings[table], key: varied.number}}
+    return {**settings, table: {**Fields(settings, "").table(table), key: varied.number}}
 
 
 @cache
-def _settings(recipe: str, changes: tuple[str, ...]) -> Mapping[str, Any]:
+def _settings(recipe: str, changes: tuple[str, ...]) -> Mapping[str, object]:
     return plain_settings(load_config(recipe, changes))
 
 

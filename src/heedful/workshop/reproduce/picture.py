@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol, get_args
+
+from heedful.fields import Fields, is_texts, shown
 
 Kind = Literal["attention", "gates", "features", "scores", "masks"]
 """attention: heat maps of words by words. gates: a row a gate. features: the source2token weights of one word, feature
 by feature, in several sentences. scores: token2token and source2token scores apart. masks: what a policy adds."""
+
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Trained(Protocol):
@@ -62,15 +66,27 @@ class Picture:
     sentences: tuple[Sentence, ...]
 
 
-def read_picture(table: Mapping[str, Any]) -> Picture:
+def read_picture(table: Fields) -> Picture:
     """Read the ``[picture]`` table of a TOML file.
 
     Args:
-        table: as TOML gives it.
+        table: its fields.
 
     Returns:
         The picture.
     """
-    sentences = tuple(Sentence(**sentence) for sentence in table["sentences"])
-    panels = tuple((model, name) for model, name in table["panels"])
-    return Picture(table["kind"], table["experiment"], table["models"], panels, sentences)
+    sentences = tuple(
+        Sentence(one.text("name"), one.text("text"), one.text("word", "")) for one in table.parts("sentences")
+    )
+    panels = tuple(_panel(table, panel) for panel in table.items("panels"))
+    for kind in _KINDS:
+        if kind == table.text("kind"):
+            models = table.texts_by_name("models")
+            return Picture(kind, table.text("experiment"), models, panels, sentences)
+    raise table.wrong("kind", f"must be one of {', '.join(_KINDS)}")
+
+
+def _panel(table: Fields, panel: object) -> tuple[str, str]:
+    if is_texts(panel) and len(panel) == 2:
+        return panel[0], panel[1]
+    raise table.wrong("panels", f"must be pairs of a model and a name; got {shown(panel)}")

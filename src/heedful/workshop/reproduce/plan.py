@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from heedful.data.examples import Example
 from heedful.errors import UsageError, nearest
+from heedful.fields import Fields
 from heedful.workshop.reproduce.picture import Picture, read_picture
 
 
@@ -61,26 +61,27 @@ class Examples:
         return {name: example for name, example in found if name is not None}
 
 
-def read_examples(table: Mapping[str, Any]) -> Examples:
+def read_examples(table: Fields) -> Examples:
     """Read the ``[examples]`` table of a TOML file.
 
     Args:
-        table: as TOML gives it.
+        table: its fields.
 
     Returns:
         The examples.
     """
+    columns = table.texts("columns")
     pairs = tuple(
         Pair(
-            pair["name"],
-            pair["id"],
-            pair["sha256"],
-            pair["gold"],
-            dict(zip(table["columns"], pair["paper"], strict=True)),
+            pair.text("name"),
+            pair.text("id"),
+            pair.text("sha256"),
+            pair.text("gold"),
+            dict(zip(columns, pair.texts("paper"), strict=True)),
         )
-        for pair in table["pairs"]
+        for pair in table.parts("pairs")
     )
-    return Examples(table["part"], table["experiment"], table["models"], pairs)
+    return Examples(table.text("part"), table.text("experiment"), table.texts_by_name("models"), pairs)
 
 
 def _digest(example: Example) -> str:
@@ -167,7 +168,7 @@ class System:
     cost: float = 1.0
     family: str = ""
 
-    def named_in(self, own: Mapping[str, Any]) -> str:
+    def named_in(self, own: Mapping[str, object]) -> str:
         """Return by which name an experiment knows its own recipe: its name, its family's, or that of all others."""
         return next((name for name in (self.name, self.family, OTHERS) if name in own), "")
 
@@ -274,62 +275,65 @@ SKIP = "skip"
 _PAPERS = ("disan", "mtsa", "mssan", "mdman", "decomposable", "systems", "users")
 
 
-def _toml(name: str) -> dict[str, Any]:
-    return tomllib.loads((_FOLDER / name).read_text(encoding="utf-8"))
+def _toml(*path: str) -> Fields:
+    return Fields(tomllib.loads(_FOLDER.joinpath(*path).read_text(encoding="utf-8")), path[-1])
 
 
 @cache
 def experiments() -> dict[str, Experiment]:
     """Read the experiments."""
     source = _toml("experiments.toml")
-    return {name: _experiment(name, table, source) for name, table in source.items()}
+    return {name: _experiment(name, table, source) for name, table in source.parts_by_name().items()}
 
 
-def _experiment(name: str, table: Mapping[str, Any], source: Mapping[str, Any]) -> Experiment:
-    own, budgets = table.get("own", {}), table.get("budgets", {})
+def _experiment(name: str, table: Fields, source: Fields) -> Experiment:
+    own, budgets = table.parts_by_name("own", {}), table.parts_by_name("budgets", {})
     table = _with_like(table, source)
     return Experiment(
         name,
-        table["title"],
-        table["recipe"],
-        tuple(table.get("set", ())),
+        table.text("title"),
+        table.text("recipe"),
+        table.texts("set", ()),
         {
-            "standard": Effort((), table["minutes"]),
+            "standard": Effort((), table.number("minutes")),
             **{key: _effort(effort) for key, effort in budgets.items()},
         },
-        tuple(table.get("seeds", ())),
-        table.get("folds", 0),
-        tuple(table.get("needs", ())),
-        {key: OwnRecipe(one.get("recipe", ""), tuple(one.get("set", ()))) for key, one in own.items()},
+        table.wholes("seeds", ()),
+        table.whole("folds", 0),
+        table.texts("needs", ()),
+        {key: OwnRecipe(one.text("recipe", ""), one.texts("set", ())) for key, one in own.items()},
     )
 
 
-def _with_like(table: Mapping[str, Any], source: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_like(table: Fields, source: Fields) -> Fields:
     """Fill what an experiment does not say with what the one says that it is like."""
-    return {**_with_like(source[table["like"]], source), **table} if "like" in table else table
+    if "like" not in table:
+        return table
+    like = _with_like(source.part(table.text("like")), source)
+    return Fields({**like.record, **table.record}, table.place, table.path)
 
 
-def _effort(table: Mapping[str, Any]) -> Effort:
+def _effort(table: Fields) -> Effort:
     """Read what a budget means; without minutes they are 0, which stands for the experiment's times the cost."""
-    own = {key: _effort(one) for key, one in table.get("own", {}).items()}
-    return Effort(tuple(table.get("set", ())), table.get("minutes", 0.0), own)
+    own = {key: _effort(one) for key, one in table.parts_by_name("own", {}).items()}
+    return Effort(table.texts("set", ()), table.number("minutes", 0.0), own)
 
 
 @cache
 def systems() -> dict[str, System]:
     """Read the systems."""
     source = _toml("systems.toml")
-    return {name: _system(name, table, source) for name, table in source.items()}
+    return {name: _system(name, table, source) for name, table in source.parts_by_name().items()}
 
 
-def _system(name: str, table: Mapping[str, Any], source: Mapping[str, Any]) -> System:
-    family = table.get("family", "")
-    tasks = {**source.get(family, {}).get("on", {}), **table.get("on", {})}
+def _system(name: str, table: Fields, source: Fields) -> System:
+    family = table.text("family", "")
+    tasks = [one.part("on", {}) for one in (source.part(family, {}), table)]
     return System(
         name,
-        tuple(table["set"]),
-        {task: tuple(settings) for task, settings in tasks.items()},
-        table.get("cost", System.cost),
+        table.texts("set"),
+        {task: of_task.texts(task) for of_task in tasks for task in of_task},
+        table.number("cost", System.cost),
         family,
     )
 
@@ -337,13 +341,10 @@ def _system(name: str, table: Mapping[str, Any], source: Mapping[str, Any]) -> S
 @cache
 def tables() -> dict[str, Table]:
     """Read the tables, paper by paper."""
-    files = {
-        item.name.removesuffix(".toml"): item
-        for item in (_FOLDER / "tables").iterdir()
-        if item.name.endswith(".toml")
-    }
-    order = sorted(files, key=lambda name: (_PAPERS.index(name.split("-")[0]), name))
-    return {name: _table(name, tomllib.loads(files[name].read_text(encoding="utf-8"))) for name in order}
+    files = (item.name for item in (_FOLDER / "tables").iterdir() if item.name.endswith(".toml"))
+    names = (file.removesuffix(".toml") for file in files)
+    order = sorted(names, key=lambda name: (_PAPERS.index(name.split("-")[0]), name))
+    return {name: _table(name, _toml("tables", f"{name}.toml")) for name in order}
 
 
 def find_table(name: str) -> Table:
@@ -366,34 +367,34 @@ def find_table(name: str) -> Table:
     return known[name]
 
 
-def _table(name: str, source: Mapping[str, Any]) -> Table:
+def _table(name: str, source: Fields) -> Table:
     columns = tuple(
         Column(
-            column["key"],
-            column["head"],
-            column.get("experiment", ""),
-            column.get("figure", "test.metrics.accuracy"),
-            column.get("scale", 100.0),
-            column.get("digits", 1),
-            column.get("against", ""),
+            column.text("key"),
+            column.text("head"),
+            column.text("experiment", ""),
+            column.text("figure", "test.metrics.accuracy"),
+            column.number("scale", 100.0),
+            column.whole("digits", 1),
+            column.text("against", ""),
         )
-        for column in source.get("columns", ())
+        for column in source.parts("columns", ())
     )
     rows = tuple(
-        Row(row["name"], row.get("system", ""), row.get("paper", {}), row.get("note", ""))
-        for row in source.get("rows", ())
+        Row(row.text("name"), row.text("system", ""), row.texts_by_name("paper", {}), row.text("note", ""))
+        for row in source.parts("rows", ())
     )
     return Table(
         name,
-        source["title"],
+        source.text("title"),
         columns,
         rows,
-        source.get("compare", ""),
-        tuple(source.get("notes", ())),
-        source.get("command", ""),
-        source.get("missing", ""),
-        read_examples(source["examples"]) if "examples" in source else None,
-        source.get("pairwise", False),
-        scatter=tuple(source.get("scatter", ())),
-        picture=read_picture(source["picture"]) if "picture" in source else None,
+        source.text("compare", ""),
+        source.texts("notes", ()),
+        source.text("command", ""),
+        source.text("missing", ""),
+        read_examples(source.part("examples")) if "examples" in source else None,
+        source.flag("pairwise", False),
+        scatter=source.texts("scatter", ()),
+        picture=read_picture(source.part("picture")) if "picture" in source else None,
     )

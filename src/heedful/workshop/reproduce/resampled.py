@@ -16,6 +16,7 @@ from heedful.errors import ArtefactError
 from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import RESAMPLES, Comparison, Interval, paired_bootstrap
 from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
+from heedful.fields import Fields
 from heedful.storage import write_text
 
 FILE = "resampled.jsonl"
@@ -73,9 +74,12 @@ class Resampled:
         if not file.exists():
             return cls()
         try:
-            lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-            return cls({line["answers"]: _comparison(line) for line in lines})
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            lines = [
+                Fields(json.loads(line), "", error=ValueError)
+                for line in file.read_text(encoding="utf-8").splitlines()
+            ]
+            return cls({line.text("answers"): _comparison(line) for line in lines})
+        except (OSError, ValueError) as error:
             raise ArtefactError(
                 f"{file}: expected kept comparisons; {error}. Delete it to make them again."
             ) from error
@@ -140,7 +144,7 @@ def _line(key: str, one: Comparison) -> dict[str, object]:
     }
 
 
-def _comparison(line: Mapping[str, Any]) -> Comparison:
-    first, second, (low, high) = line["first"], line["second"], line["interval"]
-    interval = Interval(low, high, _METHOD)
-    return Comparison(_METHOD, line["n"], "examples", first, second, second - first, interval, line["p"])
+def _comparison(line: Fields) -> Comparison:
+    first, second, (low, high) = line.number("first"), line.number("second"), line.numbers("interval")
+    interval, p = Interval(low, high, _METHOD), line.number("p") if "p" in line else None
+    return Comparison(_METHOD, line.whole("n"), "examples", first, second, second - first, interval, p)

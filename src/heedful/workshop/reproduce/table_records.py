@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 import numpy as np
 
@@ -86,7 +85,7 @@ def to_csv(result: Result) -> str:
     return stream.getvalue()
 
 
-def _on_one_line(value: Any) -> object:
+def _on_one_line(value: object) -> object:
     if isinstance(value, dict):
         return "; ".join(f"{key}={text}" for key, text in value.items())
     return " ".join(map(str, value)) if isinstance(value, list) else value

@@ -11,6 +11,7 @@ import pytest
 import tiny
 from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
+from heedful.fields import Fields
 from heedful.workshop.reproduce import Order, answer_examples, answering, find_table, make
 from heedful.workshop.reproduce.listing import list_tables
 from heedful.workshop.reproduce.plan import Effort, Examples, Experiment, Pair, System, Table, read_examples
@@ -124,7 +125,9 @@ def test_a_pair_with_too_few_answers_is_refused() -> None:
     pair = {"name": "A", "id": "1", "sha256": "0", "gold": "same", "paper": ["same"]}
     with pytest.raises(ValueError, match="zip"):
         read_examples(
-            {"part": "a:b", "experiment": "e", "models": {}, "columns": ["x", "y"], "pairs": [pair]}
+            Fields(
+                {"part": "a:b", "experiment": "e", "models": {}, "columns": ["x", "y"], "pairs": [pair]}, ""
+            )
         )
 
 
