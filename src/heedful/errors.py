@@ -5,7 +5,7 @@ A message names the argument or the file, row and field; says what was expected 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import ClassVar
@@ -117,6 +117,24 @@ def of_exit_code(code: int) -> type[HeedfulError]:
     """
     kinds = (UsageError, DataError, DivergedError, ArtefactError, OutputError, Interrupted)
     return next((kind for kind in kinds if kind.exit_code == code), HeedfulError)
+
+
+def check_known(
+    name: object, known: Collection[str], problem: str, *, error: type[HeedfulError] = UsageError
+) -> None:
+    """Refuse a name that is not known, with a hint at the nearest one that is.
+
+    Args:
+        name: what was given.
+        known: every name that is accepted.
+        problem: what is wrong where it is not known, with the name in it, such as "there is no command 'trian'".
+        error: the kind of error.
+
+    Raises:
+        HeedfulError: of that kind, if it is not known.
+    """
+    if name not in known:
+        raise error(f"{problem}; {nearest(str(name), tuple(known))}")
 
 
 def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:

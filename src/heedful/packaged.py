@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from heedful.errors import UsageError, nearest
+from heedful.errors import check_known
 
 _FOLDER = resources.files("heedful") / "recipes"
 
@@ -29,6 +29,5 @@ def recipe_text(name: str) -> str:
         UsageError: if there is none of this name; gives the nearest.
     """
     names = recipe_names()
-    if name not in names:
-        raise UsageError(f"there is no packaged recipe {name!r}: {nearest(name, names)}")
+    check_known(name, names, f"there is no packaged recipe {name!r}")
     return (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")

@@ -513,7 +513,7 @@ def test_recipes_are_listed_and_printed(tmp_path: Path) -> None:
     wrong = tiny.run("recipes", "disan-trek")
     assert (wrong.code, wrong.err) == (
         2,
-        "heedful: there is no packaged recipe 'disan-trek': did you mean 'disan-trec'?\n",
+        "heedful: there is no packaged recipe 'disan-trek'; did you mean 'disan-trec'?\n",
     )
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from heedful import errors
-from heedful.errors import ExitCode, HeedfulError, MissingExtraError, nearest
+from heedful.errors import (
+    DataError,
+    ExitCode,
+    HeedfulError,
+    MissingExtraError,
+    UsageError,
+    check_known,
+    nearest,
+)
 
 EXPECTED = {
     "UsageError": (ValueError, 2),
@@ -57,3 +65,11 @@ def test_a_missing_extra_says_what_to_install() -> None:
 def test_the_nearest_name_or_else_all_of_them() -> None:
     assert nearest("fowrard", ("forward", "backward")) == "did you mean 'forward'?"
     assert nearest("zzz", ["forward", "backward"]) == "valid: backward, forward"
+
+
+def test_a_name_that_is_not_known_is_refused_with_the_nearest() -> None:
+    check_known("forward", ("forward", "backward"), "never said")
+    with pytest.raises(UsageError, match=r"^mask 'fowrard' is unknown; did you mean 'forward'\?$"):
+        check_known("fowrard", ("forward", "backward"), "mask 'fowrard' is unknown")
+    with pytest.raises(DataError, match="row 3: unknown label; valid: a, b"):
+        check_known(3, {"b": 1, "a": 2}, "row 3: unknown label", error=DataError)

@@ -20,7 +20,7 @@ from heedful.cli.options import (
     precision_option,
 )
 from heedful.cli.output import print_json, print_text
-from heedful.errors import ExitCode, UsageError, nearest
+from heedful.errors import ExitCode, check_known
 
 if TYPE_CHECKING:
     from heedful.evaluation import Report
@@ -117,8 +117,7 @@ def command(
 
 
 def _refuse_other_metric(name: str, measured: Collection[str]) -> None:
-    if name not in measured:
-        raise UsageError(f"--fail-under: this task has no metric {name!r}; {nearest(name, list(measured))}")
+    check_known(name, measured, f"--fail-under: this task has no metric {name!r}")
 
 
 def _judge(metrics: Mapping[str, float], name: str, limit: float) -> ExitCode:

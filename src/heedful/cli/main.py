@@ -16,7 +16,7 @@ import click
 
 import heedful
 from heedful.cli.output import message, outlet
-from heedful.errors import ExitCode, HeedfulError, UsageError, nearest
+from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 
 COMMANDS = {
@@ -69,8 +69,7 @@ class LazyGroup(click.Group):
         Raises:
             UsageError: if there is none of this name; gives the nearest.
         """
-        if cmd_name not in COMMANDS:
-            raise UsageError(f"there is no command {cmd_name!r}; {nearest(cmd_name, tuple(COMMANDS))}")
+        check_known(cmd_name, COMMANDS, f"there is no command {cmd_name!r}")
         command: click.Command = importlib.import_module(f"heedful.cli.{cmd_name}").command
         return command
 

@@ -12,7 +12,7 @@ import click
 
 from heedful.cli.option_groups import reading_options
 from heedful.cli.options import PATH, data_option, together
-from heedful.errors import ExitCode, UsageError, nearest
+from heedful.errors import ExitCode, UsageError, check_known
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
@@ -120,8 +120,7 @@ class OutcomeOptions:
         if not self.fail_under:
             return None
         name, _, value = self.fail_under.partition("=")
-        if name not in names:
-            raise UsageError(f"--fail-under: there is no metric {name!r}; {nearest(name, list(names))}")
+        check_known(name, names, f"--fail-under: there is no metric {name!r}")
         try:
             limit = float(value)
         except ValueError:

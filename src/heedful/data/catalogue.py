@@ -12,7 +12,7 @@ from heedful.data.datasets import DATASETS, DataSet, Part
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.readers.text_lines import DAMAGE, damaged, find_file, open_bytes
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError, check_known
 
 FOLDER_VARIABLE = "HEEDFUL_DATA"
 _BLOCK = 1 << 20
@@ -69,8 +69,7 @@ def data_set(name: str) -> DataSet:
 
     Raises UsageError if there is none of this name; gives the nearest.
     """
-    if name not in DATASETS:
-        raise UsageError(f"data set {name!r} is not known; {nearest(name, tuple(DATASETS))}")
+    check_known(name, DATASETS, f"data set {name!r} is not known")
     return DATASETS[name]
 
 
@@ -98,8 +97,7 @@ def load(name: str, split: str, folder: str | Path, **options: object) -> Corpus
     entry, part = data_set(name), _part(name, split)
     valid = tuple(option for option in inspect.signature(part.read).parameters if option != "path")
     for option in options:
-        if option not in valid:
-            raise UsageError(f"option {option!r} of data set {name} is unknown; {nearest(option, valid)}")
+        check_known(option, valid, f"option {option!r} of data set {name} is unknown")
     path = _locate(part, Path(folder))
     if path is None:
         here = [other for other in entry.parts if _locate(entry.parts[other], Path(folder))]
@@ -169,8 +167,7 @@ def content_sha256(path: Path) -> str:
 
 def _part(name: str, split: str) -> Part:
     parts = data_set(name).parts
-    if split not in parts:
-        raise UsageError(f"data set {name} has no split {split!r}; {nearest(split, tuple(parts))}")
+    check_known(split, parts, f"data set {name} has no split {split!r}")
     return parts[split]
 
 

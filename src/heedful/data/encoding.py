@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenisedCorpus, cut, field_name, place, tokenise_corpus, words_of
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError, check_known
 from heedful.text.tokenize import Markup
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
 from heedful.text.wide_part import PhraseRule
@@ -289,8 +289,7 @@ def refuse_long(
 
 
 def _check_settings(max_tokens: int | None, truncate: str) -> None:
-    if truncate not in get_args(Truncate):
-        raise UsageError(f"truncate: unknown value {truncate!r}; {nearest(truncate, get_args(Truncate))}")
+    check_known(truncate, get_args(Truncate), f"truncate: unknown value {truncate!r}")
     if max_tokens is not None and max_tokens < 1:
         raise UsageError(f"max_tokens: expected at least 1 or None, got {max_tokens}")
 

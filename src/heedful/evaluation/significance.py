@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.evaluation.statistics import (
     STATISTICS,
     Statistic,
@@ -308,8 +308,7 @@ def paired_seeds(first: Sequence[float], second: Sequence[float], level: float =
 def _statistic(metric: str | Statistic) -> Statistic:
     if not isinstance(metric, str):
         return metric
-    if metric not in STATISTICS:
-        raise UsageError(f"metric: there is no {metric!r}; {nearest(metric, tuple(STATISTICS))}")
+    check_known(metric, STATISTICS, f"metric: there is no {metric!r}")
     return STATISTICS[metric]
 
 

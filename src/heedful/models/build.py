@@ -52,7 +52,7 @@ from heedful.encoders import (
     TransformerConfig,
     TransformerEncoder,
 )
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known, nearest
 from heedful.fields import shown
 from heedful.models.config import ModelConfig
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
@@ -305,10 +305,7 @@ def build_encoder(config: ModelConfig, width: int) -> ContextEncoder:
 
 
 def _build_pooling(config: ModelConfig, width: int) -> Pooling:
-    if config.pooling not in POOLINGS:
-        raise UsageError(
-            f"model.pooling={config.pooling!r} is unknown: {nearest(config.pooling, list(POOLINGS))}"
-        )
+    check_known(config.pooling, POOLINGS, f"model.pooling={config.pooling!r} is unknown")
     return POOLINGS[config.pooling](width, config)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from heedful.attention.choice import collect_choices, joined_choices
-from heedful.errors import UsageError, nearest
+from heedful.errors import check_known
 from heedful.models.networks import Network
 from heedful.nn import PieceTables, WordEmbedding
 from heedful.structures import Batch, Sentences
@@ -37,8 +37,7 @@ def at_precision(network: AnyNetwork, precision: Precision) -> AnyNetwork:
     Raises:
         UsageError: if the precision is unknown.
     """
-    if precision not in get_args(Precision):
-        raise UsageError(f"precision={precision!r} is unknown; {nearest(precision, get_args(Precision))}")
+    check_known(precision, get_args(Precision), f"precision={precision!r} is unknown")
     if precision == "float32":
         return network
     copy = deepcopy(network).eval().requires_grad_(False)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from heedful.attention import dropout
 from heedful.checked import COUNT, Settings, at_least, ranged, share
-from heedful.errors import UsageError, nearest
+from heedful.errors import check_known
 from heedful.nn.dense import Dense
 
 Norm = Literal["pre", "post"]
@@ -114,8 +114,7 @@ def build_residual(norm: Norm, width: int, dropout: float) -> Residual:
     Raises:
         UsageError: if norm is unknown.
     """
-    if norm not in get_args(Norm):
-        raise UsageError(f"norm={norm!r} is unknown: {nearest(str(norm), get_args(Norm))}")
+    check_known(norm, get_args(Norm), f"norm={norm!r} is unknown")
     return PreNorm(width, dropout) if norm == "pre" else PostNorm(width, dropout)
 
 

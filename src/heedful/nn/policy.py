@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
-from heedful.errors import UsageError, nearest
+from heedful.errors import check_known
 from heedful.nn.dense import Activation, Dense, activate
 from heedful.structures import PolicyRecord
 
@@ -86,8 +86,7 @@ class MaskSelector(nn.Module):
         decision: Decision = "threshold",
     ) -> None:
         super().__init__()
-        if decision not in get_args(Decision):
-            raise UsageError(f"decision={decision!r} is unknown: {nearest(decision, get_args(Decision))}")
+        check_known(decision, get_args(Decision), f"decision={decision!r} is unknown")
         self.decision: Decision = decision
         self.query = TokenPolicy(width, activation=activation, dropout=dropout)
         self.key = None if shared else TokenPolicy(width, activation=activation, dropout=dropout)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.evaluation import Comparison, Report, mcnemar, paired_bootstrap, paired_seeds
 from heedful.evaluation.significance import RESAMPLES, describe_p
 from heedful.evaluation.statistics import COUNTS, STATISTICS
@@ -134,8 +134,7 @@ def compare(
     _check_same(names, pairs)
     known = [name for name in pairs[0][0].metrics if name in pairs[0][1].metrics]
     for name in metrics:
-        if name not in known:
-            raise UsageError(f"--metric: both were not measured by {name!r}; {nearest(name, known)}")
+        check_known(name, known, f"--metric: both were not measured by {name!r}")
     chosen = metrics or known[:1]
     tests = {name: tuple(_tests(name, pairs, resamples, seed)) for name in chosen}
     return Outcome(names, len(pairs), left_out, tests)

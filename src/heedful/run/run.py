@@ -14,7 +14,7 @@ from torch import nn
 from heedful.attention.choice import collect_choices, joined_choices
 from heedful.config import RunConfig, as_table, to_toml
 from heedful.data.encoding import EncodedDataset
-from heedful.errors import DivergedError, OutputError, UsageError, nearest
+from heedful.errors import DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
@@ -266,10 +266,7 @@ def count_parameters(network: nn.Module) -> int:
 
 
 def _check_metric(train: TrainSettings, measured: tuple[str, ...]) -> None:
-    if train.metric not in measured:
-        raise UsageError(
-            f"train.metric={train.metric!r} is not measured here; {nearest(train.metric, measured)}"
-        )
+    check_known(train.metric, measured, f"train.metric={train.metric!r} is not measured here")
     wanted = "max" if METRICS[train.metric].better == "higher" else "min"
     if train.direction != wanted:
         raise UsageError(f"train.direction must be {wanted!r} for train.metric={train.metric!r}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.checked import Settings
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.fields import Fields, is_number, is_table
 
 
@@ -52,8 +52,7 @@ def cost_matrix(costs: Mapping[str, object], labels: Sequence[str]) -> NDArray[n
     matrix = 1.0 - np.eye(len(labels))
 
     def place(name: str, where: str) -> int:
-        if name not in number:
-            raise UsageError(f"{where}: there is no class {name!r}; {nearest(name, list(labels))}")
+        check_known(name, number, f"{where}: there is no class {name!r}")
         return number[name]
 
     fields = Fields(costs, "", "model.task_options.costs.", UsageError)

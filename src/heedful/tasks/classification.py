@@ -19,7 +19,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, class_targets, collect_labels
 from heedful.data.tokens import TokenisedCorpus
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, calibration, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
@@ -263,10 +263,7 @@ def _distilled(
 def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str]) -> Tensor | None:
     """Return how much the examples of each class count, [Y]; None where all count alike."""
     for name in train.class_weights:
-        if name not in labels:
-            raise UsageError(
-                f"train.class_weights: there is no class {name!r}; {nearest(name, list(labels))}"
-            )
+        check_known(name, labels, f"train.class_weights: there is no class {name!r}")
     if train.class_weight == "none" and not train.class_weights:
         return None
     weights = np.ones(len(labels))

@@ -18,7 +18,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.gold import Targets, has_gold
 from heedful.data.tokens import TokenisedCorpus, place
-from heedful.errors import DataError, nearest
+from heedful.errors import DataError, check_known
 from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets
 from heedful.export.describe import answer_steps, classifier_steps
@@ -164,8 +164,7 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
             if not isinstance(target, LabelSet):
                 raise DataError(f"{where}: expected a set of labels, got {target!r:.80}")
             for name in target.names:
-                if name not in number:
-                    raise DataError(f"{where}: unknown label {name!r}; {nearest(name, labels)}")
+                check_known(name, number, f"{where}: unknown label {name!r}", error=DataError)
                 flags[row, number[name]] = 1
         return Targets(flags, has_gold(corpus))
 

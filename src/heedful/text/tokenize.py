@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from heedful.errors import UsageError, nearest
+from heedful.errors import check_known
 from heedful.text.boundaries import unicode_words
 
 Markup = Literal["keep", "drop", "token"]
@@ -140,8 +140,7 @@ def tokenizer(name: str, markup: Markup = "keep") -> Tokenizer:
     Raises:
         UsageError: if there is none of this name.
     """
-    if name not in TOKENIZERS:
-        raise UsageError(f"tokenizer: unknown name {name!r}; {nearest(name, tuple(TOKENIZERS))}")
+    check_known(name, TOKENIZERS, f"tokenizer: unknown name {name!r}")
     return TOKENIZERS[name] if markup == "keep" else replace(TOKENIZERS[name], markup=markup)
 
 

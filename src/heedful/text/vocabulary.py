@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError, UsageError, nearest
+from heedful.errors import ArtefactError, UsageError, check_known
 from heedful.text.pieces import PIECES_KIND, PieceVocabulary
 from heedful.text.unknown_words import Nearest, NgramRule
 
@@ -66,10 +66,7 @@ class Vocabulary:
     _rows: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.oov not in get_args(OutOfVocabulary):
-            raise UsageError(
-                f"oov: unknown policy {self.oov!r}; {nearest(self.oov, get_args(OutOfVocabulary))}"
-            )
+        check_known(self.oov, get_args(OutOfVocabulary), f"oov: unknown policy {self.oov!r}")
         if (self.buckets > 0) != (self.oov == "hash"):
             raise UsageError(
                 f"buckets: expected at least 1 for oov='hash' and 0 for any other, got {self.buckets} for {self.oov!r}"

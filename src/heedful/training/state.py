@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from heedful.errors import ArtefactError, UsageError, nearest
+from heedful.errors import ArtefactError, UsageError, check_known
 from heedful.fields import Fields
 from heedful.nn import Stepped
 from heedful.storage import replace_folder, stands
@@ -53,10 +53,7 @@ class Best:
         Raises:
             UsageError: if the selecting metric was not measured.
         """
-        if metric not in metrics:
-            raise UsageError(
-                f"metric {metric!r} is not among the measured ones; {nearest(metric, list(metrics))}"
-            )
+        check_known(metric, metrics, f"metric {metric!r} is not among the measured ones")
         value = metrics[metric]
         sign = 1.0 if direction == "max" else -1.0
         better = math.isfinite(value) and (self.step < 0 or sign * value > sign * self.metrics[metric])

@@ -10,7 +10,7 @@ from typing import Literal
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.text_lines import COMPRESSED, find_file, numbered_lines
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, check_known
 
 _KINDS = ("coarse", "fine")
 
@@ -32,8 +32,7 @@ def read_trec(
         UsageError: if ``label`` is unknown.
         DataError: naming the row, if a line has no label with a colon.
     """
-    if label not in _KINDS:
-        raise UsageError(f"label {label!r} is unknown; {nearest(label, _KINDS)}")
+    check_known(label, _KINDS, f"label {label!r} is unknown")
     file = find_file(path)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
     for row, line in numbered_lines(file, "latin-1"):

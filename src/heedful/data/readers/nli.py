@@ -10,7 +10,7 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import OTHER_SPLIT, CorpusBuilder
 from heedful.data.readers.record_files import Record, json_records, split_records
 from heedful.data.readers.text_lines import bare_suffix, find_file
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError, check_known, nearest
 from heedful.text.tokenize import binary_parse_words
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
@@ -122,8 +122,7 @@ def read_sick(
         UsageError: if task or split is unknown.
         DataError: naming the row, if a column is missing, a score out of range, or a label or split unknown.
     """
-    if task not in _TASKS:
-        raise UsageError(f"task {task!r} is unknown; {nearest(task, _TASKS)}")
+    check_known(task, _TASKS, f"task {task!r} is unknown")
     if split is not None and split not in _SPLITS:
         raise UsageError(f"split {split!r} is unknown; {nearest(split, _SPLITS)}")
     file = find_file(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, get_args
 
 from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.text.opening import LINE
 
 if TYPE_CHECKING:
@@ -243,8 +243,7 @@ def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--column {each!r}: write ROLE=NAME, for example text={each or 'review'}")
         if role not in ROLES and name in ROLES:
             raise UsageError(f"--column {each!r}: the role comes first: write {name}={role}")
-        if role not in ROLES:
-            raise UsageError(f"--column {each!r}: there is no role {role!r}; {nearest(role, ROLES)}")
+        check_known(role, ROLES, f"--column {each!r}: there is no role {role!r}")
         if columns.setdefault(role, name) != name:
             raise UsageError(f"--column names two columns for {role}: {columns[role]!r} and {name!r}")
     return columns

@@ -10,7 +10,7 @@ from pathlib import Path
 from heedful.data.examples import Corpus, Frame
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.text_lines import find_file, numbered_blocks
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, check_known
 from heedful.text.bio import Span, tags_of
 
 NESTED = "predicate whose spans nest or overlap"
@@ -85,8 +85,7 @@ def read_role_columns(
         DataError: naming the row, if a line does not fit the layout or a bracket does not open or close.
         UsageError: if there is no such layout.
     """
-    if layout not in LAYOUTS:
-        raise UsageError(f"layout {layout!r} is unknown; {nearest(layout, tuple(LAYOUTS))}")
+    check_known(layout, LAYOUTS, f"layout {layout!r} is unknown")
     base = LAYOUTS[layout]
     own = RoleLayout(
         base.word if word is None else word,

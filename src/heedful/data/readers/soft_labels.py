@@ -15,7 +15,7 @@ from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.record_files import json_records
 from heedful.data.readers.table_files import TABLE_SUFFIXES, read_table, text_fields
 from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_lines
-from heedful.errors import DataError, nearest
+from heedful.errors import DataError, check_known
 
 SUM = 1e-3
 """How far the probabilities of a row may be from a sum of 1."""
@@ -80,8 +80,7 @@ def probabilities_of(given: object, labels: Sequence[str], where: str) -> list[f
     if not isinstance(given, Mapping):
         raise DataError(f"{where}: expected an object of labels and probabilities, got {given!r:.80}")
     for label in given:
-        if label not in labels:
-            raise DataError(f"{where}: unknown label {label!r:.80}; {nearest(str(label), tuple(labels))}")
+        check_known(label, labels, f"{where}: unknown label {label!r:.80}", error=DataError)
     return checked_probabilities([given.get(label, 0.0) for label in labels], where)
 
 

@@ -20,7 +20,7 @@ from heedful.data.readers.record_files import (
     stop,
 )
 from heedful.data.readers.text_lines import bare_suffix, find_file
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError, check_known, nearest
 
 ON_MISSING = ("error", "empty", "skip")
 NO_LABEL = "no label"
@@ -248,8 +248,7 @@ def is_missing(value: object) -> bool:
 
 
 def _check_on_missing(on_missing: str) -> OnMissing:
-    if on_missing not in ON_MISSING:
-        raise UsageError(f"on_missing {on_missing!r} is unknown; {nearest(on_missing, ON_MISSING)}")
+    check_known(on_missing, ON_MISSING, f"on_missing {on_missing!r} is unknown")
     return cast(OnMissing, on_missing)
 
 

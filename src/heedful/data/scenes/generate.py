@@ -13,7 +13,7 @@ from heedful.data.scenes.clauses import text_of
 from heedful.data.scenes.meaning import LABELS, Label, label_of
 from heedful.data.scenes.pairings import PAIRINGS, Pairing
 from heedful.data.scenes.scene_words import Words
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.storage import write_text
 
 # So many draws in a row without a new pair mean that there are no more.
@@ -62,8 +62,7 @@ def generate(
         if size < 0:
             raise UsageError(f"{name} must be 0 or more pairs; got {size}")
     for name in only:
-        if name not in PAIRINGS:
-            raise UsageError(f"only: unknown phenomenon {name!r}; {nearest(name, list(PAIRINGS))}")
+        check_known(name, PAIRINGS, f"only: unknown phenomenon {name!r}")
     names = tuple(only) or tuple(PAIRINGS)
     words, random = Words(nouns, activities, colours), Random(seed)
     parts: dict[str, list[Example]] = {name: [] for name in sizes}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.explain.attribution import Attribution
 from heedful.explain.methods.deleting import ORDERS, occlusion, shapley
 from heedful.explain.methods.question import Question
@@ -58,8 +58,7 @@ def check_method(method: str) -> None:
     Raises:
         UsageError: giving the nearest.
     """
-    if method not in METHODS:
-        raise UsageError(f"there is no explanation method {method!r}; {nearest(method, METHODS)}")
+    check_known(method, METHODS, f"there is no explanation method {method!r}")
 
 
 def attribute(

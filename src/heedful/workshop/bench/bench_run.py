@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from heedful.checked import ranged
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.workshop.bench.bench_report import BenchReport
 from heedful.workshop.bench.cases import Case, Shape, cases, traffic
 from heedful.workshop.bench.timing import (
@@ -84,10 +84,7 @@ def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
     """
     candidates = cases(plan.width)
     for name in plan.without:
-        if name not in {case.name for case in candidates}:
-            raise UsageError(
-                f"there is no case {name!r}; {nearest(name, [case.name for case in candidates])}"
-            )
+        check_known(name, {case.name for case in candidates}, f"there is no case {name!r}")
     checked = verify(candidates)
     say(f"equal to the float64 reference: {', '.join(checked)}")
     ceiling = measure_ceiling()

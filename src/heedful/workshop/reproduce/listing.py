@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heedful.data import catalogue
-from heedful.errors import UsageError, nearest
+from heedful.errors import check_known
 from heedful.storage.layout import MODEL, RUNS
 from heedful.workshop.reproduce.answering import trained
 from heedful.workshop.reproduce.cell_runs import gather
@@ -79,8 +79,7 @@ def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
         UsageError: if no experiment has a budget of this name.
     """
     known = sorted({name for experiment in experiments().values() for name in experiment.budgets})
-    if budget.name not in known:
-        raise UsageError(f"--budget: there is no {budget.name!r}: {nearest(budget.name, known)}")
+    check_known(budget.name, known, f"--budget: there is no {budget.name!r}")
     absent = {name: lacking(experiment, data) for name, experiment in experiments().items()}
     lines = []
     for table in tables().values():

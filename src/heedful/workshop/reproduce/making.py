@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heedful.config import load_config
-from heedful.errors import MissingExtraError, UsageError, nearest
+from heedful.errors import MissingExtraError, UsageError, check_known
 from heedful.machine.executors import Executor
 from heedful.storage import write_text
 from heedful.storage.layout import RUNS
@@ -142,8 +142,7 @@ def narrow(table: Table, rows: Sequence[str], columns: Sequence[str]) -> Table:
 
 def _check(option: str, given: Iterable[str], known: Sequence[str]) -> None:
     for name in given:
-        if name not in known:
-            raise UsageError(f"{option}: there is no {name!r}: {nearest(name, list(known))}")
+        check_known(name, known, f"{option}: there is no {name!r}")
 
 
 def _say_what_is_left(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from heedful.drawing import check_figure
-from heedful.errors import UsageError, nearest
+from heedful.errors import UsageError, check_known
 from heedful.storage import write_text
 from heedful.workshop.reproduce.answering import check_budget, load_models, origin_of
 from heedful.workshop.reproduce.painting import WHAT, draw_panels
@@ -34,10 +34,7 @@ def draw_figure(table: Table, order: Order) -> list[Path]:
     check_figure(order.out / f"{table.name}.png", WHAT)  # before hours of training
     check_budget(table, picture, order.budget)
     for name in order.models:
-        if name not in picture.models:
-            raise UsageError(
-                f"--model: {table.name} has no model {name!r}: {nearest(name, list(picture.models))}"
-            )
+        check_known(name, picture.models, f"--model: {table.name} has no model {name!r}")
     predictors = load_models(table, picture, order)
     if lacking := [name for name in picture.models if name not in predictors]:
         raise UsageError(

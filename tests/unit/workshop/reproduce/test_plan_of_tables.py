@@ -111,7 +111,7 @@ def test_a_table_can_be_narrowed_and_keeps_its_reference() -> None:
     small = narrow(table, ["bi-lstm", "SRU"], ["trec", "sst5"])
     assert [row.name for row in small.rows] == ["SRU", "Bi-LSTM", "MTSA"]
     assert [column.key for column in small.columns] == ["trec", "sst5"]
-    with pytest.raises(UsageError, match="--rows: there is no 'bi-lstn': did you mean 'bi-lstm'"):
+    with pytest.raises(UsageError, match="--rows: there is no 'bi-lstn'; did you mean 'bi-lstm'"):
         narrow(table, ["bi-lstn"], [])
     with pytest.raises(UsageError, match="--columns: there is no 'snli'"):
         narrow(table, [], ["snli"])
@@ -124,7 +124,7 @@ def test_unknown_names_are_refused() -> None:
         UsageError, match="--budget 'smal': mtsa-table3 has none of that name: did you mean 'small'"
     ):
         plan_cells(find_table("mtsa-table3"), Budget("smal"))
-    with pytest.raises(UsageError, match="--budget: there is no 'smal': did you mean 'small'"):
+    with pytest.raises(UsageError, match="--budget: there is no 'smal'; did you mean 'small'"):
         list_tables(None, Path("none"), Budget("smal"))
 
 
