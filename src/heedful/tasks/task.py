@@ -178,14 +178,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
     shows_texts: ClassVar[bool] = True
 
     def problems(self, config: RunConfig) -> list[str]:
-        """Find what is wrong with the settings for this task, beside settings that it does not use.
-
-        Args:
-            config: the settings.
-
-        Returns:
-            One sentence a mistake.
-        """
+        """Return what is wrong with the settings for this task, a sentence each; what it does not use is left out."""
         return []
 
     def options_problems(self, model: ModelConfig) -> list[str]:

@@ -62,14 +62,7 @@ class Examples:
 
 
 def read_examples(table: Fields) -> Examples:
-    """Read the ``[examples]`` table of a TOML file.
-
-    Args:
-        table: its fields.
-
-    Returns:
-        The examples.
-    """
+    """Read the ``[examples]`` table of a TOML file from its fields."""
     columns = table.texts("columns")
     pairs = tuple(
         Pair(
