@@ -47,28 +47,31 @@ SETS = {
 FEW = "-1000"
 NAMES = {"disan": "DiSAN", "mtsa": "MTSA", "bi-lstm": "Bi-LSTM", "embedding": "words without context"}
 Board = dict[str, Any]
-DEFAULT = "DiSAN, which Heedful trains by default, against the best simple model, both on the test split:"
+DEFAULT = "This list compares DiSAN, the default network, with the best simple model on the test split:"
 BEST = (
-    "The best of Heedful's networks against the best simple model. Both are the best on the test split itself, so that "
-    "this comparison flatters both:"
+    "This list compares the best of Heedful's networks with the best simple model. Both were chosen on the test split "
+    "itself, so the figures of both are too optimistic:"
 )
 TYPOS = (
-    "What one edit in 10 % of the words costs, in points of the same figure, with all training examples. A kept study "
-    "has no model to try, so that its rows are missing."
+    "The table shows how much the same figure changes, in points, if 10 % of the words get a typo (one edit), with all "
+    "training examples. Rows from kept studies are missing, because a study keeps no model."
 )
-ECE = "Expected calibration error in points, at the temperature that dev gives, with all training examples."
+ECE = (
+    "The table gives the expected calibration error in points, at the temperature that was fitted on dev, with all "
+    "training examples."
+)
 COST = (
-    "Processor seconds of training with all examples, the choice on dev included. Other work ran on the same machine, "
-    "so that they are good to a factor of two. Heedful's rows are the kept runs of one thread: processor seconds of "
-    "all epochs, or where only the clock was read, at most (≤) what it showed."
+    "The table gives the processor seconds of training with all examples, including the choice on dev. Other work ran "
+    "on the same machine, so they are accurate to a factor of two. Heedful's rows are kept runs with one thread: the "
+    "processor seconds of all epochs or, if only the wall time was measured, that time as an upper limit (≤)."
 )
 
 
 SPEED = (
-    "Test texts, or pairs, that a second of processor time takes, all of them given at once; the time to read the "
-    "model is not in it."
+    "The table gives the number of test texts or pairs that are predicted in one second of processor time, if all are "
+    "given at once; the time to load the model is not included."
 )
-INSTALLED = """Megabytes to install, with everything that is needed and without what Python compiles
+INSTALLED = """The table gives the size of an installation in megabytes, with all dependencies, without bytecode files
 (`python scripts/installed_sizes.py`, Linux, Python 3.11):
 
 | system | MB | largest parts |
@@ -97,7 +100,7 @@ def page() -> str:
         "With 1,000 training examples:\n\n" + _table(few, "ece", 1),
         f"## Cost\n\n{COST}\n\n" + _table(whole, "train_cpu_seconds", 1),
         "With 1,000 training examples:\n\n" + _table(few, "train_cpu_seconds", 1),
-        "Megabytes on disk, unquantized:\n\n" + _table(whole, "megabytes", 1),
+        "The size of a model on disk in megabytes, without quantization:\n\n" + _table(whole, "megabytes", 1),
         f"{SPEED}\n\n" + _table(whole, "texts_per_cpu_second", 0),
         "With 1,000 training examples:\n\n" + _table(few, "texts_per_cpu_second", 0),
         f"{INSTALLED}",

@@ -22,8 +22,8 @@ INTRODUCTION = """\
 Each claim says that one system is more accurate than another. The difference is that of our runs, in points of
 accuracy (of F1 for roles, of BLEU for translation), with its 95 % interval by the paired bootstrap over test examples.
 p is adjusted for all claims (Holm), and a verdict other than "not shown" needs p < .05. The interval covers the choice
-of test examples and not that of seeds, of which there are few. Most runs had fewer epochs than those of the papers:
-they say which system learns faster from little as much as which is better in the end.""".splitlines()
+of test examples, but not that of the few seeds. Most runs had fewer epochs than those of the papers, so they may show
+which system learns faster, rather than which one is better after longer training.""".splitlines()
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
 

@@ -1,4 +1,4 @@
-"""The command line: one short file a verb, each loaded only when it is called."""
+"""The command line: one short file for each subcommand, which is loaded only when the subcommand is called."""
 
 import sys
 

@@ -86,7 +86,7 @@ class What:
 @click.option(
     "--runtime",
     is_flag=True,
-    help="Time answers without torch beside answers with it: one text, a pair, batches, cold start, memory.",
+    help="Time predictions with and without torch: one text, a pair, batches, cold start, memory.",
 )
 @click.option("--without", multiple=True, metavar="CASE", help="Skip this case. May be repeated.")
 @threads_option

@@ -109,7 +109,7 @@ class Parts:
 @click.argument("what", metavar="DATA")
 @data_option
 @click.option("--recipe", help="Train the network of this recipe instead of the linear model.")
-@number_option("--folds", 5, "Parts held out in turn.", smallest=2)
+@number_option("--folds", 5, "Number of parts, each of which is held out in turn.", smallest=2)
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Random seed of the division into parts."
 )
@@ -129,10 +129,10 @@ def labels(
 ) -> None:
     """Find labels of DATA that are likely wrong: a table, a known data set, or a recipe.
 
-    Each part of the training examples is predicted by a model that was trained on the others: TF-IDF with logistic
-    regression, in seconds, or the network of --recipe. A label is suspect if another class is as probable as it usually
-    is for its own examples, and more probable than the label (confident learning). The least probable labels come
-    first, each with the words that speak most against it.
+    The training examples are divided into parts, and each part is predicted by a model that was trained on the others:
+    TF-IDF with logistic regression, in seconds, or the network of --recipe. A label is suspect if another class is more
+    probable than the label and as probable as it usually is for its own examples (confident learning). The least
+    probable labels come first, each with the words that speak most against it.
 
     Example: heedful data labels train.csv --column label=topic
     """

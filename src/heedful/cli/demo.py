@@ -20,7 +20,7 @@ from heedful.cli.output import print_json
 def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
     """Train on a corpus that Heedful generates, predict, and draw an explanation. No data is needed.
 
-    If the package heedful-en is installed, its trained English models are asked first.
+    If the package heedful-en is installed, the demo first shows predictions of its trained English models.
     """
     from heedful.workshop.demonstration import GOLD, run_demo
 

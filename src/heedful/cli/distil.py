@@ -30,7 +30,7 @@ from heedful.cli.output import print_json
 )
 @click.option(
     "--texts",
-    help="File of texts without labels that the teacher answers too. Short for --set distil.texts=FILE.",
+    help="File of texts without labels, for which the teacher also predicts. Short for --set distil.texts=FILE.",
 )
 @out_option("Run folder of the student.")
 @data_option
@@ -56,7 +56,7 @@ def command(
 
     The command prints the accuracy of the teacher, of the student without it and of the student with it, a paired test
     of the two students, how much of the gap was closed, and the cost. All settings of the table [distil] can be changed
-    with --set. The teacher's answers are kept in the cache, so an interrupted command does not ask for them again.
+    with --set. The predictions of the teacher are kept in the cache, so a repeated command does not compute them again.
 
     Example: heedful distil disan-trec --teacher runs/a --teacher runs/b --data DIR --out runs/small
     """

@@ -38,7 +38,7 @@ def command(
 ) -> None:
     """Turn texts into vectors with MODEL: one JSON list in each line, or an array [N, D] float32 in a file.
 
-    A text without words becomes the zero vector. Here a model of pairs takes single texts too. Texts are read in
+    A text without words becomes the zero vector. A model of pairs accepts single texts here. Texts are read in
     blocks, so memory does not grow with the length of the input. A file is checked as a whole before the first vector
     is printed. A model that needs no torch is computed with one thread, or with the N of --threads.
 

@@ -89,7 +89,7 @@ def command(
     CoNLL-U. For translation it has one text in each
     line, and --references names the file with its translations.
 
-    The brackets contain 95 % intervals over the examples. --json prints every figure and all tables.
+    Numbers in brackets are 95 % intervals over the examples. --json prints every figure and all tables.
 
     Example: heedful evaluate runs/trec --on trec:test --data DIR --fail-under accuracy=0.9
     """

@@ -56,8 +56,9 @@ class Views:
 @click.option(
     "--method",
     metavar="NAME",
-    help="What says how much each word contributes: attention, gradient, integrated, occlusion or shapley. The default "
-    "is the method that 'heedful faithfulness' found to be best for MODEL, or attention if it was not measured.",
+    help="How the contribution of each word is computed: attention, gradient, integrated, occlusion or shapley. The "
+    "default is the method that 'heedful faithfulness' found to be best for MODEL, or attention if nothing was "
+    "measured.",
 )
 @click.option(
     "--samples",

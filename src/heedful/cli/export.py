@@ -41,10 +41,10 @@ def command(
 
     The folders are for heedful-runtime and for heedful itself: they have a description of the network beside its
     weights, are checked like every model folder, and keep the words, labels and settings. With --int8 each row of a
-    matrix has its own scale. A model that heedful-runtime cannot run gets a folder for heedful alone, and the command
-    says why.
+    matrix has its own scale. If heedful-runtime does not support the model, the folder is for heedful only, and the
+    command says why.
 
-    The ONNX file has plain operators of opset 18 and holds words, labels, temperature and tokenizer as metadata. Its
+    The ONNX file has standard operators of opset 18 and has words, labels, temperature and tokenizer as metadata. Its
     inputs are word ids, 0 at padding, in batches of any size and length. If a logit differs by more than 0.00001 (times
     the largest logit if that is above 1), --check ends with exit code 1, and nothing is written.
 

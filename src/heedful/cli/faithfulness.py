@@ -42,7 +42,7 @@ class Draws:
     help="A method to measure: attention, gradient, integrated, occlusion or shapley. May be repeated. By default all "
     "that MODEL has.",
 )
-@number_option("--limit", 200, "Measure at most so many texts, drawn with --seed.")
+@number_option("--limit", 200, "Largest number of texts to measure, drawn with --seed.")
 @number_option("--samples", 20, "Random orders of the words for Shapley values.")
 @number_option("--seed", 0, "Seed of all random numbers.", smallest=0)
 @figures_option("Draw the curves as .png, .svg or .pdf. May be repeated.")
@@ -69,10 +69,11 @@ def command(
 ) -> int:
     """Measure how faithful the explanations of MODEL are on FILE or on a known data set.
 
-    Every method of 'heedful explain' and two controls are measured by what deleting and keeping the most important
-    words does to the probability of the predicted class: a random order of the words, and leave-one-out in a network
-    with random weights. The best method is written into the folder of MODEL and its card: 'heedful explain' then
-    shows it by default. Use texts that MODEL was not trained on, and not the test split that you report results on.
+    The command deletes or keeps the most important words of each text and measures how the probability of the predicted
+    class changes. It does so for every method of 'heedful explain' and for two controls: a random order of the words,
+    and leave-one-out in a network with random weights. The best method is written into the folder of MODEL and its
+    card, and becomes the default of 'heedful explain'. Use texts that MODEL was not trained on, and not the test split
+    that you report results on.
 
     Example: heedful faithfulness runs/reviews held-out.csv --limit 100 --figure faithfulness.svg
     """

@@ -84,8 +84,9 @@ no_baseline_option = click.option(
 ray_option = click.option(
     "--ray",
     metavar="ADDRESS",
-    help="Run what is independent as tasks of a Ray cluster: its address, 'auto' for the one that runs on this "
-    "machine, or 'local' to start one here. All its machines must have --out and --data under the same paths.",
+    help="Run independent work as tasks of a Ray cluster. ADDRESS is the address of the cluster, 'auto' for the one "
+    "that runs on this machine, or 'local' to start one on this machine. All machines of the cluster must have --out "
+    "and --data under the same paths.",
 )
 track_option = click.option(
     "--track",

@@ -150,14 +150,14 @@ class Many:
     "--format",
     "wanted",
     type=click.Choice(["parquet", "csv", "tsv", "jsonl"]),
-    help="For many files: the format of what is written. The default is the format of each file.",
+    help="For many files: the format of the output. The default is the format of each input file.",
 )
 @click.option(
     "--bad-rows",
     type=click.Choice(["stop", "skip"]),
-    help="For many files: what a row does that has no prediction, because a value is missing, no text or too long. "
-    "'stop' ends the command, and is the default; 'skip' writes the row with its reason to the folder _bad in "
-    "--output, and counts it.",
+    help="For many files: what happens if a row cannot be predicted, because a value is missing, is not a text or is "
+    "too long. 'stop', the default, ends the command; 'skip' counts the row and writes it with the reason to the "
+    "folder _bad in --output.",
 )
 @threads_option
 @json_option

@@ -79,8 +79,8 @@ class _Callers:
     type=click.IntRange(1, 1_024),
     default=1,
     show_default=True,
-    help="Processes that answer on the same port. One process uses little more than one core. Each holds the models in "
-    "memory of its own, and --queue limits each.",
+    help="Processes that answer on the same port. One process uses little more than one core. Each has its own copy of "
+    "the models in memory, and --queue is the limit of each.",
 )
 @limit_options
 @threads_option
@@ -94,11 +94,11 @@ def command(
     callers: _Callers,
     limits: TextLimits,
 ) -> None:
-    """Answer requests over HTTP with each MODEL, a folder or NAME=FOLDER, and show a page to try it in.
+    """Serve each MODEL, a folder or NAME=FOLDER, over HTTP, with a page to try it in.
 
-    The requests that wait are answered together, and each answer is the one that 'heedful predict --json' prints. A
-    model folder that is replaced is taken up without a restart. SIGTERM and Ctrl+C let the requests in flight be
-    answered first. docs/serving.md lists the endpoints.
+    Waiting requests are computed together, and each answer is the line that 'heedful predict --json' prints. If a
+    model folder is replaced, the server loads the new model without a restart. After SIGTERM or Ctrl+C it first
+    answers the requests in flight. docs/serving.md lists the endpoints.
 
     Example: heedful serve runs/trec
     """

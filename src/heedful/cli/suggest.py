@@ -43,8 +43,8 @@ class Choosing:
 @number_option(
     "--candidates",
     5,
-    "How many times -n texts, the most uncertain ones, are searched for those that are least alike. With 1 the most "
-    "uncertain texts are taken as they are.",
+    "The texts are chosen among the N times -n most uncertain ones, so that they differ from each other. With 1 the "
+    "most uncertain texts are taken.",
 )
 @number_option("--seed", 0, "Seed of --by random.", smallest=0)
 @reading_options
@@ -59,7 +59,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
     """Suggest which texts of the file POOL to label next, to improve MODEL with few labels.
 
     POOL is a table or a file with one text in each line, as --input of 'heedful predict'. Each suggestion has its row
-    in POOL, its texts, the model's answer, and how uncertain it is.
+    in POOL, its texts, the prediction of the model, and how uncertain it is.
 
     Example: heedful suggest runs/trec questions.txt -n 50 --output next.csv
     """

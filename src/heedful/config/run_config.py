@@ -1,4 +1,4 @@
-"""The settings of distillation: the ``[distil]`` table."""
+"""The settings of a run: the tables of a recipe, each as a dataclass."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ def _from_0_to_1(value: float) -> str:
 
 @dataclass(frozen=True)
 class DistilConfig(Settings):
-    """What a student learns from a teacher beside the gold labels; without a teacher none of it is used.
+    """What a student learns from a teacher in addition to the gold labels; without a teacher this table is not used.
 
     The loss of an example is ``weight * CE + (1 - weight) * T² * KL(teacher || student) + vectors * MSE``. A text
     without gold has no cross-entropy, and a text that no teacher answered has neither of the other two.
 
     Attributes:
-        teacher: model folders or run folders of Heedful; of several the mean of the probabilities is learned. Or one
-            file of soft labels, which ends in .jsonl: ``{"text": ..., "probabilities": {...}}``, of pairs with
-            "premise" and "hypothesis". Relative to ``--data`` or to the working folder.
-        texts: file of texts without labels that the teacher answers too, with the columns of the training data; empty
-            for none.
-        weight: share of the cross-entropy with the gold labels.
-        temperature: T, at which teacher and student are compared.
+        teacher: model folders or run folders of Heedful; with several, the student learns the mean of their
+            probabilities. Or one .jsonl file of soft labels: ``{"text": ..., "probabilities": {...}}``, for pairs with
+            "premise" and "hypothesis". Paths are relative to ``--data`` or to the working folder.
+        texts: file of texts without labels, for which the teacher also predicts, with the columns of the training data;
+            empty for none.
+        weight: share of the cross-entropy with the gold labels in the loss.
+        temperature: temperature T at which the probabilities of teacher and student are compared.
         vectors: weight of the square error between the teacher's sentence vectors and a linear map of the student's,
             which is dropped after training; 0 for none.
-        augment: changed copies of each training text that are drawn (Tang et al., 2019); copies that came out alike
-            count once.
-        mask: probability that a word of a copy becomes [MASK], which has a row of its own if ``train.word_mask`` is
-            above 0.
-        swap: probability that it becomes another word of the same kind.
-        ngram: probability that of a copy only a run of 1 to 5 words is left.
-        kind: what a kind of word is: "relation", the word's relation in the tree of the parser that the package
-            heedful-en brings; "frequency", words that are about equally frequent; "auto", the first if that package is
-            installed.
-        seed: of the copies; the same for every training seed, so that the teacher answers them once.
+        augment: number of changed copies drawn for each training text (Tang et al., 2019); equal copies count once.
+        mask: probability that a word of a copy becomes [MASK], which has a word vector of its own if
+            ``train.word_mask`` is above 0.
+        swap: probability that a word of a copy becomes another word of the same kind.
+        ngram: probability that a copy keeps only a run of 1 to 5 words.
+        kind: which words are of the same kind: with "relation", words that have the same relation in the dependency
+            tree (by the parser of the package heedful-en); with "frequency", words that are about equally frequent;
+            "auto" is "relation" if that package is installed, and "frequency" otherwise.
+        seed: random seed of the copies. It does not depend on the training seed, so the teacher predicts for them only
+            once.
     """
 
     teacher: tuple[str, ...] = ()
@@ -78,8 +78,8 @@ class DistilConfig(Settings):
 
 
 Protocol = Literal["honest", "paper"]
-"""``honest``: a dev part selects, test data is read once. ``paper``: what the published tables did where they differ,
-the best of all evaluations on the test data itself."""
+"""``honest``: a dev split selects the best checkpoint, and the test split is read once. ``paper``: the best of all
+evaluations on the test split, as in published tables."""
 
 
 def _two_or_none(languages: Sequence[str]) -> str:
@@ -97,32 +97,37 @@ class DataConfig(Settings):
     Attributes:
         set: name of a known data set (``heedful data list``) or "scenes", the corpus Heedful generates; empty when
             files are named instead.
-        train: file of training examples (csv, tsv, jsonl, parquet, also compressed), relative to ``--data``.
-        dev: file that selects; empty cuts ``dev_fraction`` from the training examples.
-        test: file that is read once, at the end; may be empty. With a known data set, ``train`` and ``test`` name
-            splits of it instead, for example ``train = "train-part"``, and so does ``dev``, by default the split "dev".
-        train_limit: train on the first so many examples of a known data set that has a split; 0 for all.
+        train: file of training examples (.csv, .tsv, .jsonl, .json or .parquet, also compressed), relative to
+            ``--data``.
+        dev: file of the dev split, which selects the best checkpoint. If it is empty, ``dev_fraction`` of the training
+            examples is held out.
+        test: file of the test split, which is read once, at the end; may be empty. With a known data set, ``train``,
+            ``dev`` and ``test`` name splits of it instead of files, for example ``train = "train-part"``; the default
+            of ``dev`` is the split "dev".
+        train_limit: for a known data set with official splits, the number of training examples to use, from the first
+            on; 0 for all.
         text: column of the text, for a text task.
         premise: column of the first text, for pairs.
         hypothesis: column of the second text, for pairs.
         label: column of the class.
         score: column of the score, for relatedness.
-        label_type: what a class is in Python, where a file or model folder keeps its name alone: the classifiers of
-            `heedful` predict 3 rather than "3" where it is "int". They set it themselves when they are trained.
-        languages: for translation of one's own files, the endings of source and target: with ["en", "de"],
-            ``train = "train"`` reads train.en and train.de, whose line n says the same.
+        label_type: Python type of the classes. A model folder keeps only their names; with "int" the classifiers of
+            `heedful` predict 3 and not "3". The classifiers set it when they are trained.
+        languages: for translation with your own files, the file endings of source and target: with ["en", "de"],
+            ``train = "train"`` reads train.en and train.de. Line n of one is the translation of line n of the other.
         options: options of the data set's reader, for example ``phrases = true`` for SST.
-        dev_fraction: share of the training examples that becomes the dev part where the data has none.
-        protocol: "honest" or "paper".
-        folds: number of folds of cross-validation, for data without a split.
+        dev_fraction: share of the training examples that is held out as the dev split if the data has none.
+        protocol: with "honest" a dev split selects the best checkpoint and the test split is read once; "paper" reports
+            the best of all evaluations on the test split, as published tables did.
+        folds: number of folds of cross-validation, for data without official splits.
         fold: which fold is held out, from 1.
-        max_tokens: longest sentence, in tokens.
-        truncate: what happens to a longer one: "error"; "head" to keep its beginning (counted and reported); or "drop"
-            to leave out training examples with a longer text (counted and reported), while a longer text to evaluate or
-            to answer stays an error. "window" loses nothing: the encoder reads ``max_tokens`` at a time, in windows
-            that overlap by a quarter, and the pooling weighs the words of all windows together.
-        length_share: with "drop", the share of the training texts that the longest one allowed covers, in place of
-            ``max_tokens``: 0.97 is the cut of the published SNLI code. 1 allows ``max_tokens``.
+        max_tokens: length of the longest allowed text, in tokens.
+        truncate: what happens to a longer text. "error" stops with an error. "head" keeps its beginning and counts it.
+            "drop" skips and counts training examples with a longer text; in evaluation and prediction a longer text is
+            still an error. "window" loses nothing: the encoder reads ``max_tokens`` at a time, in windows that overlap
+            by a quarter, and the pooling weighs the words of all windows together.
+        length_share: with "drop", a limit that replaces ``max_tokens``: the length that this share of the training
+            texts does not exceed. 0.97 is the limit of the published SNLI code; with 1, ``max_tokens`` is the limit.
     """
 
     set: str = ""
@@ -162,28 +167,33 @@ class TextConfig(Settings):
     """How text becomes word ids and word vectors.
 
     Attributes:
-        tokenizer: "treebank" for raw text in Latin letters, "unicode" for any script, "whitespace" for tokenised files
-            (see `heedful.text.tokenize`); or "auto" to choose between the first two by a look at the training split.
-        markup: what becomes of HTML tags and links: "keep" them as text, "drop" them, or make each one "token".
+        tokenizer: "treebank" for raw text in Latin letters, "unicode" for any script, "whitespace" for tokenized files
+            (see `heedful.text.tokenize`). "auto" chooses "treebank" or "unicode" from the letters of the training
+            split.
+        markup: what happens to HTML tags and links: "keep" keeps them as text, "drop" removes them, and "token" turns
+            each into one token.
         lowercase: whether words are lower-cased.
-        min_count: a training word rarer than this is unknown.
-        vectors: file of pretrained word vectors, relative to ``--data``, or the name of those that an installed package
-            brings, such as "heedful-en"; empty for none.
-        baseforms: file of ``form<TAB>base`` lines, or the name of such a package: a word without a vector takes its
-            base form's.
-        extra_words: keep the vectors of words that the training data lacks, frozen.
-        random: how other rows start: "uniform" in [-0.05, 0.05], or "normal" with deviation 1.
-        vector_norm: scale every pretrained vector to this length; 0 leaves them as they are. The papers' settings fit
-            GloVe's length of about 5.
+        min_count: a word that occurs less often than this in the training split is treated as unknown.
+        vectors: file of pretrained word vectors, relative to ``--data``, or the name of an installed package that has
+            word vectors, such as "heedful-en"; empty for none.
+        baseforms: file of ``form<TAB>base`` lines, or the name of such a package. A word without a vector gets the
+            vector of its base form.
+        extra_words: whether the model also keeps the pretrained vectors of words that are not in the training data;
+            they are frozen.
+        random: initial vectors of words without a pretrained vector: "uniform" in [-0.05, 0.05], or "normal" with
+            standard deviation 1.
+        vector_norm: scale every pretrained vector to this length; 0 leaves them as they are. The papers' settings suit
+            vectors of length about 5, as GloVe's are.
         unit_norm: scale all vectors to length 1 (decomposable attention).
-        oov: what an unknown word is: "unknown" (the zero vector, still visible), "hash" (one of 100 frozen rows) or
-            "nearest" (the most frequent training word that is one edit away, where both have four letters or more).
-        subwords: rows of a table of hashed character n-grams that is trained with the word vectors and added to them,
-            so that a word unseen in training has a vector; 20,000 suits most data, 0 is for none.
-        subword_case: whether the n-grams keep capitals, also where words are lower-cased; helps to tag names.
-        parser: where dependency trees come from, for encoders that read them: "builtin" (English), "spacy:MODEL",
-            "stanza:LANGUAGE", or a file that ends in .conllu, as ``heedful parse`` writes it, relative to ``--data``;
-            empty for none.
+        oov: what an unknown word is read as: "unknown" (the zero vector; attention still sees the word), "hash" (one of
+            100 frozen random vectors) or "nearest" (the most frequent training word that is one edit away, if both have
+            four letters or more).
+        subwords: number of rows in a table of vectors of hashed character n-grams, which is trained with the word
+            vectors and added to them, so that a word unseen in training has a vector. 20,000 suits most data; 0 turns
+            it off.
+        subword_case: whether the n-grams keep capitals even if words are lower-cased; this helps to tag names.
+        parser: source of the dependency trees, for encoders that read them: "builtin" (English), "spacy:MODEL",
+            "stanza:LANGUAGE", or a .conllu file as ``heedful parse`` writes it, relative to ``--data``; empty for none.
     """
 
     tokenizer: str = ranged("treebank", one_of((AUTO, *TOKENIZERS)))
@@ -216,12 +226,14 @@ class BatchConfig(Settings):
     """How examples are grouped into batches.
 
     Attributes:
-        size: most examples a batch.
-        tokens: most tokens a batch, padding counted; 0 for no limit.
-        bucketing: put sentences of similar length together; off, batches are cut from a plain shuffle.
-        group: put pairs that share a text together, encode it once for all of them and draw its dropout once: less work
-            where premises have several hypotheses (SNLI and MultiNLI write each three times), and other batches.
-        eval_size: most examples a batch when evaluating and predicting.
+        size: largest number of examples in a batch.
+        tokens: largest number of tokens in a batch, including padding; 0 for no limit.
+        bucketing: whether texts of similar length are put into the same batch; otherwise the shuffled examples are
+            divided into batches in their order.
+        group: whether pairs that share a text are put into the same batch. The text is then encoded once, and its
+            dropout is drawn once for all of them. This saves work if premises have several hypotheses (SNLI and
+            MultiNLI repeat each premise three times), but it changes the batches.
+        eval_size: largest number of examples in a batch in evaluation and prediction.
     """
 
     size: int = ranged(32, at_least(1))
@@ -233,10 +245,10 @@ class BatchConfig(Settings):
 
 @dataclass(frozen=True)
 class RunConfig(Settings):
-    """Everything that defines a run. The one seed is ``train.seed``: split, initial weights, batches, dropout.
+    """Everything that defines a run. ``train.seed`` sets the dev split, initial weights, batches and dropout.
 
     Attributes:
-        name: what the run is called in reports.
+        name: name of the run in reports.
         data: the ``[data]`` table.
         text: the ``[text]`` table.
         batches: the ``[batches]`` table.

@@ -135,7 +135,7 @@ def check_corpora(
         UsageError: if there is no part.
     """
     if not corpora:
-        raise UsageError("nothing to check: name at least one part")
+        raise UsageError("nothing to check: name at least one split")
     examples = {name: corpus.examples for name, corpus in corpora.items()}
     train = "train" if "train" in examples else next(iter(examples))
     keyed = {name: keys(part) for name, part in examples.items()}
@@ -193,11 +193,11 @@ def _own_findings(name: str, examples: list[Example], keyed: list[Key], part: Su
         findings.append(Finding("warning", name, f"{_count(part.longer, 'row')} longer than the limit"))
     for reason in (NO_TEXT, NO_LABEL):
         if reason in part.skipped:
-            message = f"{_count(part.skipped[reason], 'row')} with {reason} left out"
+            message = f"{_count(part.skipped[reason], 'row')} with {reason} skipped"
             findings.append(Finding("warning", name, message))
     unlabelled = [example.row for example in examples if example.target is None]
     if len(unlabelled) < len(examples):
-        found("error", unlabelled, "without gold among rows with it")
+        found("error", unlabelled, "without a label, while other rows have one")
     if part.labels and part.scores:
         findings.append(Finding("error", name, "class names and scores are mixed"))
     found("warning", [e.row for e in examples if not all(text.strip() for text in e.texts)], "without text")
@@ -287,7 +287,7 @@ def _giveaway(train: str, examples: dict[str, list[Example]], tokenize: Tokenize
 
 def _part_lines(name: str, part: Summary, limit: int | None) -> list[str]:
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in part.skipped.items())
-    lines = [f"{name:<9} {_count(part.rows, 'row')}" + (f" (left out: {skipped})" if skipped else "")]
+    lines = [f"{name:<9} {_count(part.rows, 'row')}" + (f" (skipped: {skipped})" if skipped else "")]
     if part.labels:
         total = sum(part.labels.values())
         shares = " | ".join(
@@ -305,7 +305,7 @@ def _part_lines(name: str, part: Summary, limit: int | None) -> list[str]:
 
 def _giveaway_line(giveaway: GiveAway) -> str:
     words = ", ".join(f"{word.word} ({word.share:.0%} {word.label})" for word in giveaway.words)
-    told = f"; telling words: {words}" if words else ""
+    told = f"; revealing words: {words}" if words else ""
     return f"hypothesis alone {giveaway.accuracy:.1%}, majority class {giveaway.majority:.1%}{told}"
 
 

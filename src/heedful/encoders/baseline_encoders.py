@@ -32,12 +32,13 @@ class MultiHeadConfig(Settings):
     """Settings of `MultiHeadEncoder`.
 
     Attributes:
-        heads: H.
+        heads: number H of heads.
         head_width: features C of one head.
-        dropout: on the input of every projection, and of the attention weights.
-        signal: what the positional signal is multiplied by; 1 as published, 0 for none.
-        gain: what the starting weights are multiplied by; 1 as published, 4.9 for those of a head's own matrix.
-        impl: implementation of the attention operation.
+        dropout: dropout rate on the input of every projection, and of the attention weights.
+        signal: factor of the positional signal; 1 as published, 0 for no signal.
+        gain: factor of the initial weights; 1 as published, 4.9 to give each head the initial weights of a matrix of
+            its own.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     heads: int = ranged(8, COUNT)
@@ -105,9 +106,10 @@ class RecurrentConfig(Settings):
 
     Attributes:
         hidden: features of each direction's state.
-        layers: how many layers stand on each other, 1 as published. Each reads the states of both directions of the one
-            below and adds its own to them (Wu et al., 2016), without which three hardly begin to learn.
-        dropout: on the input of the cells, a separate mask for each layer, direction and step.
+        layers: number of stacked layers; 1 as published. Each layer reads the states of both directions of the layer
+            below and adds its own to them (Wu et al., 2016). Without this residual connection, three layers hardly
+            learn.
+        dropout: dropout rate on the input of the cells, with a separate mask for each layer, direction and step.
     """
 
     hidden: int = ranged(300, at_least(1))
@@ -172,10 +174,10 @@ class CnnConfig(Settings):
     """Settings of `CnnEncoder`.
 
     Attributes:
-        sizes: words of a window, one entry a kind of window.
-        filters: features of each kind.
-        activation: of the windows.
-        dropout: on the words, a separate mask for each kind.
+        sizes: numbers of words in a window, one for each kind of window.
+        filters: number of features of each kind of window.
+        activation: activation of the windows.
+        dropout: dropout rate on the words, with a separate mask for each kind of window.
     """
 
     sizes: tuple[int, ...] = ranged((3, 4, 5), _sizes)
@@ -218,10 +220,10 @@ class HierarchicalCnnConfig(Settings):
     """Settings of `HierarchicalCnnEncoder`.
 
     Attributes:
-        layers: how many convolutions stand on each other.
-        size: words of a window, an odd number.
-        activation: of each convolution, before its gate.
-        dropout: on the input of each convolution.
+        layers: number of stacked convolutions.
+        size: number of words in a window, an odd number.
+        activation: activation of each convolution, before its gate.
+        dropout: dropout rate on the input of each convolution.
     """
 
     layers: int = ranged(3, COUNT)

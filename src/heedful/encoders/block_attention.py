@@ -48,13 +48,13 @@ class BiBlosanConfig(Settings):
     """Settings of `BiBlosanEncoder`.
 
     Attributes:
-        directions: masks, one a part: what words see within a block and blocks see of each other. A word still learns
-            of all words of its own block, from the block's vector.
-        block_length: words of a block; see `published_block_length`.
+        directions: masks, one for each part of the encoder: which words a word sees within its block, and which blocks
+            a block sees. A word still gets information from all words of its own block, through the block's vector.
+        block_length: number of words in a block; see `published_block_length`.
         activation: "elu" for inference between sentences, "relu" for sentiment and classification.
-        dropout: on the input of every dense layer.
-        scale: c, the bound of the attention scores.
-        impl: implementation of the attention operation.
+        dropout: dropout rate on the input of every dense layer.
+        scale: bound c of the attention scores.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     directions: tuple[str, ...] = ranged(("forward", "backward"), readable(_parse_positional))

@@ -83,7 +83,7 @@ class MultiHeadAttention(nn.Module):
 
     Args:
         dropout: of the attention weights.
-        impl: implementation of the attention operation.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     def __init__(self, dropout: float, impl: TorchImpl) -> None:
@@ -214,9 +214,10 @@ class EmbeddingConfig(Settings):
     """Settings of `EmbeddingEncoder`.
 
     Attributes:
-        hidden: features of an activated dense layer on each word; 0 for none. 600 is MTSA "w/o proposed modules".
-        activation: of that layer.
-        dropout: on its input.
+        hidden: features of a dense layer with activation on each word; 0 for no such layer. 600 gives MTSA "w/o
+            proposed modules".
+        activation: activation of that layer.
+        dropout: dropout rate on its input.
     """
 
     hidden: int = ranged(0, at_least(0))

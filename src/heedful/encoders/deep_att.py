@@ -37,12 +37,12 @@ class DeepAttConfig(LayersConfig):
     """Settings of `DeepAttEncoder`.
 
     Attributes:
-        layers: how many layers.
-        dropout: of the position-wise network's hidden layer.
-        attention_dropout: of the attention weights.
-        residual_dropout: of what every sublayer adds.
-        signal: what the sinusoids are multiplied by; 1 as published, 0 for none.
-        impl: implementation of the attention operation.
+        layers: number of layers.
+        dropout: dropout rate of the position-wise network's hidden layer.
+        attention_dropout: dropout rate of the attention weights.
+        residual_dropout: dropout rate of the output of every sublayer, before it is added to its input.
+        signal: factor of the sinusoids; 1 as published, 0 for no sinusoids.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     layers: int = ranged(10, COUNT)
@@ -58,14 +58,15 @@ class MtsaDeepAttConfig(LayersConfig):
     """Settings of `MtsaDeepAttEncoder`.
 
     Attributes:
-        layers: how many layers.
-        masks: what the heads of every layer see; each mask has an equal share of the heads.
-        token2token: how q·k becomes a factor of the weight.
+        layers: number of layers.
+        masks: masks of the heads in every layer; each mask has an equal share of the heads.
+        token2token: how q·k becomes a factor of the attention weight.
         self_visible: whether a token also sees itself.
-        dropout: of the position-wise network's hidden layer.
-        attention_dropout: of the attention weights; 0.19 keeps 0.9 of each of the two factors, as published.
-        residual_dropout: of what every sublayer adds.
-        impl: implementation of the attention operation.
+        dropout: dropout rate of the position-wise network's hidden layer.
+        attention_dropout: dropout rate of the attention weights; 0.19 keeps a share of 0.9 of each of the two factors,
+            as published.
+        residual_dropout: dropout rate of the output of every sublayer, before it is added to its input.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     layers: int = ranged(10, COUNT)

@@ -35,11 +35,11 @@ class DisanConfig(Settings):
     """Settings of `DisanEncoder`.
 
     Attributes:
-        masks: one block a mask; blocks share nothing.
+        masks: masks of the blocks. There is one block for each mask, and blocks share no weights.
         activation: "elu" for inference between sentences, "relu" for sentiment and classification.
-        dropout: on the input of every dense layer.
-        scale: c, the bound of the attention scores; the general score has none.
-        impl: implementation of the attention operation; the general score has one alone.
+        dropout: dropout rate on the input of every dense layer.
+        scale: bound c of the attention scores; the general score has no bound.
+        impl: implementation of the attention operation; the general score has only one.
         score: "bounded", the paper's reduced form (Eq. 15), or "general", with a matrix for every feature and without a
             bound (Eq. 10); the latter builds the scores of all pairs of words.
     """

@@ -22,13 +22,14 @@ class DistanceSanConfig(Settings):
     """Settings of `DistanceSanEncoder`.
 
     Attributes:
-        masks: one block a mask; blocks share nothing. "forward" and "backward" do not show the word itself.
-        heads: heads of a block; where they do not divide the width, each is rounded up.
+        masks: masks of the blocks. There is one block for each mask, and blocks share no weights. Under "forward" and
+            "backward" a word does not see itself.
+        heads: number of heads of a block; if they do not divide the width, the width of a head is rounded up.
         alpha: weight of the word distance, in every head.
         hidden: features of the feed-forward network's hidden layer; 0 takes four times the width.
-        activation: of the feed-forward network.
-        dropout: on the input of every dense layer.
-        impl: implementation of the attention operation.
+        activation: activation of the feed-forward network.
+        dropout: dropout rate on the input of every dense layer.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))

@@ -23,9 +23,9 @@ class IntraSentenceConfig(Settings):
 
     Attributes:
         hidden: features of both layers of F_intra; 0 takes the width.
-        distance: largest distance with a bias of its own; everything farther shares it. 10 gives 11 biases.
-        activation: of F_intra.
-        dropout: on the input of every dense layer.
+        distance: largest distance with a bias of its own; all larger distances share that bias. 10 gives 11 biases.
+        activation: activation of F_intra.
+        dropout: dropout rate on the input of every dense layer.
     """
 
     hidden: int = ranged(0, at_least(0))

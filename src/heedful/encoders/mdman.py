@@ -36,22 +36,25 @@ class MdmanConfig(PolicySettings):
     """Settings of `MdmanEncoder`.
 
     Attributes:
-        attentions: kinds of attention, each used forward and backward. ("self",) is the paper's ablation "Dynamic Mask
-            self-attention Network".
+        attentions: kinds of attention, each of which is used in both directions. ("self",) is the paper's ablation
+            "Dynamic Mask self-attention Network".
         dynamic: whether a policy opens pairs against the direction. False is the paper's ablation "Directional
             Multiway attention Network".
-        shared_hidden: whether one input layer serves all attentions; else each has its own.
-        one_action: whether one action a token serves queries and keys; else there are two policies.
-        dot_score: "pair", one scaled product a pair of tokens, or "feature", one score a feature after MwAN's "dot".
-        policy_learns: whether the policy is trained; False lets it act as it started, a yardstick for what it learns.
+        shared_hidden: whether all attentions share one input layer; otherwise each has its own.
+        one_action: whether the policy chooses once for each token, as query and as key; otherwise there are two
+            policies.
+        dot_score: "pair" for one scaled product for each pair of tokens, or "feature" for one score for each feature,
+            like MwAN's "dot".
+        policy_learns: whether the policy is trained. With False it acts with its initial weights, which shows by
+            comparison what it learns.
         decision: how the policy acts in evaluation: "threshold" or "sample".
-        encoder_steps: steps in which the encoder learns alone, with the plain directional masks.
-        policy_steps: further steps in which the policy learns alone; after them both learn.
-        penalty: of the share of possible reverse positions that is opened, in the reward.
-        baseline_decay: of the moving average that is subtracted from the reward; 0 for no baseline.
-        activation: of the input layers and of the policies' hidden layers.
-        dropout: on the input of every dense layer.
-        scale: c, the bound of the feature-wise scores.
+        encoder_steps: number of first steps in which only the encoder learns, with the plain directional masks.
+        policy_steps: number of further steps in which only the policy learns; after them both learn.
+        penalty: factor in the reward by which the share of opened reverse positions is penalized.
+        baseline_decay: decay of the moving average that is subtracted from the reward; 0 for no baseline.
+        activation: activation of the input layers and of the policies' hidden layers.
+        dropout: dropout rate on the input of every dense layer.
+        scale: bound c of the feature-wise scores.
         impl: implementation of the feature-wise self-attention.
     """
 

@@ -40,18 +40,19 @@ class MssanConfig(Settings):
         heads: the prior of each head: a direction ("forward", "backward"), a distance ("word", "dependency"), both
             joined by "&", or "none".
         alpha: weight of the distances. The paper does not give its value; 1.5 is that of Im and Cho (2017).
-        encoders: how many encoders stand side by side, their states concatenated; the heads are dealt to them in equal
-            parts, in order. 2 is MS-SAN_sep.
-        layers: layers of each encoder.
-        hidden: features of the feed-forward network's hidden layer; 0 takes the width, which alone fits the paper's
-            1.8 million parameters.
-        positions: learned positions beside the priors: "relative" (Shaw et al., 2018) or "transformer-xl".
+        encoders: number of parallel encoders, whose states are concatenated. The heads are distributed over them in
+            equal parts, in order. 2 gives MS-SAN_sep.
+        layers: number of layers of each encoder.
+        hidden: features of the feed-forward network's hidden layer; 0 takes the width, the only choice that gives the
+            paper's 1.8 million parameters.
+        positions: learned positions in addition to the priors: "relative" (Shaw et al., 2018) or "transformer-xl".
         reach: largest offset with a vector of its own, for "relative".
-        without_parse: what a dependency head uses where there is no parse: "word" distance or "none".
+        without_parse: what a dependency head uses for a text without a parse: the distance in words ("word"), or no
+            distance ("none").
         projection_bias: whether the projections of queries, keys, values and heads have biases.
-        activation: of the feed-forward network.
-        dropout: on the input of every dense layer; none on the attention weights.
-        impl: implementation of the attention operation.
+        activation: activation of the feed-forward network.
+        dropout: dropout rate on the input of every dense layer; the attention weights have no dropout.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     heads: tuple[str, ...] = ranged(
@@ -83,11 +84,11 @@ class PriorAttention(nn.Module):
 
     Args:
         width: features D, in and out.
-        heads: H, which divides D.
+        heads: number H of heads, which divides D.
         bias: whether the four projections have biases.
         dropout: on the input of the four projections.
         positions: learned positions, or None.
-        impl: implementation of the attention operation.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     def __init__(

@@ -39,12 +39,13 @@ class TensorizedSettings(Protocol):
 
     Attributes:
         masks: what the heads see, each mask for an equal share of them, the first mask's heads first.
-        heads: H, a multiple of the number of masks.
+        heads: number H of heads, a multiple of the number of masks.
         self_visible: whether a token also sees itself.
         token2token: how the score of a pair becomes a factor of its weight; with "none" the heads are called without
             queries and keys.
-        attention_dropout: of the attention weights, ``sqrt(1 - attention_dropout)`` kept in each of the two factors.
-        impl: implementation of the attention operation.
+        attention_dropout: dropout rate of the attention weights; each of the two factors keeps a share of
+            ``sqrt(1 - attention_dropout)``.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     @property
@@ -170,15 +171,16 @@ class TensorizedHeads(nn.Module):
 
 @dataclass(frozen=True)
 class HeadsConfig(Settings):
-    """What the settings of both forms have.
+    """Settings that both forms have.
 
     Attributes:
-        masks: what the heads see; each mask has an equal share of the heads, the first mask's heads first.
-        heads: H, a multiple of the number of masks.
+        masks: masks of the heads. Each mask has an equal share of the heads, the first mask the first ones.
+        heads: number H of heads, a multiple of the number of masks.
         head_width: features C of one head; 0 for the width of the word vectors.
-        activation: of the first score layer, and of the values or the output where they are activated.
-        dropout: on the input of every dense layer; in the paper's form q, k and v share one draw.
-        attention_dropout: of the attention weights, in training; the normaliser is not dropped, as published.
+        activation: activation of the first score layer, and of the values or the output if these have one.
+        dropout: dropout rate on the input of every dense layer; in the paper's form q, k and v share one dropout mask.
+        attention_dropout: dropout rate of the attention weights in training; as published, the sum that normalizes the
+            weights has no dropout.
     """
 
     masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))
@@ -194,14 +196,14 @@ class MtsaConfig(HeadsConfig):
     """Settings of `MtsaEncoder`.
 
     Attributes:
-        token2token: how q·k becomes a factor of the weight: "sigmoid" for one layer, "exp" where layers are stacked,
-            "none" leaves q and k out.
-        score_layers: dense layers of the source2token score: 2 as published, 1, or 0 to leave the score out.
+        token2token: how q·k becomes a factor of the attention weight: "sigmoid" for one layer, "exp" for stacked
+            layers, and "none" to do without q and k.
+        score_layers: number of dense layers of the source2token score: 2 as published, 1, or 0 for no such score.
         attend_from: what q, k and the score are computed from: the activated "value" as published, or the "input".
         gate: whether a fusion gate mixes each value with its context.
         self_visible: whether a token also sees itself.
-        l2: how many times the L2 penalty covers the block's matrices: 2 reproduces the published SNLI runs.
-        impl: implementation of the attention operation.
+        l2: factor of the L2 penalty of the block's matrices; 2 reproduces the published SNLI runs.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
         source2token: how the score z of a token becomes a factor of the weight: "exp" as published (sigma_s is the
             identity), or "sigmoid" (the log of the sigmoid, which Appendix A.1 also offers).
     """
@@ -289,12 +291,13 @@ class MtsaPaperConfig(HeadsConfig):
     """Settings of `MtsaPaperEncoder`.
 
     Attributes:
-        token2token: how q·k becomes a factor of the weight.
-        score_from: where the source2token score comes from: "key", two layers a head (Eq. 9), or "input", one linear
-            layer on the word vectors, as in the published stacked form.
-        output: "linear", without a bias (Eq. 13), or "activated", with one, as in the published stacked form.
+        token2token: how q·k becomes a factor of the attention weight.
+        score_from: what the source2token score is computed from: "key" by two layers for each head (Eq. 9), or "input"
+            by one linear layer on the word vectors, as in the published stacked form.
+        output: output layer: "linear" without a bias (Eq. 13), or "activated" with a bias and an activation, as in the
+            published stacked form.
         self_visible: whether a token also sees itself.
-        impl: implementation of the attention operation.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
         source2token: how the source2token score becomes a factor of the weight: "exp" (sigma_s is the identity), or
             "sigmoid" (the log of the sigmoid; Appendix A.1).
     """

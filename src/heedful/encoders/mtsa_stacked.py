@@ -21,17 +21,17 @@ class MtsaStackedConfig(Settings):
     """Settings of `MtsaStackedEncoder`.
 
     Attributes:
-        layers: how many layers.
-        masks: what the heads of every layer see; each mask has an equal share of the heads.
-        heads: heads of a layer, a multiple of the number of masks that divides ``hidden``.
+        layers: number of layers.
+        masks: masks of the heads in every layer; each mask has an equal share of the heads.
+        heads: number of heads of a layer; it must be a multiple of the number of masks and divide ``hidden``.
         hidden: features of the states; 0 for the width of the word vectors.
-        activation: of the dense layer and of the attention's output.
-        dropout: on the input of every dense layer.
-        attention_dropout: of the attention weights, in training.
-        residual_dropout: of what a sublayer adds.
-        token2token: how q·k becomes a factor of the weight.
+        activation: activation of the dense layer and of the attention's output.
+        dropout: dropout rate on the input of every dense layer.
+        attention_dropout: dropout rate of the attention weights, in training.
+        residual_dropout: dropout rate of the output of a sublayer, before it is added to its input.
+        token2token: how q·k becomes a factor of the attention weight.
         self_visible: whether a token also sees itself.
-        impl: implementation of the attention operation.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     layers: int = ranged(10, COUNT)

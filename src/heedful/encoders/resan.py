@@ -33,7 +33,7 @@ class FeatureWiseAttention(nn.Module):
         width: features D.
         dropout: on h, one mask for both projections; the values are not dropped.
         scale: c, the bound of the scores.
-        impl: implementation of the attention operation.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     def __init__(self, width: int, *, dropout: float, scale: float, impl: Impl) -> None:
@@ -186,16 +186,19 @@ class ResanConfig(PolicySettings):
     """Settings of `ResanEncoder`.
 
     Attributes:
-        directions: one block a mask; blocks share nothing. Not "masks": a query that is not selected sees all words.
+        directions: masks of the blocks. There is one block for each mask, and blocks share no weights. They are not
+            called masks, because a query that is not selected sees all words.
         decision: how the policy acts in evaluation: "threshold" or "sample". The published code samples there too.
-        encoder_steps: steps in which the encoder learns alone, with every token selected.
-        policy_steps: further steps in which the policy learns alone; after them both learn.
-        penalty: of the share of selected tokens, in the reward: 0.02 to 0.04 on SNLI, 0.006 on SICK.
-        baseline_decay: of a moving average that is subtracted from the reward; 0, as published, for none.
-        activation: of the input layers and of the policies' hidden layers.
-        dropout: on the input of every dense layer.
-        scale: c, the bound of the attention scores.
-        impl: implementation of the attention operation.
+        encoder_steps: number of first steps in which only the encoder learns, with every token selected.
+        policy_steps: number of further steps in which only the policy learns; after them both learn.
+        penalty: factor in the reward by which the share of selected tokens is penalized: 0.02 to 0.04 on SNLI, 0.006 on
+            SICK.
+        baseline_decay: decay of a moving average that is subtracted from the reward; 0, as published, for no such
+            baseline.
+        activation: activation of the input layers and of the policies' hidden layers.
+        dropout: dropout rate on the input of every dense layer.
+        scale: bound c of the attention scores.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     directions: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))

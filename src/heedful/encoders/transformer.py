@@ -37,7 +37,7 @@ class TransformerConfig(StackConfig):
     """Settings of `TransformerEncoder`.
 
     Attributes:
-        impl: implementation of the attention operation.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
     """
 
     impl: TorchImpl = "auto"
@@ -160,18 +160,21 @@ class MtsaTransformerConfig(LayersConfig):
     """Settings of `MtsaTransformerEncoder`.
 
     Attributes:
-        norm: where layer norms stand: "pre" (Tensor2Tensor 1.9, as published) or "post".
-        masks: what the heads see, each mask an equal share of them; the published translation runs use no direction.
+        norm: position of the layer norms: "pre" (Tensor2Tensor 1.9, as published) or "post".
+        masks: masks of the heads; each mask has an equal share of the heads. The published translation runs use no
+            direction.
         self_visible: whether a token also sees itself under a mask that hides it.
-        token2token: how q·k becomes a factor of the weight; "exp" is published here.
-        score_start: where the bias of the source2token score starts: 5 in the first published setup, 0 in the second.
-        dropout: of the input, of what every sublayer adds, and of the position-wise network's hidden layer.
-        attention_dropout: of the attention weights, ``sqrt(1 - attention_dropout)`` kept in each of the two factors.
-        impl: implementation of the attention operation.
-        source2token: how the score becomes a factor of the weight: "sigmoid" of z / sqrt(C), as the published
-            translation runs have it, or "exp" of z, as the published causal layer for MultiNLI.
-        score_from: what the score is computed from: the head's own "value" in translation, or the layer's "input", by
-            one matrix for all heads, in the causal layer.
+        token2token: how q·k becomes a factor of the attention weight; "exp" as published for this encoder.
+        score_start: initial bias of the source2token score: 5 in the first published setup, 0 in the second.
+        dropout: dropout rate of the input, of the output of every sublayer, and of the position-wise network's hidden
+            layer.
+        attention_dropout: dropout rate of the attention weights; each of the two factors keeps a share of ``sqrt(1 -
+            attention_dropout)``.
+        impl: implementation of the attention operation; "auto" chooses the fastest one that supports the input.
+        source2token: how the score z becomes a factor of the weight: "sigmoid" of z / sqrt(C), as in the published
+            translation runs, or "exp" of z, as in the published causal layer for MultiNLI.
+        score_from: what the score is computed from: "value" is the head's own value, as in translation; "input" is the
+            layer's input, with one matrix for all heads, as in the causal layer.
     """
 
     norm: Norm = "pre"

@@ -1,4 +1,4 @@
-"""The estimators of texts, pairs and words, which work as those of scikit-learn do.
+"""scikit-learn estimators for texts, pairs and words.
 
 Importing this package imports scikit-learn and torch; importing ``heedful`` imports neither.
 """

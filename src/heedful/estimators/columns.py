@@ -11,19 +11,20 @@ from heedful.errors import UsageError
 
 
 def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[object]:
-    """Return the rows of a column, whatever library holds it.
+    """Return the rows of a column of any supported library.
 
     Args:
-        column: a list, a NumPy array, a column or table of pandas or polars. A table of one column is that column.
+        column: a list, a NumPy array, or a column or table of pandas or polars. A table of one column is read as that
+            column.
         pair: whether a row holds two texts, so that a table must have two columns.
-        name: of the argument, for messages.
+        name: name of the argument, for messages.
 
     Returns:
-        One value a row: texts as they are, of a table of two columns a list of two. The missing values of pandas
-        are None.
+        One value for each row: the text, or for a table of two columns a list of two texts. Missing values of pandas
+        become None.
 
     Raises:
-        UsageError: if it is one string, a mapping, or a table of another number of columns.
+        UsageError: if it is a single string, a mapping, or a table with a wrong number of columns.
     """
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
     if isinstance(column, str | bytes | Mapping) or not isinstance(values, Iterable):

@@ -50,22 +50,22 @@ Reader = TypeVar("Reader", bound=SentenceModel[Any])
 class Estimator(BaseEstimator, Generic[Model]):
     """Base of the estimators.
 
-    The defaults suit some hundred to some ten thousand examples and no pretrained vectors: Adam at 1e-3, batches of 32,
-    dropout 0.3, and at most 20 epochs. Training stops after 5 epochs without a better dev metric. The tokenizer is
+    The defaults suit a few hundred to some ten thousand examples without pretrained vectors: Adam at 1e-3, batches of
+    32, dropout 0.3, and at most 20 epochs. Training stops after 5 epochs without a better dev metric. The tokenizer is
     chosen from the training texts. A text of more than 400 words is truncated and counted.
 
     `fit` and `config` check the settings, as scikit-learn requires, and report all mistakes at once.
 
     Args:
-        config: all settings; None for the defaults.
+        config: the settings to start from; None for the defaults.
         threads: number of threads of the whole process, as torch counts them; None does not change it.
-        **settings: single settings by their dotted name with ``__`` for the dot: ``train__epochs=3``,
+        **settings: single settings, by their dotted names with ``__`` instead of the dot: ``train__epochs=3``,
             ``model__dropout=0.5``, ``text__vectors="vectors.txt"``.
 
     Attributes:
         task: what the network predicts, ``model.task``, unless the settings name another one of `tasks`.
-        tasks: what it may predict.
-        model_type: the class of what `fit` trains.
+        tasks: the tasks that the settings may name.
+        model_type: the class of the model that `fit` trains.
         metric: the metric that selects the best checkpoint.
         predictor_: the trained model; `fit` sets it, like all names that end in an underscore.
         result_: how training went and what it measured; not set by `from_pretrained`.
@@ -91,7 +91,7 @@ class Estimator(BaseEstimator, Generic[Model]):
 
     @property
     def config(self) -> RunConfig:
-        """All settings that `fit` uses: the single ones on top of those given as a whole, or of the defaults.
+        """All settings that `fit` uses: the single settings applied to ``config``, or to the defaults.
 
         Raises:
             UsageError: listing every setting that is wrong.
@@ -119,7 +119,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         )
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return what the estimator was made with, as scikit-learn's ``clone`` and searches ask for it."""
+        """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
         return {"config": self._given, "threads": self.threads, **self._settings}
 
     def set_params(self, **params: Any) -> Self:
@@ -142,26 +142,26 @@ class Estimator(BaseEstimator, Generic[Model]):
     ) -> Self:
         """Train, and train TF-IDF with logistic regression and NB-SVM on the same examples (some seconds).
 
-        What a person should know is logged as a warning: that a baseline is more accurate, that a class is never
-        predicted, that most words are unknown.
+        Problems are logged as warnings, for example if a baseline is more accurate, a class is never predicted, or most
+        words are unknown.
 
         Args:
-            X: texts, or (premise, hypothesis) pairs: a list, an array, a column of pandas or polars; of pairs also a
-                table of two columns.
+            X: texts, or (premise, hypothesis) pairs: a list, an array, or a column of pandas or polars; for pairs also
+                a table of two columns.
             y: classes of any hashable type, all of one type; or scores from 1 to ``model.outputs`` (5).
-            dev: examples that select the best weights; None holds out ``data.dev_fraction`` of the training examples.
+            dev: examples that select the best checkpoint; None holds out ``data.dev_fraction`` of the training
+                examples.
             folder: run folder to write; None keeps the model in memory.
-            progress: show progress on standard error, and how the baselines compare.
-            baseline: train the baselines; see `baseline_`. They know no weights.
-            sample_weight: how much each example counts in training beside the others, [N], 0 or more; None for all
-                alike.
+            progress: show progress, and the comparison with the baselines, on standard error.
+            baseline: train the baselines; see `baseline_`. They do not use ``sample_weight``.
+            sample_weight: weight of each example in training, [N], 0 or more; None for equal weights.
 
         Returns:
             The estimator.
 
         Raises:
             UsageError: if a setting is wrong, or X and y differ in length.
-            DataError: naming the place, if a text or target is not what it should be, or there are too few.
+            DataError: if a text or target is invalid, with its position, or if there are too few.
         """
         self._use_threads()
         targets = self._targets_of(y)
@@ -230,11 +230,11 @@ class Estimator(BaseEstimator, Generic[Model]):
             threads.settle()
 
     def evaluate(self, X: object, y: object) -> Report:
-        """Compare predictions with gold.
+        """Compare predictions with gold labels.
 
         Args:
             X: texts or pairs.
-            y: gold.
+            y: gold labels.
 
         Returns:
             The report; ``.metrics`` holds the figures, ``.render()`` prints them.
@@ -257,8 +257,8 @@ class Estimator(BaseEstimator, Generic[Model]):
     def save_pretrained(self, folder: Path | str) -> None:
         """Write the model folder; an old one stays until the new one is complete.
 
-        Classes that are no text, numbers or truth values are written as their names (`str`), and a loaded model
-        predicts those.
+        Classes that are not strings, numbers or booleans are saved as strings (`str`), and a loaded model predicts
+        these strings.
 
         Args:
             folder: the folder.
@@ -271,10 +271,10 @@ class Estimator(BaseEstimator, Generic[Model]):
         """Write the model to the Hugging Face Hub; `heedful.storage.named_models.push_model` has the details.
 
         Args:
-            name: "user/name"; made if it does not exist.
-            private: whether a new one is private.
-            license: the Hub's short name of the licence that you give the model, such as "apache-2.0".
-            token: a key that may write; None for ``HF_TOKEN`` or the one that ``hf auth login`` stored.
+            name: "user/name"; the repository is created if it does not exist.
+            private: whether a new repository is private.
+            license: the Hub's short name of the license of the model, such as "apache-2.0".
+            token: a token with write access; None for ``HF_TOKEN`` or the token that ``hf auth login`` stored.
 
         Returns:
             The address of the commit.
@@ -300,9 +300,9 @@ class Estimator(BaseEstimator, Generic[Model]):
             folder: a folder that `save_pretrained` or ``heedful train`` wrote, or the name of a model of an installed
                 package or of the Hugging Face Hub (`heedful.storage.named_models.find_model`).
             revision: branch, tag or commit on the Hub.
-            download: whether a model of the Hub that this machine does not have may be fetched.
+            download: whether a model of the Hub that is not on this machine may be downloaded.
             max_tokens: longest text, in tokens; None for what the model was saved with.
-            truncate: what a longer text does: "error", or "head" to read its beginning; None for what was saved.
+            truncate: what happens to a longer text: "error", or "head" to read its beginning; None for what was saved.
 
         Returns:
             The estimator.
@@ -362,7 +362,7 @@ class SentenceEstimator(Estimator[Reader]):
     """Base of the estimators whose model has one vector for a text; see `Estimator` for the arguments."""
 
     def answer(self, X: object) -> list[Answer]:
-        """Return everything the model says about each input, unknown and truncated words included; see `Answer`."""
+        """Return the full prediction for each input, with counts of unknown and truncated words; see `Answer`."""
         return self.predictor.answer(self._requests(X))
 
     def encode(self, texts: object) -> NDArray[np.float32]:

@@ -113,7 +113,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         Args:
             X: texts or pairs.
             y: their classes.
-            sample_weight: how much each counts, [N]; None for all alike.
+            sample_weight: weight of each example, [N]; None for equal weights.
 
         Returns:
             The share of right predictions.
@@ -137,8 +137,9 @@ def _names(teacher: AnyTeacher) -> list[str]:
 class TextClassifier(_Classifier):
     """Classify texts; see `Estimator` for the arguments.
 
-    By default: an encoder of 100 features with dropout 0.5, at most 12 epochs, ended after 3 without a better dev
-    metric, and a linear model over words and characters beside it where the dev split agrees (docs/own-data.md).
+    By default, it trains an encoder of 100 features with dropout 0.5 for at most 12 epochs and stops early after 3
+    without a better dev metric. It adds a linear model over words and characters if this improves the dev split
+    (docs/own-data.md).
     """
 
     task, tasks = "text", ("text",)
@@ -159,8 +160,9 @@ class PairClassifier(_Classifier):
 class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     """Give texts any number of labels; see `Estimator` for the arguments.
 
-    ``y`` is a list of labels a text (may be empty), or an indicator matrix. The probability from which a label is
-    answered is fitted on the dev split; ``model__task_options={"thresholds": "half"}`` leaves it at 0.5.
+    ``y`` has a list of labels for each text, which may be empty, or it is an indicator matrix. The probability from
+    which a label is predicted is fitted on the dev split; with ``model__task_options={"thresholds": "half"}`` it is
+    0.5.
 
     Attributes:
         classes_: the labels, sorted; column k of every matrix belongs to label k. Set by `fit` and `from_pretrained`.
@@ -190,7 +192,7 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
         return predictor.probabilities(predictor.logits(self._requests(X)))
 
     def predict(self, X: object) -> NDArray[np.int64]:
-        """Return the labels as an indicator matrix, [N, Y]; `answer` gives their names."""
+        """Return the labels as an indicator matrix, [N, Y]; `answer` returns their names."""
         predictor = self.predictor
         return predictor.chosen(predictor.logits(self._requests(X))).astype(np.int64)
 
@@ -200,7 +202,7 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
         Args:
             X: texts.
             y: their labels.
-            sample_weight: how much each counts, [N]; None for all alike.
+            sample_weight: weight of each example, [N]; None for equal weights.
 
         Returns:
             The subset accuracy.
@@ -229,8 +231,8 @@ class _Scorer(RegressorMixin, SentenceEstimator[ScoreModel]):
 class TextScorer(_Scorer):
     """Give a text a number of any range: a price, a year, a rating; see `Estimator` for the arguments.
 
-    The numbers are standardized in training; ``model__task_options={"loss": "huber"}`` makes gross errors among them
-    count less.
+    The numbers are standardized in training; ``model__task_options={"loss": "huber"}`` reduces the influence of gross
+    errors in the training numbers.
     """
 
     task, tasks, metric = "number", ("number",), "r2"
@@ -244,7 +246,7 @@ class TextScorer(_Scorer):
 class PairScorer(_Scorer):
     """Score two texts: how related they are, from 1 to 5; see `Estimator` for the arguments.
 
-    Numbers of any range are learned with ``model__task="pair-number"``, which is then measured by R² too.
+    With ``model__task="pair-number"`` it learns numbers of any range, and R² is also measured.
     """
 
     task, tasks, metric = "relatedness", ("relatedness", "pair-number"), "pearson"
@@ -307,15 +309,15 @@ def from_pretrained(
     """Read a model folder into the estimator of its task.
 
     Args:
-        folder: see `Estimator.from_pretrained`, and likewise for the others.
+        folder: see `Estimator.from_pretrained`, which describes all arguments.
         revision: branch, tag or commit on the Hub.
         download: whether a model of the Hub may be fetched.
         max_tokens: longest text, in tokens.
-        truncate: what a longer text does.
+        truncate: what happens to a longer text.
 
     Returns:
         A `TextClassifier`, `PairClassifier`, `MultiLabelClassifier`, `TokenTagger`, `TextScorer` or `PairScorer`; the
-        model itself where its task has no estimator.
+        model itself if its task has no estimator.
 
     Raises:
         ArtefactError: if a file is missing or altered.

@@ -30,12 +30,13 @@ LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
 class TokenTagger(Estimator[TagsModel]):
     """Give every word a tag: parts of speech, named entities, chunks; see `Estimator` for the arguments.
 
-    ``X`` is a list of lists of words, ``y`` a list of lists of tags, one a word. Tags in BIO or BIOES are recognized
-    and checked, and the tags that are predicted then fit together. By default words have character n-grams beside their
-    own vectors, and the encoder of 100 features reads each neighbor by itself beside both sides of the sentence.
+    ``X`` is a list of lists of words, and ``y`` is a list of lists of tags, one tag for each word. Tags in BIO or BIOES
+    are recognized and checked, and the predicted tags then form valid spans. By default words have character n-grams in
+    addition to their own vectors, and the encoder of 100 features attends separately to the left neighbor, the right
+    neighbor, and each side of the sentence.
 
-    scikit-learn does not take it for a classifier, whose targets are single classes: its searches and cross-validation
-    cut the examples into plain folds.
+    For scikit-learn it is not a classifier, because classifiers have single classes as targets. Its searches and
+    cross-validation therefore use folds without stratification.
 
     Attributes:
         classes_: the tags. Set by `fit` and `from_pretrained`.
@@ -55,23 +56,23 @@ class TokenTagger(Estimator[TagsModel]):
         self.classes_ = np.array(predictor.labels)
 
     def answer(self, X: object) -> list[TagsAnswer]:
-        """Return everything the model says about each text, probabilities and spans included."""
+        """Return the full prediction for each text, with probabilities and spans."""
         return self.predictor.answer(_requests(X))
 
     def predict(self, X: object) -> NDArray[np.generic]:
         """Return the tags of each text.
 
         Args:
-            X: lists of words; or strings, which the model cuts into words itself.
+            X: lists of words; or strings, which the model splits into words itself.
 
         Returns:
-            One list of tags a text, as an array of objects, [N].
+            One list of tags for each text, as an array of objects, [N].
         """
         found = [list(answer.tags) for answer in self.answer(X)]
         return np.fromiter(found, object, len(found))
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
-        """Return the share of right tags; of spans in BIO or BIOES their F1.
+        """Return the accuracy of plain tags, or the F1 of spans in BIO or BIOES.
 
         Args:
             X: lists of words.

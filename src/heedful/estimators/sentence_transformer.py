@@ -32,8 +32,8 @@ class HeedfulModule(InputModule):
 
     The vectors are those of `heedful.TextClassifier.encode`; gradients reach the whole encoder, so that the losses of
     sentence-transformers can train it further. ``SentenceTransformer.save`` writes a Heedful model folder inside.
-    sentence-transformers reads such a folder back only with ``trust_remote_code=True``, as any whose classes are not
-    its own; what then runs is this class of the installed package, and nothing from the folder.
+    sentence-transformers loads such a folder only with ``trust_remote_code=True``, as it does for all classes that are
+    not its own. The code that then runs is this class of the installed package, and nothing from the folder.
 
     Args:
         folder: a model folder or its name (`heedful.storage.named_models.find_model`).
@@ -62,7 +62,7 @@ class HeedfulModule(InputModule):
 
         Args:
             inputs: strings.
-            prompt: text put in front of each; None for none.
+            prompt: text that is put before each input; None for none.
             **kwargs: not used.
 
         Returns:
@@ -116,11 +116,11 @@ class HeedfulModule(InputModule):
 
         Args:
             model_name_or_path: the folder of sentence-transformers, or its name on the Hub.
-            subfolder: where in it the module is.
-            token: of the Hub.
-            cache_folder: where what comes from the Hub is kept.
-            revision: of a folder on the Hub.
-            local_files_only: whether nothing is fetched.
+            subfolder: the module's folder in it.
+            token: access token of the Hub.
+            cache_folder: folder for files from the Hub.
+            revision: revision of a folder on the Hub.
+            local_files_only: whether nothing may be downloaded.
             **kwargs: not used.
 
         Returns:

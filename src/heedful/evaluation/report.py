@@ -40,14 +40,14 @@ class Report:
         per_class: for each class its gold count, precision, recall and F1; empty for scores.
         confusion: gold class to predicted class to count; empty for scores.
         seconds: time the predictions took.
-        notes: counts that matter for trust: empty texts, unknown words, cut sentences.
+        notes: counts of texts that deserve attention: empty texts, unknown words, truncated texts.
         gold: class numbers or scores, [N], in the order of the examples; not part of `as_dict`.
-        predicted: likewise what was answered, [N].
+        predicted: predicted class numbers or scores, [N], in the same order.
         by_length: metrics of each bin of sentence lengths, as in `by_group`; see `heedful.evaluation.metrics`.
-        calibration: how far confidences are to be trusted; None where an answer has none.
+        calibration: how well confidences match accuracy; None if predictions have no confidences.
         statistics: the metrics that gold and predicted can be resampled for; not part of `as_dict`.
-        signatures: how a metric was counted, by its name, where its counter says so (sacreBLEU).
-        resampling: makes the interval of each metric but accuracy; see `heedful.evaluation.significance`.
+        signatures: name of a metric to the signature of the library that computed it (sacreBLEU).
+        resampling: computes the interval of each metric except accuracy; see `heedful.evaluation.significance`.
         times: how often each row of gold and predicted occurs, [N], where the examples were counted and not kept; None
             where each row is one example.
     """

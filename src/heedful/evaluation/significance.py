@@ -1,6 +1,7 @@
-"""How sure a figure is, and whether two systems differ: intervals, the paired bootstrap, McNemar, the paired t-test.
+"""Confidence intervals and tests of two systems: the paired bootstrap, McNemar's test, the paired t-test.
 
-NumPy draws, SciPy knows the distributions. Everything is a pure function of its arguments, the seed among them.
+NumPy draws the random numbers, and SciPy provides the distributions. Everything is a pure function of its arguments,
+including the seed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Interval:
     Attributes:
         low: lower end.
         high: upper end.
-        level: share of such intervals that hold the true value.
-        method: how it was made.
+        level: confidence level, the share of such intervals that contain the true value.
+        method: how it was computed.
     """
 
     low: float
@@ -55,14 +56,14 @@ class Comparison:
     Attributes:
         test: the test, in words.
         n: number of pairs.
-        unit: what a pair is of: "examples" or "runs".
+        unit: the unit of a pair: "examples" or "runs".
         first: the metric of the first system.
         second: of the second.
         difference: second minus first.
-        interval: of the difference; None where the test gives none.
-        p: two-sided; None where there is too little to test.
-        note: what a reader should know; may be empty.
-        counts: what an exact test counted; empty for others.
+        interval: interval of the difference; None if the test has none.
+        p: two-sided p-value; None if there are too few pairs to test.
+        note: a note for the reader; may be empty.
+        counts: the counts of an exact test; empty for other tests.
     """
 
     test: str

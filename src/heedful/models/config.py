@@ -26,15 +26,15 @@ PoolingName = Literal[
 
 @dataclass(frozen=True)
 class PretrainedConfig(Settings):
-    """A pretrained encoder in the place of the word vectors (extra "transformers").
+    """A pretrained encoder that replaces the word vectors (extra "transformers").
 
     Attributes:
         name: a folder, relative to ``--data`` or the working folder, or the id of a model on the Hugging Face Hub;
             empty for word vectors.
         layers: how many of its layers are used, from the bottom; 0 for all.
-        lr_factor: its learning rate as a share of ``train.optimizer.lr``; 0 leaves it as it is.
-        cls: whether its state of [CLS] joins the sentence vector.
-        download: whether a model that this machine does not have is fetched from the Hub.
+        lr_factor: its learning rate as a share of ``train.optimizer.lr``; 0 freezes it.
+        cls: whether its state of [CLS] is added to the sentence vector as further features.
+        download: whether a model that is not on this machine is downloaded from the Hub.
     """
 
     name: str = ""
@@ -46,12 +46,12 @@ class PretrainedConfig(Settings):
 
 @dataclass(frozen=True)
 class TaggerConfig(Settings):
-    """What semantic roles are labelled with, beside the word vectors and the encoder.
+    """The parts of a semantic role labeler besides the word vectors and the encoder.
 
     Attributes:
-        flag_width: features of the vector that says whether a word is the predicate.
-        projected: features that word and flag vectors together are brought to by a linear layer before the encoder; 0
-            leaves them side by side, as published.
+        flag_width: number of features of the vector that marks whether a word is the predicate.
+        projected: number of features to which a linear layer maps the word vector and the flag vector before the
+            encoder; 0 for no such layer: the two are concatenated, as published.
         finder_hidden: features of the hidden layer that finds predicates.
         label_smoothing: share of the target probability that is spread evenly over all tags.
     """
@@ -64,35 +64,37 @@ class TaggerConfig(Settings):
 
 @dataclass(frozen=True)
 class ModelConfig(Settings):
-    """Everything but words that defines a network.
+    """Everything that defines a network, except its words.
 
     Attributes:
-        task: what it answers, a name of `heedful.tasks.TASKS`: "text", "pair", "relatedness", "roles" and so on.
-        encoder: name of the encoder, or "decomposable" for the network that aligns a pair; that one reads pooling and
-            matching not at all, and ``hidden`` is the size of all its layers.
-        encoder_options: settings of the encoder that differ from its defaults; activation and dropout come from here
-            unless named.
+        task: what the model predicts, a name of `heedful.tasks.TASKS`: "text", "pair", "relatedness", "roles" and so
+            on.
+        encoder: name of the encoder, or "decomposable" for the network that aligns a pair. That network ignores
+            ``pooling`` and ``matching``, and ``hidden`` is the size of all its layers.
+        encoder_options: settings of the encoder that differ from its defaults. Without an entry for them, the encoder
+            uses ``model.activation`` and ``model.dropout``.
         pooling: name of the pooling.
-        width: features of a word vector; a pretrained encoder brings its own.
-        train_embedding: whether the vectors of training words are trained; decomposable attention leaves all frozen.
-        row_dropout: where words have n-grams (``text.subwords``), the share of words whose own vector is left out in
-            training, so that the n-grams learn to stand alone.
+        width: features of a word vector; a pretrained encoder has a width of its own.
+        train_embedding: whether the vectors of training words are trained; decomposable attention freezes all word
+            vectors.
+        row_dropout: for words with n-grams (``text.subwords``), the share of words whose own vector is dropped in
+            training, so that the n-grams learn to represent a word alone.
         hidden: features of the head's hidden layer.
-        activation: of every hidden layer.
-        dropout: on the input of every dense layer.
+        activation: activation of every hidden layer.
+        dropout: dropout rate on the input of every dense layer.
         final_bias: whether the last layer of a classifier has a bias.
         matching: how two sentence vectors become features: "signed" ([u ; v ; u - v ; u * v], DiSAN and MTSA) or
             "absolute" ([u ; v ; u * v ; |u - v|], MS-SAN).
         highway: whether a highway layer follows the hidden layer of a classifier (MTSA on SNLI).
-        outputs: classes Y, or grades of relatedness.
+        outputs: number of classes Y, or of grades of relatedness.
         pretrained: the ``[model.pretrained]`` table.
-        window: words that the encoder reads at a time, 0 for whole texts; training sets it to ``data.max_tokens`` where
-            ``data.truncate`` is "window".
-        wide: whether a linear model over words, pairs of neighbors and runs of characters is fitted once the network is
-            trained, and added to its logits with a weight that dev decides on: "none" or "linear". It is left out where
-            dev does not agree.
+        window: number of words that the encoder reads at a time; 0 for whole texts. Training sets it to
+            ``data.max_tokens`` if ``data.truncate`` is "window".
+        wide: with "linear", a linear model over words, pairs of neighboring words and runs of characters is fitted
+            after the network is trained. Its logits are added to those of the network with a weight that is fitted on
+            the dev split; if it does not improve the dev split, it is dropped. "none" for no such model.
         tagger: the ``[model.tagger]`` table, for semantic roles.
-        task_options: settings of the task's own that differ from its defaults, where it has any.
+        task_options: settings of the task itself that differ from its defaults, if it has any.
     """
 
     task: str = "text"

@@ -37,11 +37,11 @@ class DecomposableConfig(Settings):
 
     Attributes:
         intra: whether intra-sentence attention comes first.
-        projected: features that word vectors are projected to.
+        projected: number of features to which word vectors are projected.
         distance: largest distance with a bias of its own in intra-sentence attention.
-        deviation: of the normal distribution that all trained weights start from, biases included.
-        activation: of every layer but the last; the paper's is "relu".
-        dropout: on the input of every activated layer.
+        deviation: standard deviation of the normal distribution of all initial weights, including biases.
+        activation: activation of every layer but the last; the paper's is "relu".
+        dropout: dropout rate on the input of every layer with an activation.
     """
 
     intra: bool = False

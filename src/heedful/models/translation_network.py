@@ -22,12 +22,12 @@ def _enough_for_bytes(pieces: int) -> str:
 
 @dataclass(frozen=True)
 class TranslationConfig(Settings):
-    """What defines a model that translates, beside the settings that all models have.
+    """Settings of a translation model, in addition to the settings that all models have.
 
     Attributes:
-        pieces: most subwords of a vocabulary.
-        shared: whether source and translation share one vocabulary and one table of vectors, which is the output layer
-            too; else each has its own.
+        pieces: largest number of subwords in a vocabulary.
+        shared: whether source and translation share one vocabulary and one table of vectors, which is also the output
+            layer; otherwise each has its own.
         label_smoothing: share of the target probability that is spread evenly over all subwords.
         decoder: the ``[translation.decoder]`` table.
         search: the ``[translation.search]`` table.

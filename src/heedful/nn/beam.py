@@ -30,11 +30,12 @@ and what is kept now."""
 
 @dataclass(frozen=True)
 class SearchConfig(Settings):
-    """Settings of the search.
+    """Settings of the beam search.
 
     Attributes:
-        beam: K, hypotheses kept a sentence; 1 is greedy search.
-        length_penalty: alpha; 0 ranks by probability alone, which favours short translations.
+        beam: number K of hypotheses that are kept for each sentence; 1 is greedy search.
+        length_penalty: exponent alpha of the length penalty; 0 ranks by probability alone, which favors short
+            translations.
         extra_tokens: a translation has at most this many tokens more than its source.
     """
 

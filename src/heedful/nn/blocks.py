@@ -24,8 +24,8 @@ class LayersConfig(Settings):
     """What the settings of every stack of attention and position-wise networks have.
 
     Attributes:
-        layers: how many layers.
-        heads: H, which divides the width; under masks also a multiple of their number.
+        layers: number of layers.
+        heads: number H of heads, which divides the width; under masks also a multiple of their number.
         hidden: features of the position-wise network's hidden layer; 0 takes four times the width.
     """
 
@@ -39,10 +39,11 @@ class StackConfig(LayersConfig):
     """Settings of a Transformer's layers; the defaults are those of the published base model, but for its width of 512.
 
     Attributes:
-        norm: where layer norms stand: "pre" (Tensor2Tensor 1.9, which MTSA's translation model builds on) or "post"
+        norm: position of the layer norms: "pre" (Tensor2Tensor 1.9, which MTSA's translation model builds on) or "post"
             (the paper).
-        dropout: of the input, of what every sublayer adds, and of the position-wise network's hidden layer.
-        attention_dropout: of the attention weights.
+        dropout: dropout rate of the input, of the output of every sublayer, and of the position-wise network's hidden
+            layer.
+        attention_dropout: dropout rate of the attention weights.
     """
 
     norm: Norm = "pre"

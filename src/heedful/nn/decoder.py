@@ -18,7 +18,7 @@ from heedful.structures import MapPlace, Maps
 
 @dataclass(frozen=True)
 class DecoderConfig(StackConfig):
-    """Settings of `TransformerDecoder`; the defaults are those of the published base model, but for a width of 512."""
+    """Settings of `TransformerDecoder`; the defaults are those of the published base model, except its width of 512."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def model_card(
         f"# {name}",
         "",
         f"A Heedful model ({config.model.encoder}, {result.parameters:,} parameters without word vectors). "
-        f"It answers {task.question}" + (f": {labels}." if labels else "."),
+        f"It predicts {task.question}" + (f": {labels}." if labels else "."),
         "",
         "## Use",
         "",

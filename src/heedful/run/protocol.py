@@ -59,10 +59,12 @@ class Protocol:
             which = (
                 f"fold {self.fold} of {self.folds}" if self.fold else f"each of {self.folds} folds in turn"
             )
-            return f"{which} (shuffle seed {self.fold_seed}) held out as test"
+            return f"{which} (shuffle seed {self.fold_seed}) is the test split"
         if self.origin == "splits":
             official = (self.train, self.test) == ("train", "test")
-            how = "official split" if official else f"part {self.train!r} trains, part {self.test!r} tests"
+            how = (
+                "official splits" if official else f"training split {self.train!r}, test split {self.test!r}"
+            )
             return how + (f"; the first {self.train_limit:,} training examples" if self.train_limit else "")
         return {"generated": "generated corpus", "files": "named files", "python": "examples from Python"}[
             self.origin
@@ -70,19 +72,20 @@ class Protocol:
 
     def _selection(self) -> str:
         if self.selects == "test":
-            return "the papers' own protocol: the best of all evaluations on the test part itself"
-        once = ", test is read once" if self.test else ""
+            return "the papers' own protocol: the best of all evaluations on the test split itself"
+        once = "; the test split is read once" if self.test else ""
         if self.selects == "dev":
-            return f"{self._dev()} selects{once}"
+            return f"{self._dev()} selects the best checkpoint{once}"
         seed = "with the run's seed" if self.cut_seed is None else f"seed {self.cut_seed}"
-        return f"a dev part of {self.dev_fraction:.0%} cut from training ({seed}) selects{once}"
+        held = f"{self.dev_fraction:.0%} of the training split ({seed})"
+        return f"{held} is held out as the dev split, which selects the best checkpoint{once}"
 
     def _dev(self) -> str:
         if self.origin == "generated":
-            return "its dev part"
+            return "its dev split"
         if self.origin == "splits":
-            return "the official dev part" if self.dev == "dev" else f"part {self.dev!r}"
-        return "dev"
+            return "the official dev split" if self.dev == "dev" else f"the split {self.dev!r}"
+        return "the dev file"
 
 
 def protocol_of(data: DataConfig, seed: int) -> Protocol:

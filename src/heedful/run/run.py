@@ -105,7 +105,7 @@ def train(
     overwrite: bool = False,
     reporter: Reporter | None = None,
 ) -> RunResult:
-    """Train a model, evaluate it on its dev and test parts and save it.
+    """Train a model, evaluate it on its dev and test splits and save it.
 
     Args:
         config: the settings.

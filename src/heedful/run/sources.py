@@ -151,14 +151,18 @@ def _check_splits(data: DataConfig, names: Sequence[str]) -> None:
     for part, name in named.items():
         if name and "train" not in names:
             raise UsageError(
-                f"data.{part}={name!r}: {data.set} has no splits, it is cut into folds; leave data.{part} empty and "
+                f"data.{part}={name!r}: {data.set} has no official splits and is divided into folds; "
+                f"leave data.{part} empty and "
                 "choose data.folds and data.fold"
             )
         if name and name not in names:
-            raise UsageError(f"data.{part}={name!r} is no split of {data.set}; {nearest(name, tuple(names))}")
+            raise UsageError(
+                f"data.{part}={name!r} is not a split of {data.set}; {nearest(name, tuple(names))}"
+            )
     if data.protocol == "honest" and data.dev and data.dev == (data.test or "test"):
         raise UsageError(
-            f"data.dev and data.test are both {data.dev!r}: what selects is not read once; name another split, or "
+            f"data.dev and data.test are both {data.dev!r}: the dev split cannot also be the test split; name another "
+            "split, or "
             "leave data.dev empty and set data.protocol=paper"
         )
 
@@ -172,7 +176,8 @@ def _named(data: DataConfig) -> dict[str, str]:
     """Return the files that are read; under the papers' protocol the test part selects, and no dev file is read."""
     if data.protocol == "paper" and not data.test:
         raise UsageError(
-            "data.protocol='paper' selects on the test part: name its file as data.test, or set data.protocol=honest"
+            "with data.protocol='paper' the test split selects the best checkpoint: name its file as data.test, or set "
+            "data.protocol=honest"
         )
     named = {"train": data.train, "dev": data.dev if data.protocol == "honest" else "", "test": data.test}
     return {part: name for part, name in named.items() if name}

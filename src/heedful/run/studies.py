@@ -224,8 +224,8 @@ def _check_folds(config: RunConfig) -> None:
     if name in ("", GENERATED) or "train" in catalogue.splits(name):
         whole = [known for known in DATASETS if "train" not in catalogue.splits(known)]
         raise UsageError(
-            f"--folds: {name or 'data in named files'} has a test part of its own, only {', '.join(whole)} are "
-            "cut into folds; use --seeds"
+            f"--folds: {name or 'data in named files'} has a test split of its own; only {', '.join(whole)} "
+            "are divided into folds. Use --seeds"
         )
 
 

@@ -24,12 +24,12 @@ def _stated(costs: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class ClassOptions(Settings):
-    """Settings of the task's own, ``[model.task_options]``.
+    """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:
-        costs: gold class to what a wrong answer costs: a number for every wrong answer, or a table of predicted class
-            to number. What is not named costs 1. The model then answers with the class of least expected cost, under
-            the probabilities at the temperature that dev gives; without costs it answers with the most probable class.
+        costs: table of gold class to the cost of a wrong prediction: one number for every wrong class, or a table of
+            predicted class to number. Costs that are not given are 1. With costs, the model predicts the class with the
+            lowest expected cost under its calibrated probabilities; without costs it predicts the most probable class.
     """
 
     costs: dict[str, object] = field(default_factory=dict, metadata={"check": _stated})

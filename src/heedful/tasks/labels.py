@@ -48,14 +48,14 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class LabelsOptions(Settings):
-    """Settings of the task's own, ``[model.task_options]``.
+    """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:
-        thresholds: the probability from which a label is answered: fitted on the dev split for "each" label by itself
-            or for all as "one", so that F1 is highest; for each label by "cost", so that the costs below are lowest; or
-            a "half".
-        false_positive: what it costs to answer a label that is wrong, with thresholds by "cost".
-        false_negative: what it costs to leave out a label that is right.
+        thresholds: the probability from which a label is predicted. "each" fits one threshold for each label on the dev
+            split and "one" fits one for all labels, both for the highest F1; "cost" fits one for each label for the
+            lowest costs; "half" is 0.5 for all.
+        false_positive: cost of predicting a wrong label, with "cost".
+        false_negative: cost of not predicting a right label, with "cost".
     """
 
     thresholds: Literal["each", "one", "cost", "half"] = "each"

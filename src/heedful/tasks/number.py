@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NumberOptions(Settings):
-    """Settings of the task's own, ``[model.task_options]``.
+    """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:
-        loss: what training minimises, of the difference in standard deviations: its "square", or "huber", which grows
-            only linearly beyond one deviation, so that a few gross errors in the data weigh less.
+        loss: training loss of the error, which is measured in standard deviations of the training scores: "square", or
+            "huber", which grows only linearly beyond one deviation, so that a few gross errors in the data count less.
     """
 
     loss: Literal["square", "huber"] = "square"

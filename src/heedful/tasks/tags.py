@@ -238,7 +238,9 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     def measure(self, model: TagsModel, dataset: WordTagDataset) -> Report:
         """See `Task.measure`."""
         if dataset.tags is None or not len(dataset.tags.values):
-            raise UsageError("there is no gold to evaluate against: the file must hold the tags of its words")
+            raise UsageError(
+                "there are no gold labels to evaluate against: the file must hold the tags of its words"
+            )
         started = time.perf_counter()
         tagged = model.tag(dataset)
         seconds = time.perf_counter() - started

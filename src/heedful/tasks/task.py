@@ -55,12 +55,12 @@ class Source:
     """Where the examples of a run come from; nothing is read until `load` is called.
 
     Attributes:
-        load: reads "train", "dev" and, if there is one, "test"; if the test part selects, the two are one object.
-        task: what their gold is for, ``model.task``.
-        protocol: how the parts come about.
-        labels: class names in their fixed order; empty where they are collected from the training examples.
+        load: reads "train", "dev" and, if there is one, "test"; if the test split selects, the two are one object.
+        task: the task of their labels, ``model.task``.
+        protocol: how the splits are made.
+        labels: class names in their fixed order; empty if they are collected from the training examples.
         fingerprint: file to SHA-256 of its content.
-        unlabelled: texts without gold whose words belong into the vocabulary too; None for none.
+        unlabelled: texts without labels whose words are also added to the vocabulary; None for none.
     """
 
     load: Callable[[], Corpora]
@@ -76,8 +76,8 @@ class Files:
     """The files of a run that the settings name.
 
     Attributes:
-        read: reads every part that has a file.
-        fingerprint: what a card calls a file, to the SHA-256 of its content.
+        read: reads every split that has a file.
+        fingerprint: name of a file in the model card to the SHA-256 of its content.
     """
 
     read: Callable[[], Corpora]
@@ -86,12 +86,12 @@ class Files:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the data side finds and keeps things.
+    """The folders of data sets and of the cache.
 
     Attributes:
-        root: the folder of data sets; None where nothing is read from it.
+        root: the folder of data sets; None if nothing is read from it.
         cache: the cache folder; None for the default.
-        keep: whether what was prepared is kept in the cache.
+        keep: whether prepared data is kept in the cache.
     """
 
     root: Path | None = None
@@ -104,16 +104,16 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
     """Data that is ready for training.
 
     Attributes:
-        datasets: "train", "dev" and, where there is one, "test".
-        labels: class names in the order of their numbers; empty where there are none.
-        task: what the gold is for, ``model.task``.
-        lexicon: what turned the texts into numbers, and will do so for requests.
-        notes: what was left out or cut, as lines for a person.
-        protocol: how the parts came about.
-        fingerprint: file to SHA-256 of what was read.
-        transfer: with a teacher the transfer set: the examples of "train" and what was added to them. Its targets are
-            [N, 1 + Y + V] float32: the number of the class, -1 without gold; the teacher's probabilities, zeros where
-            it gave no answer; and its sentence vectors, V being 0 where they are not learned.
+        datasets: "train", "dev" and, if there is one, "test".
+        labels: class names in the order of their numbers; empty if there are none.
+        task: the task of the labels, ``model.task``.
+        lexicon: turns texts into numbers, in training and in prediction.
+        notes: messages for the user about skipped and truncated examples.
+        protocol: how the splits were made.
+        fingerprint: name of each file to the SHA-256 of its content.
+        transfer: with a teacher, the transfer set: the examples of "train" and those that were added. Its targets,
+            [N, 1 + Y + V] float32, are the number of the class (-1 without a label), the teacher's probabilities (zeros
+            without a prediction), and its sentence vectors (V is 0 if they are not learned).
     """
 
     datasets: Mapping[str, Dataset_co]
@@ -144,23 +144,23 @@ class Shared:
 
 
 class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
-    """One task: its files, its gold, its network, its loss, its figures, its answers.
+    """One task: its files, labels, network, loss, metrics and predictions.
 
     Attributes:
-        name: ``model.task``, and what a data set of it names.
-        noun: what it is about, for messages: "a task of NOUN", "a model of NOUN".
-        metrics: what is measured; the first is the usual one.
-        uses: settings that not every task reads and this one does: names such as "data.score", or whole tables such as
-            "translation". What another task uses and this one does not is refused for it.
-        options: options of the commands that not every task takes and this one does, without the dashes.
-        question: what the model answers, for its card.
-        usage: how it is asked, as Python, for its card.
-        hub_task: what the Hugging Face Hub calls such a task.
-        header: names of the columns that `rows` gives.
-        kept: what a run's record keeps of its answers: "classes", "scores", or the "counts" of its metrics.
-        sides: texts of an example, 1 or 2.
-        settings: the class of the task's own settings, ``model.task_options``; a task without any has no use for them.
-        shows_texts: whether a terminal shows the texts beside the rows, which do not hold them.
+        name: the name in ``model.task`` and in the table of data sets.
+        noun: its subject, for messages: "a task of NOUN", "a model of NOUN".
+        metrics: names of the metrics; the first is the main one.
+        uses: settings that this task reads and some other tasks do not: names such as "data.score", or whole tables
+            such as "translation". A setting that only other tasks use is refused.
+        options: command-line options that this task accepts and some other tasks do not, without the dashes.
+        question: what the model predicts, for its card.
+        usage: Python code that predicts with it, for its card.
+        hub_task: the name of such a task on the Hugging Face Hub.
+        header: names of the columns that `rows` returns.
+        kept: what the record of a run keeps: predicted "classes", "scores", or the "counts" behind the metrics.
+        sides: number of texts in an example, 1 or 2.
+        settings: the class of the settings of the task itself, ``model.task_options``.
+        shows_texts: whether the texts are printed beside the rows on a terminal, because the rows do not contain them.
     """
 
     name: ClassVar[str]
@@ -178,11 +178,11 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
     shows_texts: ClassVar[bool] = True
 
     def problems(self, config: RunConfig) -> list[str]:
-        """Return what is wrong with the settings for this task, a sentence each; what it does not use is left out."""
+        """Return mistakes in the settings, one sentence each, other than settings that the task does not use."""
         return []
 
     def options_problems(self, model: ModelConfig) -> list[str]:
-        """Return every mistake in the settings of the task's own, a sentence each."""
+        """Return every mistake in the settings of the task itself, as one sentence each."""
         problems: list[str] = []
         read_table(self.settings, model.task_options, "model.task_options.", problems)
         return problems
@@ -192,12 +192,12 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """Find the files of a run that the settings name.
 
         Args:
-            names: part to what the settings call its file.
+            names: name of each split to the name of its setting.
             data: the settings.
             root: the folder of data sets, or None.
 
         Returns:
-            The files; nothing is read yet but their hashes.
+            The files; only their checksums have been computed.
 
         Raises:
             UsageError: if the settings contradict each other.
@@ -206,10 +206,10 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
 
     @abstractmethod
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """Return the names that the gold of a training part uses, in the order of their numbers; none for numbers."""
+        """Return the label names of a training split, in the order of their numbers; none for numbers."""
 
     def check_gold(self, corpora: Corpora, model: ModelConfig) -> None:
-        """Refuse gold that the settings do not allow; by default nothing is refused.
+        """Refuse labels that the settings do not allow; by default nothing is refused.
 
         Args:
             corpora: the splits by name.
@@ -230,7 +230,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             place: where files are found and kept.
 
         Returns:
-            Everything that training needs from the data side.
+            All data that training needs.
 
         Raises:
             DataError: naming file and row, if something is wrong with the data.
@@ -238,11 +238,11 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
 
     @abstractmethod
     def untrained(self, config: RunConfig, prepared: Prepared[Dataset, Lexicon]) -> Model:
-        """Build the network with its initial weights, together with what reads its texts.
+        """Build the network with its initial weights, together with the lexicon that reads its texts.
 
         Args:
-            config: the settings of the run; its seed decides the weights.
-            prepared: the data, which decides the number of outputs where there are classes.
+            config: the settings of the run; its seed determines the weights.
+            prepared: the data, which determines the number of classes, if there are classes.
 
         Returns:
             The model, to be trained in place.
@@ -253,34 +253,34 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """Pad rows of a data set to one batch with targets."""
 
     def shared(self, dataset: Dataset) -> Shared | None:
-        """Return which examples share texts; None for a task of which the examples are single texts."""
+        """Return which examples share texts; None if the examples of the task are single texts."""
         return None
 
     @abstractmethod
     def objective(self, config: RunConfig, model: Model) -> Objective:
-        """Return what training minimises.
+        """Return the loss function.
 
         Args:
             config: the settings.
-            model: what is trained; a network may hold what its loss needs, such as a scale.
+            model: the model that is trained; its network may have values that the loss needs, such as a scale.
 
         Returns:
             The function from a network's output and a batch's targets to the loss of each example, [B].
         """
 
     def calibrate(self, model: Model, dev: Dataset, training: Dataset) -> None:
-        """Fit what is fitted on the dev split once the weights stand, such as a temperature; by default nothing.
+        """Fit values on the dev split after training, such as a temperature; by default nothing.
 
         Args:
             model: the trained model, changed in place.
-            dev: examples with gold that it was not trained on.
-            training: those that it was trained on.
+            dev: examples with labels that the model was not trained on.
+            training: the examples that it was trained on.
         """
         return
 
     @abstractmethod
     def read(self, model: Model, corpus: Corpus, folder: Path | None = None) -> Dataset:
-        """Turn examples with gold into the data set that `measure` takes.
+        """Turn examples with labels into the data set that `measure` needs.
 
         Args:
             model: the model that is to be measured.
@@ -291,27 +291,27 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             The data set.
 
         Raises:
-            DataError: naming the row, if gold is missing or wrong, or a text too long.
+            DataError: naming the row, if a label is missing or wrong, or a text is too long.
         """
 
     @abstractmethod
     def measure(self, model: Model, dataset: Dataset) -> Report:
-        """Compare a model's answers with gold.
+        """Compare a model's predictions with the gold labels.
 
         Args:
             model: the model.
-            dataset: at least one example, with gold.
+            dataset: at least one example, with labels.
 
         Returns:
             The report.
 
         Raises:
-            UsageError: if there is no gold.
+            UsageError: if there are no labels.
         """
 
     @abstractmethod
     def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
-        """Read a file of examples with gold.
+        """Read a file of examples with labels.
 
         Args:
             model: the model that is to be measured.
@@ -323,76 +323,76 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
 
         Raises:
             UsageError: if an option that is needed is missing.
-            DataError: naming the row, if the file is not what it should be.
+            DataError: naming the row, if the file is invalid.
         """
 
     def gold_blocks(self, model: Model, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
-        """Yield the examples of a file with gold in blocks, the last with what was skipped; by default in one block.
+        """Yield the examples of a file with labels in blocks, by default one; the last has the counts of skipped rows.
 
         See `read_gold`.
         """
         yield self.read_gold(model, file, given)
 
     def measure_blocks(self, model: Model, blocks: Iterable[Dataset]) -> Report:
-        """Compare a model's answers with gold, block after block, keeping what the report needs; see `measure`.
+        """Compare predictions with gold labels block by block, and keep only what the report needs; see `measure`.
 
         Each block has at least one example. The metrics are those that `measure` gives for all examples together.
         """
         return self.measure(model, *blocks)  # by default one block
 
     def request_files(self, model: Model) -> RequestFiles:
-        """Return which files of requests a model reads in its own way; by default none."""
+        """Return the kinds of input files that the task reads in its own way; by default none."""
         return RequestFiles()
 
     def answer(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Sequence[Answered]:
-        """Answer requests as a command asks.
+        """Predict for the inputs of a command.
 
         Args:
             model: the model.
-            corpus: the requests.
+            corpus: the inputs.
             given: values of those of `options` that were given.
 
         Returns:
-            One answer a request, in order.
+            One prediction for each input, in order.
         """
         return model.answer(corpus)
 
     def explain(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
-        """Explain the answer to one request as a command asks; see `answer`."""
+        """Explain the prediction for one input of a command; see `answer`."""
         return model.explain(corpus)
 
     @abstractmethod
     def rows(self, answer: Answered) -> Iterable[list[str]]:
-        """Lay an answer out.
+        """Return a prediction as rows of a table.
 
         Args:
-            answer: the answer to one request.
+            answer: the prediction for one input.
 
         Returns:
-            At least one row of as many cells as `header` has.
+            At least one row, with as many cells as `header`.
         """
 
     @abstractmethod
     def vocabulary_note(self, lexicon: Lexicon) -> str:
-        """Say what the vocabulary of a model holds, for its card, without a final stop."""
+        """Describe the vocabulary of a model for its card, without a final period."""
 
     @abstractmethod
     def limits(self, lexicon: Lexicon, network: nn.Module) -> str:
-        """Say what a user of a model should know, for its card, in whole sentences."""
+        """Describe the limits of a model for its card, in whole sentences."""
 
     @abstractmethod
     def load(self, folder: ModelFolder, path: Path, limits: Limits) -> Model:
-        """Put together what a model folder holds.
+        """Build the model from the content of its folder.
 
         Args:
             folder: the content, checked against its checksums; its ``model.task`` is this one.
             path: where it was read, for messages.
-            limits: another limit on the length of a text than the one that was saved.
+            limits: a limit on the length of a text that replaces the saved one.
 
         Returns:
             The model, in evaluation mode.
 
         Raises:
-            ArtefactError: naming what does not belong together.
-            MissingExtraError: if it needs a library that is not installed.
+            ArtefactError: naming the parts of the folder that do not match.
+            MissingExtraError: if the model needs a library that is not installed.
         """

@@ -28,13 +28,14 @@ class OptimizerSettings(Settings):
     """How the weights are updated.
 
     Attributes:
-        name: adadelta (the papers' choice), adam or adagrad (accumulators start at 0.1).
+        name: "adadelta" (the papers' choice), "adam" or "adagrad" (its accumulators start at 0.1).
         lr: learning rate.
-        weight_decay: factor of the L2 penalty ``0.5 * weight_decay * sum(W²)``, added to the gradient of exactly the
-            matrices of `heedful.nn.l2_factors`.
+        weight_decay: factor of the L2 penalty ``0.5 * weight_decay * sum(W²)`` over the matrices that
+            `heedful.nn.l2_factors` lists; its gradient is added to theirs.
         rho: decay of Adadelta's averages.
-        eps: small constant inside the roots of Adadelta, outside that of Adam and Adagrad.
-        beta2: decay of Adam's average of squares.
+        eps: small constant against division by zero: inside the square roots of Adadelta, and added to the square root
+            of Adam and Adagrad.
+        beta2: decay of Adam's average of squared gradients.
     """
 
     name: OptimizerName = "adadelta"
@@ -55,45 +56,46 @@ def _positive(factors: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class TrainSettings(Settings):
-    """How a run goes.
+    """How a model is trained.
 
     Attributes:
         optimizer: how the weights are updated.
-        seed: of dropout; the order of the batches is the data's own.
+        seed: random seed of the dev split, the initial weights, the order of the batches and dropout.
         epochs: epochs of training; 0 for no limit.
-        max_steps: optimiser steps; 0 for no limit. One of the two must limit.
+        max_steps: optimizer steps; 0 for no limit. ``epochs`` and ``max_steps`` cannot both be 0.
         evaluate_every: steps between evaluations; 0 evaluates after each epoch. The last step is always evaluated.
-        evaluate_from: the first step that may be evaluated, so that patience counts from there; 0 leaves none out.
-        metric: the metric that selects the best weights.
+        evaluate_from: the first step that may be evaluated; patience counts from there. 0 for no restriction.
+        metric: the metric that selects the best checkpoint.
         direction: whether a larger or a smaller metric is better.
-        patience: evaluations without improvement before the run stops; 0 never stops early.
-        clip_norm: largest norm of the whole gradient; 0 leaves it alone.
-        schedule: constant; linear: down to 0 at the last step; noam: with the inverse square root of the step
-            (Vaswani et al., 2017); stepwise: times ``decay_rate`` at each of ``milestones``; or exponential: times
-            ``decay_rate`` every ``decay_steps`` steps, without jumps.
+        patience: number of evaluations without improvement after which the run stops early; 0 for never.
+        clip_norm: largest norm of the whole gradient; a larger one is scaled down. 0 for no limit.
+        schedule: how the learning rate changes: "constant"; "linear" falls to 0 at the last step; "noam" falls with the
+            inverse square root of the step (Vaswani et al., 2017); "stepwise" is multiplied by ``decay_rate`` at each
+            of ``milestones``; "exponential" falls smoothly, by the factor ``decay_rate`` every ``decay_steps`` steps.
         warmup_steps: steps over which the learning rate rises linearly from 0, under every schedule.
-        milestones: steps after which the stepwise schedule multiplies the learning rate; read by no other.
-        decay_rate: what the stepwise and the exponential schedule multiply the learning rate by.
-        decay_steps: steps over which the exponential schedule multiplies it once.
-        relatedness_loss: what training on scores minimises: "kl", the divergence between distributions over grades, or
-            "mse", the square error of the expected grade.
-        class_weight: how much the examples of a class count in training: "none", all alike; or "balanced",
-            ``N / (classes * examples of the class)``, so that every class counts the same in all.
-        class_weights: class name to a factor on top of that, for classes that matter more or less than others.
+        milestones: steps after which the stepwise schedule multiplies the learning rate; other schedules ignore it.
+        decay_rate: factor by which the stepwise and the exponential schedule multiply the learning rate.
+        decay_steps: number of steps over which the exponential schedule multiplies the learning rate by ``decay_rate``.
+        relatedness_loss: the loss of relatedness: "kl" is the divergence between distributions over grades, and "mse"
+            the squared error of the expected grade.
+        class_weight: weight of the examples of a class in training: with "none" all weights are 1; with "balanced" they
+            are ``N / (classes * examples of the class)``, so that every class has the same total weight.
+        class_weights: table of class name to a further factor, for classes that matter more or less than others.
         label_smoothing: share of the target probability that is spread evenly over all classes.
-        word_mask: share of the words that are masked in training, drawn anew at every step. A masked word has one
-            trained row of its own, which `heedful explain` then reads in the place of a word that it takes away.
-        weight_average: decay of a moving average of the weights, such as 0.99; 0 for none. About ``1 / (1 - decay)`` of
-            the last steps count. The averaged weights are evaluated, selected and saved; a model is no larger for it.
-        evaluate_train: whether the training split is measured too, once, with the best weights.
-        shards: pieces each batch is cut into, each with its own dropout seed. A multiple of the number of processes;
-            one process with the same number of shards takes the same steps.
-        device: auto takes a CUDA device where there is one.
-        precision: of matrix products; weights and sums stay float32. auto takes bf16-mixed where the device has
-            instructions for it, else 32-true.
-        save_seconds: time between checkpoints; 0 for none by the clock.
-        save_steps: steps between checkpoints; 0 for none by count.
-        log_every: steps between two training-loss lines of the log.
+        word_mask: share of the words that are masked in training, drawn anew at every step. All masked words share one
+            trained vector. Where `heedful explain` removes a word, the model then reads this vector instead.
+        weight_average: decay of a moving average of the weights, such as 0.99; 0 for none. The average covers about the
+            last ``1 / (1 - decay)`` steps. The averaged weights are evaluated, selected and saved; the model does not
+            become larger.
+        evaluate_train: whether the training split is also measured, once, with the best checkpoint.
+        shards: number of pieces that each batch is divided into, each with its own dropout seed. It must be a multiple
+            of the number of processes. One process with the same number of shards takes the same steps.
+        device: "auto" uses a CUDA device if there is one.
+        precision: precision of matrix products; weights and sums stay float32. "auto" uses "bf16-mixed" if the device
+            has instructions for it, and "32-true" otherwise.
+        save_seconds: seconds between checkpoints; 0 for no checkpoints by time.
+        save_steps: steps between checkpoints; 0 for no checkpoints by steps.
+        log_every: number of steps after which the log gets a line with the training loss.
     """
 
     optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)

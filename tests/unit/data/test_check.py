@@ -84,7 +84,7 @@ def test_swapped_pairs_are_found() -> None:
         ({"train": GOOD, "test": texts(("q", "Yes"))}, "test: classes that train does not have: 'Yes'"),
         (
             {"train": texts(("a", "yes"), ("b", None), ("c", "no"))},
-            "train: 1 row without gold among rows with it",
+            "train: 1 row without a label, while other rows have one",
         ),
         ({"train": texts(("a", "yes"), ("b", "no"), ("c", 1.0))}, "train: class names and scores are mixed"),
         ({"train": GOOD, "test": Corpus([])}, "test: no examples"),
@@ -101,8 +101,8 @@ def test_errors(corpora: dict[str, Corpus], error: str) -> None:
 def test_rows_without_text_and_rows_left_out() -> None:
     corpus = Corpus([*GOOD.examples, Example(("  ",), "no", row=9)], Counter({"no text": 3, "neutral": 5}))
     report = check_corpora({"train": corpus})
-    assert messages(report, "warning") == ["train: 3 rows with no text left out", "train: 1 row without text"]
-    assert "(left out: 3 no text, 5 neutral)" in report.render()
+    assert messages(report, "warning") == ["train: 3 rows with no text skipped", "train: 1 row without text"]
+    assert "(skipped: 3 no text, 5 neutral)" in report.render()
 
 
 def test_label_in_its_own_text() -> None:

@@ -42,7 +42,7 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(folder: Path, tmp_path: Pat
     )
     card = (model / "README.md").read_text()
     for part in (
-        "It answers the class of a text: neg, pos.",
+        "It predicts the class of a text: neg, pos.",
         "Protocol: named files",
         "108 training examples",
         "An unknown word is the zero vector, and a text without words is the zero vector; both are flagged",

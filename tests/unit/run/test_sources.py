@@ -138,7 +138,9 @@ def test_the_papers_protocol_selects_on_the_test_part(folder: Path, named: dict[
 
 
 def test_the_papers_protocol_needs_a_test_part(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"selects on the test part: name its file as data\.test"):
+    with pytest.raises(
+        UsageError, match=r"test split selects the best checkpoint: name its file as data\.test"
+    ):
         find_source(config(**{**NAMED, "test": "", "dev": "text-test.csv"}, protocol="paper"), folder)
 
 
@@ -242,12 +244,14 @@ def test_a_named_split_of_a_known_set_selects(tmp_path: Path) -> None:
     selected = find_source(config(**named, protocol="paper"), tmp_path).load()
     assert len(selected["dev"].examples) == 3
     with pytest.raises(
-        UsageError, match=r"data\.dev='dev-machted' is no split of multinli; did you mean 'dev-m"
+        UsageError, match=r"data\.dev='dev-machted' is not a split of multinli; did you mean 'dev-m"
     ):
         find_source(config(**{**named, "dev": "dev-machted"}), tmp_path)
     with pytest.raises(UsageError, match=r"data\.dev and data\.test are both 'dev-matched'"):
         find_source(config(**{**named, "test": "dev-matched"}), tmp_path)
-    with pytest.raises(UsageError, match=r"data\.dev='dev': cr has no splits, it is cut into folds"):
+    with pytest.raises(
+        UsageError, match=r"data\.dev='dev': cr has no official splits and is divided into folds"
+    ):
         find_source(config(set="cr", dev="dev"), tmp_path)
 
 

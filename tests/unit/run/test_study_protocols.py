@@ -43,7 +43,7 @@ def test_folds_are_run_as_far_as_asked(tmp_path: Path) -> None:
     answers = [kept(tmp_path, f"data.fold={fold}")["answers"] for fold in (1, 2)]
     assert [len(each["gold"]) for each in answers] == [10, 10]
     assert (study.protocol.fold, study.protocol.folds) == (0, 3)
-    assert "each of 3 folds in turn (shuffle seed 0) held out as test" in study.protocol.sentence()
+    assert "each of 3 folds in turn (shuffle seed 0) is the test split" in study.protocol.sentence()
 
 
 def test_without_a_number_all_folds_are_run(tmp_path: Path) -> None:

@@ -107,9 +107,9 @@ class Distillation:
 
     def _gap(self) -> str:
         if TEACHER not in self.systems:
-            return "gap closed: not known, because the teacher did not answer every text of this split"
+            return "gap closed: unknown, because the teacher did not predict for every text of this split"
         if WITHOUT not in self.systems:
-            return "gap closed: not known, because no student without a teacher was trained"
+            return "gap closed: unknown, because no student without a teacher was trained"
         if self.gap_closed is None:
             return "gap closed: none to close, because the teacher is not better than the student without it"
         if self.gap_closed > 1:

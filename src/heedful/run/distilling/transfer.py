@@ -128,9 +128,13 @@ class Teaching:
         dataset = self._encoded(examples, lexicon, values)
         unanswered = int((taught.probabilities.sum(axis=1) == 0).sum())
         notes = [
-            f"transfer set: {len(dataset):,} texts: {len(train):,} with gold, {len(further):,} without, "
+            f"transfer set: {len(dataset):,} texts: {len(train):,} with gold labels, {len(further):,} without, "
             f"{len(changed):,} changed copies" + (f" (words swapped by {kind})" if changed else ""),
-            *([f"transfer set: texts without a teacher's answer: {unanswered:,}"] if unanswered else []),
+            *(
+                [f"transfer set: texts without a prediction of the teacher: {unanswered:,}"]
+                if unanswered
+                else []
+            ),
             *(
                 [f"transfer set: texts skipped: {len(examples) - len(dataset):,} (too long)"]
                 if len(dataset) < len(examples)

@@ -69,8 +69,8 @@ class Outcome:
             The lines.
         """
         last = (
-            f"The dev part was looked at {self.trials} times, so that its score is too good. The test part "
-            + ("was not read." if test is None else "was read now, after the search, with this model alone:")
+            f"{self.trials} trials were scored on the dev split, so the best score is too optimistic. The test split "
+            + ("was not read." if test is None else "was read once, after the search, with this model only:")
         )
         lines = [
             f"best of {self.trials} trials ({self.given_up} given up early): trial {self.number}, "

@@ -50,7 +50,7 @@ def run_search(
     """
     if search.config.data.protocol == "paper":
         raise UsageError(
-            "data.protocol is 'paper': its dev part is the test part, on which no setting may be chosen; "
+            "with data.protocol='paper' the dev split is the test split, on which no setting may be chosen; "
             "set data.protocol=honest"
         )
     check_run_folder(search.folder, resume=True)

@@ -159,11 +159,11 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
         """See `Task.measure`."""
         if dataset.tags is None:
             raise UsageError(
-                "there is no gold to evaluate against: the file must hold the roles of its predicates"
+                "there are no gold labels to evaluate against: the file must hold the roles of its predicates"
             )
         asked = dataset.select(np.flatnonzero(dataset.predicates >= 0))
         if not len(asked):
-            raise UsageError("there is no gold to evaluate against: the file has no predicates")
+            raise UsageError("there are no gold labels to evaluate against: the file has no predicates")
         started = time.perf_counter()
         answered = model.tag(asked)
         predicates = _predicates(model, dataset)

@@ -158,7 +158,9 @@ def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:
         UsageError: if there are none.
     """
     if dataset.targets is None or not len(dataset):
-        raise UsageError("there is no gold to evaluate against: name the column of the label or score")
+        raise UsageError(
+            "there are no gold labels to evaluate against: name the column of the label or score"
+        )
     return dataset.targets
 
 

@@ -90,15 +90,15 @@ def to_markdown(result: Result, command: str, absent: Mapping[str, Sequence[str]
     ]
     if result.runs:
         blocks += [
-            "Cost, mean over runs; CPU seconds count all threads, the seconds of the test part are wall time:",
+            "Cost, mean over runs; CPU seconds count all threads, the seconds for the test split are wall time:",
             _costs(result),
         ]
     tests = _tests(result)
     if tests:
         blocks += [
             f"Difference to {result.table.compare}, 95 % interval and p (paired bootstrap over the test examples, "
-            "answers of all runs; in points: of accuracy for classes, of 100 times Pearson's correlation for scores, "
-            "of F1 for roles, of BLEU for translations):",
+            "predictions of all runs; in points: of accuracy for classes, of 100 times Pearson's correlation for "
+            "scores, of F1 for roles, of BLEU for translations):",
             tests,
         ]
     every = matrices(result) if result.table.pairwise else []
@@ -153,7 +153,8 @@ def _ours(figure: Figure, column: Column, *, emphasise: bool, usual: int) -> str
 def _below(result: Result, absent: Mapping[str, Sequence[str]]) -> list[str]:
     lines = [f"- {note}" for note in result.table.notes]
     lines += [
-        f"- {column.head}: in brackets the gap to the paper's {cited.head}, whose data or protocol is another."
+        f"- {column.head}: the difference in brackets is from the paper's {cited.head}, which has other data or "
+        "another protocol."
         for column in result.table.columns
         for cited in result.table.columns
         if cited.key == column.against and any(result.figure(row, column).gap for row in result.table.rows)
@@ -205,7 +206,7 @@ def _data(of: Sequence[Runs]) -> str:
     """Return the checksum of the data of an experiment's runs; that some read other data is said."""
     sums = sorted({sum_[:12] for runs in of for sum_ in runs.sums})
     if len(sums) > 1:
-        return f"Data: runs of other data stand side by side, sums {', '.join(sums)}: compare none of them."
+        return f"Data: the runs were made from different data, sums {', '.join(sums)}: do not compare them."
     files = len(of[0].found[0].data)
     return f"Data: {files} file{'s' * (files != 1)}, sum {sums[0]}."
 
@@ -219,7 +220,7 @@ def _budget(runs: Runs) -> str:
     settings = Fields(runs.found[0].settings, "", "settings.")
     train, batch = settings.part("train"), settings.part("batches").whole("size")
     most, patience = train.whole("max_steps"), train.whole("patience")
-    length = f"{most:,} steps" if most else f"{train.whole('epochs')} passes"
+    length = f"{most:,} steps" if most else f"{train.whole('epochs')} epochs"
     waits = f", patience {patience}" if patience else ""
     return f"budget {runs.cell.budget.name}: at most {length}{waits}, batches of {batch}."
 

@@ -102,8 +102,8 @@ def test_the_best_settings_are_a_recipe_whose_run_gives_the_same_score(data: Pat
     assert [path.name for path in (tmp_path / "search" / "trials").iterdir()] == [found.model.name]
     rows = list(csv.DictReader((tmp_path / "search" / "trials.csv").read_text().splitlines()))
     assert [row["state"] for row in rows] == [trial.state.name.lower() for trial in finished(study)]
-    assert "The test part was not read" in found.render()
-    assert "was read now" in found.render(test)
+    assert "The test split was not read" in found.render()
+    assert "was read once" in found.render(test)
 
 
 def test_no_trial_sees_the_test_part(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_no_trial_sees_the_test_part(data: Path, tmp_path: Path, monkeypatch: py
 
 
 def test_the_papers_protocol_is_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="its dev part is the test part"):
+    with pytest.raises(UsageError, match="the dev split is the test split"):
         run_search(make(data, tmp_path / "search", "data.protocol=paper"), 1)
 
 

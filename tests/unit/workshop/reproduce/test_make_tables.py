@@ -271,7 +271,8 @@ def test_a_column_of_other_data_has_its_gap_to_the_papers(declared: Path, tmp_pa
     text = to_markdown(result, "")
     assert "| Ours | 80.0 (0.4) | **95.0** ± 7.1 (+15.0) |" in text
     assert (
-        "- TINY, a part: in brackets the gap to the paper's TINY, whose data or protocol is another." in text
+        "- TINY, a part: the difference in brackets is from the paper's TINY, which has other data or another protocol."
+        in text
     )
     found = {(one["row"], one["column"]): one for one in to_records(result)}
     assert (found["Ours", "part"]["gap"], found["Ours", "part"]["gap_to"]) == (15.0, "t")

@@ -102,7 +102,7 @@ def test_runs_on_other_data_are_not_compared_and_the_table_says_so(declared: Pat
     result = gather(TABLE, Budget(), tmp_path)
     assert not list(result.tested())
     text = to_markdown(result, "")
-    assert "runs of other data stand side by side, sums " in text
+    assert "the runs were made from different data, sums " in text
     assert SUM in text
 
 
