@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from training_options import options_of
 
-from heedful.config import load_config
 from heedful.data.examples import Corpus
 from heedful.run import prepare, train
 from heedful.run.comparison import Run, compare
 from heedful.run.distilling import find_teacher
+from heedful.run.recipe_files import load_config
 from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study, run_study
 from heedful.storage import write_text

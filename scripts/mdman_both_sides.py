@@ -28,10 +28,10 @@ from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 from training_options import options_of
 
-from heedful.config import load_config
 from heedful.encoders.resan import MaskPolicy
 from heedful.nn import Selection
 from heedful.run import prepare, train
+from heedful.run.recipe_files import load_config
 from heedful.storage import write_text
 
 CLASSES, GROUPS, LEVELS = 6, 4, 8

@@ -19,7 +19,6 @@ import torch
 from torch import Tensor, nn
 from training_options import options_of
 
-from heedful.config import load_config
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.encoders.resan import MaskPolicy
@@ -28,6 +27,7 @@ from heedful.nn.losses import cross_entropy
 from heedful.nn.policy import policy_figures
 from heedful.run import prepare, train
 from heedful.run.environment import describe
+from heedful.run.recipe_files import load_config
 from heedful.storage import write_text
 from heedful.tasks import Predictor
 from heedful.training.progress import choose_reporter

@@ -23,9 +23,10 @@ import numpy as np
 
 from heedful.baselines.linear import NB_SVM, TFIDF_LOGISTIC
 from heedful.baselines.splits import Split, Splits
-from heedful.config import RunConfig, load_config, override
 from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
+from heedful.run.recipe_files import load_config, override
+from heedful.run.run_config import RunConfig
 from heedful.run.sources import find_source
 
 SETS = {"cr": "disan-cr", "trec": "disan-trec", "sst-2": "disan-sst2", "sst-5": "disan-sst5"}

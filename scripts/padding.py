@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.config import load_config, override
 from heedful.run import prepare
-from heedful.run.batches import TrainingBatches
+from heedful.run.prepare import TrainingBatches
+from heedful.run.recipe_files import load_config, override
 from heedful.workshop.bench.corpus import padding_share
 
 SETS = {

@@ -83,7 +83,7 @@ SYSTEMS: dict[str, tuple[str, Callable[[Path], Predict]]] = {
 
 def train_all(data: Path, out: Path, model: Path | None, epochs: int) -> list[tuple[str, str]]:
     """Train what is not there yet; return the test questions with their labels."""
-    from heedful.config import load_config
+    from heedful.run.recipe_files import load_config
     from heedful.run.sources import find_source
 
     parts = find_source(load_config("disan-trec"), data).load()

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from heedful.checked import Settings
-from heedful.config import RunConfig
 from heedful.models import ENCODERS
+from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks.registry import TASKS
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from training_options import options_of
 
-from heedful.config import load_config
+from heedful.run.recipe_files import load_config
 from heedful.run.sources import data_root, find_source
 from heedful.runtime import Model, load
 

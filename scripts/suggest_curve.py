@@ -18,9 +18,10 @@ from pathlib import Path
 import numpy as np
 from training_options import options_of
 
-from heedful.config import RunConfig, load_config, override
 from heedful.data.examples import Corpus, Example
 from heedful.run import evaluate_corpus, from_examples, prepare_examples, train
+from heedful.run.recipe_files import load_config, override
+from heedful.run.run_config import RunConfig
 from heedful.run.sources import find_source
 from heedful.run.suggesting import suggest
 from heedful.storage import write_text

@@ -81,8 +81,8 @@ class Turns:
 def work(texts: str, steps: int) -> None:
     """Train until nobody asks for another turn."""
     threads.begin()
-    from heedful.config import load_config
     from heedful.run import prepare, train
+    from heedful.run.recipe_files import load_config
 
     config = load_config("my-texts", (f"data.train={texts}", "train.epochs=1000", "train.patience=0"))
     prepared = prepare(config, None)

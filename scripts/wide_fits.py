@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from own_data_figures import splits_of
 
-from heedful.config import load_config, override
 from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
+from heedful.run.recipe_files import load_config, override
 from heedful.tasks.sentences import fitting_wide
 from heedful.text.tokenize import tokenize
 from heedful.text.wide_part import WIDE, PhraseRule

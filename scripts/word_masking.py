@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from training_options import options_of
 
-from heedful.config import load_config
 from heedful.data.examples import Corpus
 from heedful.run import prepare, train
 from heedful.run.measuring import measure_explanations
+from heedful.run.recipe_files import load_config
 from heedful.run.sources import data_root, find_source
 from heedful.storage import write_text
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import heedful.run.record as storing
-from heedful.config import load_config
 from heedful.run.kept_answers import Answers, kind_of_answers
 from heedful.run.kept_settings import plain_settings
 from heedful.run.protocol import Protocol
+from heedful.run.recipe_files import load_config
 from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import FOLD, SEED, Varied, record_file
 from heedful.workshop.reproduce import runner

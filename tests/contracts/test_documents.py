@@ -16,7 +16,7 @@ import click
 import pytest
 
 from heedful.cli.main import COMMANDS
-from heedful.config import RunConfig
+from heedful.run.run_config import RunConfig
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "heedful"

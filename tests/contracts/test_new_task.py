@@ -18,7 +18,6 @@ from torch import Tensor
 
 import heedful
 import tiny
-from heedful.config import load_config
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, score_targets
@@ -27,6 +26,7 @@ from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.models import ModelConfig, Network, SentenceEncoder, TextNetwork, classifier_head
 from heedful.run import evaluate_corpus, prepare, train
+from heedful.run.recipe_files import load_config
 from heedful.structures import NetworkOutput
 from heedful.tasks import TASKS, load_model, register
 from heedful.tasks.sentences.sentence_model import Read, SentenceModel, Shown
@@ -34,7 +34,7 @@ from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask, gold_
 from heedful.tasks.tables import TEXT, Table
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
     from heedful.training.step import Objective
 
 

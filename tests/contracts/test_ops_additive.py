@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from heedful.attention import native
-from heedful.attention.additive import additive_reference
-from heedful.attention.additive_chunked import additive_chunked
+from heedful.attention.additive import additive_chunked, additive_reference
 from heedful.attention.additive_kernel import additive_fused, additive_linear
 from heedful.attention.visibility import Band, Visible
 

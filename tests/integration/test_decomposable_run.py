@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from heedful.config import load_config
 from heedful.errors import UsageError
 from heedful.estimators import PairClassifier, from_pretrained
+from heedful.run.recipe_files import load_config
 
 PAIRS = [
     ("A dog sleeps on the mat .", "An animal rests ."),

@@ -13,7 +13,6 @@ import torch
 
 import heedful
 import tiny
-from heedful.config import DistilConfig, RunConfig, load_config, override
 from heedful.data.cache import cache_folder
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.soft_labels import read_soft_labels, read_unlabelled
@@ -22,6 +21,8 @@ from heedful.nn.losses import cross_entropy, divergence, softened
 from heedful.run import prepare, train
 from heedful.run.distilling import distillation, find_teacher
 from heedful.run.distilling.teachers import ModelTeacher
+from heedful.run.recipe_files import load_config, override
+from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.structures import NetworkOutput
 from heedful.tasks import load_model, task_named
 from heedful.text.augmenting import MASK, ChangeRule, WordPools, changed, frequency_kinds

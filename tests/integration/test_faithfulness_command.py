@@ -12,7 +12,7 @@ import tiny
 from heedful.errors import ArtefactError, ExitCode
 from heedful.explain.measured_methods import CONTROLS
 from heedful.explain.methods import METHODS
-from heedful.run import default_view
+from heedful.run import measuring
 from heedful.runtime import load
 from heedful.storage.manifest import CARD, METRICS, MODEL_FILES, verify_manifest
 from heedful.tasks import load_model
@@ -132,7 +132,7 @@ def test_an_altered_folder_is_not_made_whole_by_it(folder: Path) -> None:
     measured = load_measured()
     (model / "labels.json").write_text('["bad", "good" ]', encoding="utf-8")
     with pytest.raises(ArtefactError, match="was altered"):
-        default_view.keep_standing(model, measured)
+        measuring.keep_standing(model, measured)
 
 
 def test_a_write_that_fails_leaves_the_old_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,19 +142,19 @@ def test_a_write_that_fails_leaves_the_old_folder(folder: Path, monkeypatch: pyt
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(default_view, "write_manifest", full)
+    monkeypatch.setattr(measuring, "write_manifest", full)
     done = measure(folder, "--method", "occlusion")
     assert done.code == ExitCode.CANNOT_WRITE
     assert {path.name: path.read_bytes() for path in model.iterdir()} == before
     assert [path.name for path in (folder / "run").iterdir() if path.name.startswith(".tmp")] == []
 
 
-def load_measured() -> default_view.MeasuredMethods:
+def load_measured() -> measuring.MeasuredMethods:
     import math
 
     import numpy as np
 
-    from heedful.explain.measures import TextMeasures
+    from heedful.explain.measured_methods import TextMeasures
 
     text = {"occlusion": TextMeasures(np.full(4, 0.2), np.zeros(4), 1.0, 0.0, math.nan)}
-    return default_view.MeasuredMethods([text, text], "made texts", 0)
+    return measuring.MeasuredMethods([text, text], "made texts", 0)

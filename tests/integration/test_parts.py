@@ -11,7 +11,7 @@ import pytest
 
 import tiny
 from heedful.bulk import part_rows
-from heedful.bulk.typed_answers import columns_of
+from heedful.bulk.prediction_table import columns_of
 from heedful.errors import ExitCode
 from heedful.runtime.answers import LAYOUTS
 

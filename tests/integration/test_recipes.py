@@ -10,12 +10,12 @@ import torch
 
 import tiny
 from heedful import PairClassifier, PairScorer, TextClassifier
-from heedful.config import load_config, recipe_names
 from heedful.data import catalogue
 from heedful.estimators import Estimator
 from heedful.models import encoder_config
-from heedful.packaged import recipe_text
+from heedful.packaged import recipe_names, recipe_text
 from heedful.run.protocol import GENERATED
+from heedful.run.recipe_files import load_config
 from heedful.structures import Batch, Sentences, TaggedBatch
 from heedful.tasks import build_network, build_translation, load_model
 

@@ -16,9 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 import heedful
 import tiny
 from heedful import TokenTagger
-from heedful.config import load_config
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.evaluation import evaluate_tags
+from heedful.run.recipe_files import load_config
 from heedful.tasks import TagsModel, load_model
 from heedful.text.bio import bio_tags, mistake_in, spans_of, tags_of
 

@@ -20,8 +20,8 @@ WRITER = """
 import math, sys
 from pathlib import Path
 import numpy as np
-from heedful.explain.measures import TextMeasures
-from heedful.run.default_view import MeasuredMethods, keep_standing
+from heedful.explain.measured_methods import TextMeasures
+from heedful.run.measuring import MeasuredMethods, keep_standing
 text = {name: TextMeasures(np.full(4, 0.2), np.zeros(4), 1.0, 0.0, math.nan) for name in ("occlusion", "shapley")}
 print("ready", flush=True)
 for number in range(2, 10**6):

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.config import load_config
 from heedful.errors import DataError
 from heedful.run import prepare, train
+from heedful.run.recipe_files import load_config
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.text.vectors import WordVectors, read_baseforms, read_vectors
 from heedful_en import vectors_folder

@@ -13,13 +13,15 @@ from heedful.baselines.measure import Measured
 from heedful.baselines.roster import roster
 from heedful.baselines.splits import Splits, read_splits
 from heedful.baselines.systems import HeedfulSystem
-from heedful.config import RunConfig, load_config, recipe_names
 from heedful.data import catalogue
 from heedful.data.datasets import DATASETS
 from heedful.data.readers.table_files import TABLE_SUFFIXES
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import UsageError
+from heedful.packaged import recipe_names
 from heedful.run.comparison import read_study
+from heedful.run.recipe_files import load_config
+from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 
 _RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}

@@ -11,13 +11,14 @@ import numpy as np
 
 from heedful.baselines.linear import NB_SVM, TFIDF_LOGISTIC, LinearModel
 from heedful.baselines.splits import CLASS_TASKS, Split, Splits, read_splits
-from heedful.config import RunConfig, load_config
 from heedful.errors import HeedfulError
 from heedful.evaluation import Comparison, Report, classification_metrics, holm, mcnemar, paired_seeds
 from heedful.evaluation.report_text import table_html
 from heedful.evaluation.significance import describe_p
 from heedful.run import RunResult, Source
 from heedful.run.comparison import Run, compare
+from heedful.run.recipe_files import load_config
+from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study
 

@@ -21,11 +21,11 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
 from heedful.baselines.systems import System, heedful_system
-from heedful.config import RunConfig, TextConfig
 from heedful.data.cache import load_or_read_vectors
 from heedful.errors import UsageError, nearest
 from heedful.models import ENCODERS
-from heedful.tasks.named_files import find_named
+from heedful.run.run_config import RunConfig, TextConfig
+from heedful.tasks.tables import find_named
 from heedful.text.vectors import read_baseforms
 
 OPTIONAL = {

@@ -15,11 +15,11 @@ from sklearn.model_selection import StratifiedKFold
 
 from heedful.baselines.linear import Sides, word_tfidf
 from heedful.baselines.splits import CLASS_TASKS
-from heedful.config import RunConfig
 from heedful.data.examples import Corpus, Example
 from heedful.data.gold import collect_labels
 from heedful.errors import DataError, UsageError
 from heedful.run import from_examples, prepare_examples, train
+from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
 from heedful.tasks import Predictor
 from heedful.text.tokenize import tokenizer

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.baselines.splits import Split, Splits, Texts
-from heedful.config import RunConfig
 from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
+from heedful.run.run_config import RunConfig
 from heedful.tasks import Predictor, RelatednessModel, Text
 
 
@@ -124,7 +124,7 @@ def heedful_system(encoder: str, config: RunConfig) -> HeedfulSystem:
     Returns:
         The system.
     """
-    from heedful.config import override
+    from heedful.run.recipe_files import override
 
     model = replace(config.model, encoder=encoder, encoder_options={})
     return HeedfulSystem(f"Heedful, {encoder}", override(replace(config, model=model), {}))

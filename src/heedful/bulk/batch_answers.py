@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from heedful.bulk.typed_answers import Column, columns_of
+from heedful.bulk.prediction_table import Column, columns_of
 from heedful.data.readers.reading import Reading
-from heedful.data.readers.table_files import is_missing
+from heedful.data.readers.text_fields import is_missing
 from heedful.errors import ArtefactError, DataError, HeedfulError
 from heedful.machine import threads
 from heedful.runtime import Model
@@ -22,7 +22,7 @@ from heedful.text.tokenize import Tokenizer, tokenizer
 
 if TYPE_CHECKING:
     from heedful.runtime.settings import Settings
-    from heedful.tasks.records import AnyAnswer, Text, TextSettings
+    from heedful.tasks.schema import AnyAnswer, Text, TextSettings
 
 Truncate = Literal["error", "head"]
 

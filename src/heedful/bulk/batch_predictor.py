@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, Truncate
 from heedful.bulk.part_task import arrow_type, layout_of
-from heedful.bulk.typed_answers import WARNINGS, Column, free_name
+from heedful.bulk.prediction_table import WARNINGS, Column, free_name
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import no_column
 from heedful.errors import DataError, UsageError

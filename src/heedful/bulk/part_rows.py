@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from heedful.bulk.part_files import LINES, Part, import_parquet
 from heedful.data.readers.reading import Reading
-from heedful.data.readers.table_files import is_missing, no_column, table_records
+from heedful.data.readers.table_files import no_column, table_records
+from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.text_lines import bare_suffix, numbered_lines
 from heedful.errors import DataError
 from heedful.text.opening import UNPACKED

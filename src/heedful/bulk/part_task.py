@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING
 from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, one_thread
 from heedful.bulk.part_files import Part, import_parquet
 from heedful.bulk.part_rows import Layout, PartRow, batch_rows, file_blocks, group_batches, schema_of
-from heedful.bulk.prediction_file import PredictionFile
-from heedful.bulk.typed_answers import Column, free_name
+from heedful.bulk.prediction_table import Column, PredictionFile, free_name
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.reading import Reading
 from heedful.errors import DataError
@@ -24,7 +23,7 @@ from heedful.text.characters import json_line
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch
 
-    from heedful.tasks.records import AnyAnswer
+    from heedful.tasks.schema import AnyAnswer
 
 _WRITTEN_ROWS = 65_536
 """Rows of a row group of a Parquet file that is written."""

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.feature_options import FeatureOptions, feature_options
-from heedful.cli.method_options import MethodOptions
+from heedful.cli.explained_input import FeatureOptions, MethodOptions, feature_options
 from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options
 from heedful.cli.options import (
     PATH,

@@ -1,22 +1,185 @@
-"""How ``heedful explain`` explains one input by any model, with torch where it has to be."""
+"""How ``heedful explain`` explains one input by any model: its options, and torch where it has to be.
+
+Some options choose a method, others show single features of a word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.cli.feature_options import FeatureOptions
-from heedful.cli.method_options import MethodOptions
+import click
+
 from heedful.cli.opened_model import Opened, open_model, with_torch, without_torch
 from heedful.cli.option_groups import TextLimits
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from heedful.data.examples import Corpus
     from heedful.explain import Explanation
+    from heedful.explain.methods import MethodChoice
     from heedful.tasks import AnyModel
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """Values of the options.
+
+    Attributes:
+        word: of ``--features-of``; None if it was not given.
+        beside: of ``--beside``.
+        count: of ``--features``; None if it was not given.
+    """
+
+    word: str | None = None
+    beside: tuple[str, ...] = ()
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        name = "--beside" if self.beside else "--features" if self.count is not None else ""
+        if name and self.word is None:
+            raise UsageError(f"{name} needs --features-of WORD, the word whose features are shown")
+
+    def added(self, explanation: Explanation, model: AnyModel) -> Explanation:
+        """Add single features of the word to an explanation.
+
+        Args:
+            explanation: of a text or a pair.
+            model: what explained it.
+
+        Returns:
+            The explanation with the features, or as it was if none were asked for.
+
+        Raises:
+            UsageError: if the model has no such features, or a text lacks the word.
+        """
+        from heedful.tasks import SentenceModel, task_of
+
+        if self.word is None:
+            return explanation
+        if not isinstance(model, SentenceModel):
+            raise UsageError(
+                f"--features-of is for models of a text or a pair; this is a model of {task_of(model).noun}"
+            )
+        count = self.count or 8
+        for text in self.beside:
+            model.features_of(self.word, [text], 1)  # refuses a sentence without the word
+        texts = [*(view.text for view in explanation.sides), *self.beside]
+        return replace(explanation, features=model.features_of(self.word, texts, count))
+
+
+def feature_options(command: Callable[..., object]) -> Callable[..., object]:
+    """Add the options to a command, which gets them as one argument ``features``."""
+
+    @click.option(
+        "--features-of",
+        metavar="WORD",
+        help="Also show single features of the attention of WORD: those that differ most from the mean over all "
+        "features. Needs torch.",
+    )
+    @click.option(
+        "--beside",
+        metavar="TEXT",
+        multiple=True,
+        help="Another sentence with WORD; the same features are shown in both. May be repeated.",
+    )
+    @click.option(
+        "--features",
+        "count",
+        type=click.IntRange(1, 64),
+        metavar="NUMBER",
+        help="How many features of each attention are shown.  [default: 8]",
+    )
+    @wraps(command)
+    def with_features(
+        *args: object, features_of: str | None, beside: tuple[str, ...], count: int | None, **rest: object
+    ) -> object:
+        return command(*args, features=FeatureOptions(features_of, beside, count), **rest)
+
+    return with_features
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """Values of the options; None where one was not given."""
+
+    method: str | None = None
+    samples: int | None = None
+    seed: int | None = None
+    word: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.method is not None:
+            from heedful.explain.methods.method_names import check_method
+
+            check_method(self.method)
+        name = "--samples" if self.samples is not None else "--seed" if self.seed is not None else ""
+        if name and self.method not in (None, "shapley"):
+            raise UsageError(
+                f"{name} is for --method shapley, which has random orders; got --method {self.method}"
+            )
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether the runtime has no answer to them."""
+        from heedful.explain.methods import WITH_TORCH
+
+        return self.method in WITH_TORCH
+
+    @property
+    def choice(self) -> MethodChoice:
+        """The method with its sampling."""
+        from heedful.explain.methods import MethodChoice, Sampling
+
+        return MethodChoice(self.method, Sampling(**self._sampling()))
+
+    def check(self, *, tags: bool) -> None:
+        """Refuse ``--word`` for a model that has no tags."""
+        if self.word is not None and not tags:
+            raise UsageError("--word is for models of tags of words, which this model is not")
+
+    def explain(self, model: AnyModel, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
+        """Explain one example with torch.
+
+        Args:
+            model: any model.
+            corpus: the example.
+            given: options of the command that not every task takes.
+
+        Returns:
+            The explanation.
+
+        Raises:
+            UsageError: if the model has no such explanation.
+        """
+        from heedful.tasks import SentenceModel, TagsModel, task_of
+
+        task = task_of(model)
+        own = self.choice.sampling
+        if isinstance(model, TagsModel):
+            if self == MethodOptions():
+                return task.explain(model, corpus, given)
+            return model.explain(
+                corpus, method=self.method, samples=own.orders, seed=own.seed, word=self.word
+            )
+        self.check(tags=False)
+        if self == MethodOptions():
+            return task.explain(model, corpus, given)
+        if isinstance(model, SentenceModel):
+            return model.explain(corpus, method=self.method, samples=own.orders, seed=own.seed)
+        raise UsageError(
+            f"--method is for classes, labels, numbers and tags; this is a model of {task.noun}, which "
+            "has attention alone"
+        )
+
+    def _sampling(self) -> dict[str, int]:
+        given = {"orders": self.samples, "seed": self.seed}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)

@@ -82,8 +82,7 @@ def command(
     from heedful.explain.measured_figure import WHAT, draw_measured
     from heedful.explain.measured_methods import MEASURES
     from heedful.explain.methods import Sampling
-    from heedful.run.default_view import keep_standing
-    from heedful.run.measuring import measure_explanations
+    from heedful.run.measuring import keep_standing, measure_explanations
     from heedful.tasks import model_folder
 
     outcome.check_figures(WHAT)

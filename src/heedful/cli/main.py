@@ -211,7 +211,7 @@ def _usage(error: click.ClickException) -> str:
 def _as_setting(option: str) -> str:
     """Say how the setting is changed that an unknown option is named like."""
     from heedful.checked import names_ending_in
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
 
     names = names_ending_in(RunConfig, option.lstrip("-").replace("-", "_"))
     return "".join(f"; for the setting {name} pass --set {name}=VALUE" for name in names[:2])

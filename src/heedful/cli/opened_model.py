@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from heedful.cli.method_options import MethodOptions
+    from heedful.cli.explained_input import MethodOptions
     from heedful.explain import Explanation
     from heedful.models.precision import Precision
     from heedful.tasks import AnyModel
-    from heedful.tasks.records import AnyAnswer
+    from heedful.tasks.schema import AnyAnswer
 
 
 @dataclass(frozen=True)

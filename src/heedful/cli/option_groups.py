@@ -20,8 +20,8 @@ from heedful.data.readers.reading import OnMissing, Reading, parse_columns
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
     from heedful.data.readers.reading import Reading
+    from heedful.run.run_config import RunConfig
     from heedful.training.progress import Reporter
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -99,7 +99,7 @@ class Recipe:
         Returns:
             The settings of the recipe with all changes.
         """
-        from heedful.config import load_config
+        from heedful.run.recipe_files import load_config
 
         return load_config(self.recipe, (*self.overrides, *more))
 

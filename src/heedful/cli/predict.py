@@ -1,4 +1,4 @@
-"""``heedful predict``."""
+"""``heedful predict``, for some inputs or for many files."""
 
 from __future__ import annotations
 
@@ -25,9 +25,61 @@ from heedful.cli.output import RowPrinter, print_json
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
-    from heedful.bulk.prediction_file import PredictionFile
+    from heedful.bulk.batch_answers import Asking
+    from heedful.bulk.prediction_table import PredictionFile
+    from heedful.cli.option_groups import Requests
     from heedful.data.examples import Corpus
     from heedful.models.precision import Precision
+
+
+def predict_many(many: Many, asking: Asking, requests: Requests, written: Written) -> None:
+    """Predict for many files, and print the counts.
+
+    Args:
+        many: what the options say of them.
+        asking: the model.
+        requests: the files, and how they are read.
+        written: where the predictions go, and whether the counts are printed as JSON on standard output.
+
+    Raises:
+        UsageError: if an option is missing, or is not for many files.
+    """
+    from heedful.bulk.part_task import Form
+    from heedful.bulk.predict_parts import predict_parts
+    from heedful.cli.output import print_json
+
+    others = {
+        "--text": requests.texts,
+        "--premise": requests.premise,
+        "--hypothesis": requests.hypothesis,
+        "--predicates": requests.predicates,
+        "--conll": written.as_columns,
+    }
+    for option, value in others.items():
+        if value:
+            raise UsageError(
+                f"{option}: is not for many files; leave it out, or leave --jobs and the pattern out"
+            )
+    input_file, output = requests.input_file, written.output
+    if input_file is None or str(input_file) == "-":
+        raise UsageError("--jobs: name the files: --input 'part-*.parquet'")
+    if output is None:
+        raise UsageError("predictions of many files go to a folder: add --output FOLDER")
+    if output.is_file():
+        raise UsageError(f"--output {output}: is a file; predictions of many files go to a folder")
+    totals = predict_parts(
+        asking,
+        str(input_file),
+        output,
+        jobs=many.jobs or 1,
+        reading=requests.reading,
+        form=Form(many.wanted or "", written.header is not False, many.bad_rows == "skip"),
+        say=lambda line: click.echo(line, err=True),
+    )
+    if written.as_json:
+        print_json(totals.as_dict())
+    else:
+        click.echo(totals.render(output), err=True)
 
 
 @dataclass(frozen=True)
@@ -53,7 +105,7 @@ class Written:
             if self.header is not None and (self.as_json or self.as_columns):
                 raise UsageError("--header is for rows of columns; leave it out with --json and --conll")
             return
-        from heedful.bulk.prediction_file import SUFFIXES
+        from heedful.bulk.prediction_table import SUFFIXES
 
         if self.as_json or self.as_columns:
             raise UsageError("--output says the format by its name; leave --json and --conll out")
@@ -75,7 +127,7 @@ class Written:
         """
         if self.output is None:
             return nullcontext()
-        from heedful.bulk.prediction_file import prediction_file
+        from heedful.bulk.prediction_table import prediction_file
 
         return prediction_file(self.output, names, with_header=self.header is not False)
 
@@ -197,7 +249,6 @@ def command(
 
     if many.asked(requests.input_file):
         from heedful.bulk.batch_answers import Asking
-        from heedful.cli.many_files import predict_many
 
         asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
         predict_many(many, asking, requests, written)

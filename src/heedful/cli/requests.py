@@ -10,14 +10,9 @@ from pathlib import Path
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
 from heedful.data.readers.reading import Reading, RequestFiles
-from heedful.data.readers.table_files import (
-    SPREADSHEETS,
-    TABLE_SUFFIXES,
-    format_problem,
-    table_blocks,
-)
+from heedful.data.readers.table_files import SPREADSHEETS, TABLE_SUFFIXES, format_problem, table_blocks
+from heedful.data.readers.text_fields import read_requests
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
-from heedful.data.readers.texts_in_memory import read_requests
 from heedful.errors import DataError, UsageError
 from heedful.text.opening import ROWS
 

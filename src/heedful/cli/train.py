@@ -54,10 +54,10 @@ def command(
     Example: heedful train disan-trec --data DIR --out runs/trec --set train.epochs=3
     """
     from heedful.baselines.beside import beside_run, or_warning
-    from heedful.config import as_table
     from heedful.data.cache_contents import first_use_note
     from heedful.run import check_place, check_run_folder, prepare, train
-    from heedful.run.cautions import cautions
+    from heedful.run.card import cautions
+    from heedful.run.recipe_files import as_table
     from heedful.training.distributed import is_first_process, settled
     from heedful.training.run_folder import RunFolder
     from heedful.training.state import checkpoint_exists

@@ -15,18 +15,18 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from heedful.baselines.beside import Beside, beside_source, or_warning
-from heedful.config import RunConfig, from_table, override
 from heedful.data.examples import Corpus, Example, Gold
-from heedful.data.readers.texts_in_memory import read_requests
+from heedful.data.readers.text_fields import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
 from heedful.explain import Explanation
 from heedful.machine import threads
-from heedful.run import RunResult, evaluate_corpus, from_examples, prepare_examples, train
-from heedful.run.cautions import cautions
+from heedful.run import RunConfig, RunResult, evaluate_corpus, from_examples, prepare_examples, train
+from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
+from heedful.run.recipe_files import from_table, override
 from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
 from heedful.text.boundaries import AUTO
@@ -344,10 +344,10 @@ class Estimator(BaseEstimator, Generic[Model]):
         return read_requests(rows_of(X, pair=self._pair()), pair=self._pair())
 
     def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
-        rows, gold = rows_of(X, pair=self._pair()), list[Gold](targets.read(y))
-        if len(rows) != len(gold):
-            raise UsageError(f"texts and targets must have the same length; got {len(rows)} and {len(gold)}")
-        examples = read_requests(rows, pair=self._pair()).examples
+        examples, gold = self._requests(X).examples, list[Gold](targets.read(y))
+        if len(examples) != len(gold):
+            sizes = f"got {len(examples)} and {len(gold)}"
+            raise UsageError(f"texts and targets must have the same length; {sizes}")
         return Corpus([replace(e, target=each) for e, each in zip(examples, gold, strict=True)])
 
     def __sklearn_tags__(self) -> Tags:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from heedful.config import RunConfig
 from heedful.errors import UsageError
 from heedful.estimators.estimator import SentenceEstimator
 from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.targets import AnyTargets, Classes, LabelSets
 from heedful.run.distilling import Answering, PythonTeacher
+from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import AnyModel, LabelsModel, Predictor, ScoreModel, load_model
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.config import RunConfig
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import DataError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.estimator import Estimator
 from heedful.estimators.targets import AnyTargets
+from heedful.run.run_config import RunConfig
 from heedful.tasks import TagsModel
 from heedful.tasks.tags import TagsAnswer
 from heedful.text.bio import scheme_of

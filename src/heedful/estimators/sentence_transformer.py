@@ -9,12 +9,12 @@ from typing import Self
 import numpy as np
 
 from heedful.data.batching import collate
-from heedful.data.readers.texts_in_memory import read_requests
+from heedful.data.readers.text_fields import read_requests
 from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.models import VectorNetwork
 from heedful.structures import Sentences
 from heedful.tasks import load_model
-from heedful.tasks.records import AnyAnswer
+from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
 try:

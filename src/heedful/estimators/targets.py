@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import LabelSet
-from heedful.data.readers.table_files import is_missing
+from heedful.data.readers.text_fields import is_missing
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.estimators.columns import rows_of
 

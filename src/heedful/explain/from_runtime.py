@@ -15,7 +15,7 @@ from heedful.explain.faithfulness import PairOfWords
 from heedful.explain.legends import POOLINGS, SYSTEMS, System, by_caption, caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice
 from heedful.explain.standing import by_default
-from heedful.explain.tags_from_runtime import explain_tags
+from heedful.explain.tag_explanations import explain_tags
 from heedful.runtime.asking import Asking, texts_of
 from heedful.runtime.model import Model, finite
 from heedful.runtime.tag_model import Tagger
@@ -37,7 +37,7 @@ def explain(
         request: a text, a pair of texts, or for a model of tags also a sequence of ready-made words.
         choice: the method that says what each word contributes; by default the model's own, or the best one that was
             measured among those that need no torch.
-        word: for tags the word whose tag is explained; see `heedful.explain.tag_question.place_of`.
+        word: for tags the word whose tag is explained; see `heedful.explain.tag_explanations.place_of`.
         faithfulness: also delete the heaviest words of a classified example and see what happens.
 
     Returns:

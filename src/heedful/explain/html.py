@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful import __version__
-from heedful.explain.feature_pictures import features_section
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
-from heedful.explain.policy_pictures import policy_section
+from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.signed_words import SIGNED_LEVELS, signed_key, signed_section, signed_word
 from heedful.explain.style import style_sheet
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links

@@ -21,7 +21,6 @@ _PAGE, _GAP = 1236, 30
 """Width of the page's text, and the gap between pictures, in pixels; as in `style.py`."""
 
 
-_SCALE = f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>"
 _GATES = (
     '<span><b style="background:var(--own)"></b>own meaning</span>'
     '<span><b style="background:var(--context-soft)"></b>context</span>'
@@ -207,7 +206,7 @@ def gate_key() -> str:
 def _key(view: SentenceView, *, maps: bool) -> str:
     parts = []
     if maps:
-        parts.append(_SCALE)
+        parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>")
     if view.gates:
         parts.append(_GATES)
     outlines = [opened_against(view, name) for name in view.maps]

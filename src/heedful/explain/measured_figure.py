@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.drawing import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
-from heedful.explain.measured_methods import CONTROLS, MeasuredMethods
-from heedful.explain.measures import FRACTIONS
+from heedful.explain.measured_methods import CONTROLS, FRACTIONS, MeasuredMethods
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,8 @@
-"""Every pooling as steps."""
+"""A whole network as steps: what a model folder keeps beside the weights, and what every export walks.
+
+A text is read by the steps of "read", which begin with its word vectors; the steps of "answer" begin with what was read
+of each text of an example.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Write a model as one page: its weights in 8 bits, its words, the description of its network, and what runs it."""
+"""Write a model as one page: its weights in 8 bits, its words, the description of its network, and what runs it.
+
+The page's tokenizers take what Python's own Unicode data says of characters.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from string import Template
 
@@ -22,10 +28,57 @@ from heedful.explain.legends import CAVEAT, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable, Table, tensors_of
-from heedful.page.characters_in_use import characters_in_shapes, characters_in_use
 from heedful.runtime.looking import read_shown
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
+from heedful.text.boundaries import RULES, class_of
+
+
+@cache
+def characters_in_use(tokenizer: str) -> dict[str, object]:
+    """Describe characters for a tokenizer, so that a browser's own Unicode version decides nothing.
+
+    Args:
+        tokenizer: its name.
+
+    Returns:
+        Classes of characters as the inside of a regular expression's brackets; for "unicode" also where each run of
+        characters of one class begins, and the rules over these classes.
+    """
+    found: dict[str, object] = {
+        "digits": _brackets(str.isdecimal),
+        "letters": _brackets(str.isalpha),
+        "words": _brackets(str.isalnum),
+        "letters_numbers": _brackets(lambda c: c.isalnum() and not c.isdecimal()),
+    }
+    if tokenizer.startswith("unicode"):
+        runs = groupby(map(chr, range(sys.maxunicode + 1)), class_of)
+        found["classes"] = [[ord(next(run)), kind] for kind, run in runs]
+        # JavaScript has no possessive repetitions; they spare steps here and change no match
+        found["rules"] = RULES.replace("*+", "*").replace("++", "+").replace("?+", "?")
+    return found
+
+
+@cache
+def characters_in_shapes() -> dict[str, str]:
+    """Describe what the shape of a word tells apart beside letters (`heedful.text.unknown_words.NgramRule.cased`).
+
+    Returns:
+        Capitals and digits as the inside of a regular expression's brackets.
+    """
+    return {"capitals": _brackets(str.isupper), "digit_signs": _brackets(str.isdigit)}
+
+
+def _brackets(holds: Callable[[str], bool]) -> str:
+    """Return the characters of which something holds, as ranges for a regular expression of JavaScript."""
+    parts, start = [], 0
+    for held, run in groupby(range(sys.maxunicode + 1), lambda number: holds(chr(number))):
+        numbers = list(run)
+        start = numbers[0]
+        if held:
+            parts.append(rf"\u{{{start:x}}}-\u{{{numbers[-1]:x}}}")
+    return "".join(parts)
+
 
 TASKS = {"text": ("text",), "pair": ("premise", "hypothesis"), "relatedness": ("first text", "second text")}
 """Every task that a page answers, with the names of its texts."""

@@ -1,5 +1,5 @@
-// The wide part of a model: a linear model of words, phrases and runs of characters; see heedful.runtime.wide_part and
-// heedful.text.phrases, which this equals.
+// The wide part of a model: a linear model of words, phrases and runs of characters; see heedful.text.wide_part,
+// which this equals.
 
 class WidePart {
   constructor({ rule, weight }, tensors) {

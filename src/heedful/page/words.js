@@ -159,7 +159,7 @@ class Vocabulary {
   }
 }
 
-// Which rows of the table of n-grams a word has; see heedful.text.ngrams.
+// Which rows of the table of n-grams a word has; see heedful.text.unknown_words.
 class Ngrams {
   constructor(rule, { capitals, letters, digit_signs: signs }) {
     Object.assign(this, { cased: false, ...rule, known: new Map() });
@@ -198,7 +198,7 @@ class Ngrams {
   }
 }
 
-// The most frequent known word that is one edit away; see heedful.text.nearest.
+// The most frequent known word that is one edit away; see heedful.text.unknown_words.
 class Nearest {
   constructor(words, { letters }) {
     this.letters = new RegExp(`^[${letters}]{4,40}$`, "u");

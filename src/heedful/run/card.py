@@ -1,13 +1,23 @@
-"""The model card that training writes."""
+"""What training writes for a reader who has to decide whether to trust a model: its card, and warnings."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from heedful.config import RunConfig, to_toml
+import numpy as np
+
+from heedful.data.encoding import EncodedDataset
+from heedful.fields import Fields
+from heedful.run.recipe_files import to_toml
+from heedful.run.run_config import RunConfig
 from heedful.tasks import AnyPrepared, task_named
 from heedful.text.wide_part import WidePart
+from heedful.training.progress import number_of
+
+if TYPE_CHECKING:
+    from heedful.run.run import RunResult
 
 if TYPE_CHECKING:
     from heedful.run.run import RunResult
@@ -111,3 +121,96 @@ def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
         return ["", f"{said} to the network's logits {wide.weight:.2f} times, which the dev split decided."]
     tried = config.model.wide != "none"
     return ["", "A wide part was tried and left out: it did not help on the dev split."] if tried else []
+
+
+MOSTLY = 0.5
+"""Share from which on a matter is "most" of the texts or words."""
+
+
+def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
+    """Look for signs that a model learned little, or that its text was read wrongly.
+
+    Args:
+        prepared: the data.
+        result: the run on it.
+
+    Returns:
+        One sentence a matter; none where nothing stands out.
+    """
+    return [
+        *_single_examples(prepared),
+        *_never_predicted(result),
+        *_worse_from_the_start(result),
+        *_text(prepared),
+    ]
+
+
+def _single_examples(prepared: AnyPrepared) -> Iterator[str]:
+    """Name classes with one example: it is either learned from or measured, and neither says much."""
+    parts = [(name, prepared.datasets.get(name)) for name in ("train", "dev")]
+    known = [
+        (name, part)
+        for name, part in parts
+        if isinstance(part, EncodedDataset) and part.targets is not None and part.targets.dtype == np.int64
+    ]
+    file = next(iter(prepared.fingerprint), "training data")
+    for number, label in enumerate(prepared.labels):
+        places = [
+            (name, int(part.rows[k])) for name, part in known for k in np.flatnonzero(part.targets == number)
+        ]
+        if len(places) == 1:
+            name, row = places[0]
+            yield (
+                f"{file}: row {row} is the only example of class {label!r}, and it is in the {name} split, so the "
+                "model can hardly learn this class. Add examples of it, or drop the row."
+            )
+
+
+def _never_predicted(result: RunResult) -> Iterator[str]:
+    confusion, total = result.dev.confusion, result.dev.count
+    for name in confusion:
+        gold, predicted = sum(confusion[name].values()), sum(row[name] for row in confusion.values())
+        if gold and not predicted:
+            yield (
+                f"The model never predicts {name!r} on the dev split, where {gold:,} of {total:,} examples have it. "
+                "Add examples of this class."
+            )
+
+
+def _worse_from_the_start(result: RunResult) -> Iterator[str]:
+    fit, settings = result.fit, Fields(result.predictor.about.run, "the settings of the run").part("train")
+    metric = settings.text("metric")
+    if fit.epochs < 3 or not 0 <= fit.best_step <= fit.steps / fit.epochs:
+        return
+    best, sign = fit.best_metrics[metric], 1 if settings.text("direction") == "max" else -1
+    later = [number_of(record, metric) for record in fit.history if number_of(record, "step") > fit.best_step]
+    if all(sign * value < sign * best for value in later):  # as good again is no worse
+        yield (
+            f"The model was best after its first epoch of {fit.epochs}, and only got worse on the dev split. Lower "
+            "train.optimizer.lr, or raise model.dropout."
+        )
+
+
+def _text(prepared: AnyPrepared) -> Iterator[str]:
+    training = prepared.datasets["train"]
+    if not isinstance(training, EncodedDataset):  # subwords, of which none is unknown
+        return
+    lengths = training.words()
+    if lengths.size and (share := float((lengths == 1).mean())) > MOSTLY:
+        yield (
+            f"{share:.0%} of the training texts are a single token. Check that the column is the right one, and that "
+            "the tokenizer separates the words of its language."
+        )
+    for name, dataset in prepared.datasets.items():
+        if name == "train" or not isinstance(dataset, EncodedDataset):
+            continue
+        if (share := _unknown_share(dataset)) > MOSTLY:
+            yield (
+                f"{share:.0%} of the words of the {name} split are unknown to the model. Check that it is written like "
+                "the training split; word vectors (text.vectors) make more words known."
+            )
+
+
+def _unknown_share(dataset: EncodedDataset) -> float:
+    words = int(dataset.words().sum())
+    return dataset.report.unknown / words if words else 0.0

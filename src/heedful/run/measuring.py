@@ -1,10 +1,16 @@
-"""Measure every method of explanation of a model, and two controls, on the texts of some data."""
+"""Measure every method of explanation of a model, and two controls, on the texts of some data.
+
+The result is written into the model folder and its card, so that the best method is the model's default.
+"""
 
 from __future__ import annotations
 
 import copy
+import re
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,13 +19,26 @@ from torch import nn
 
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
-from heedful.explain.measured_methods import CONTROLS, MeasuredMethods
-from heedful.explain.measures import TextMeasures, measure_text
+from heedful.explain.measured_methods import CONTROLS, MEASURES, MeasuredMethods, TextMeasures, measure_text
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
 from heedful.explain.methods.deleting import leave_one_out
 from heedful.explain.methods.method_names import check_method
+from heedful.explain.standing import KEY
+from heedful.storage import replace_folder
+from heedful.storage.layout import holds_run
+from heedful.storage.lock import alone
+from heedful.storage.manifest import (
+    CARD,
+    METRICS,
+    MODEL_FILES,
+    read_json,
+    read_text,
+    verify_manifest,
+    write_json,
+    write_manifest,
+)
 from heedful.tasks import AnyModel, SentenceModel, task_of
-from heedful.tasks.records import AnyAnswer
+from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.explaining import explain, question_about
 
 Values = NDArray[np.float64]
@@ -139,3 +158,81 @@ def with_random_weights(model: SentenceModel[AnyAnswer], seed: int) -> SentenceM
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
     about = replace(model.about, wide=None)
     return type(model)(network.eval(), model.model, model.vocabulary, model.labels, model.text, about)  # type: ignore[arg-type]
+
+
+_TITLE = "## Explanations"
+_SECTION = re.compile(rf"^{_TITLE}\n.*?(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_BEFORE = re.compile(r"^## (Limits|Settings)$", re.MULTILINE)
+
+
+def keep_standing(folder: Path, measured: MeasuredMethods) -> None:
+    """Write the order of the methods into a model folder.
+
+    The folder is copied, the copy is checked against its checksums, its figures and its card are changed, and it takes
+    the place of the old folder in one step; a reader meets the old one or the new one.
+
+    Args:
+        folder: the model folder itself.
+        measured: the measures.
+
+    Raises:
+        ArtefactError: if the folder is not whole.
+        OutputError: if it cannot be written; the old one stays.
+        InUseError: if a run is writing it.
+    """
+    if holds_run(folder.parent):
+        with alone(folder.parent, "run"):
+            _replace(folder, measured)
+    else:
+        _replace(folder, measured)
+
+
+def _replace(folder: Path, measured: MeasuredMethods) -> None:
+    verify_manifest(folder, MODEL_FILES)
+    with replace_folder(folder) as new:
+        shutil.copytree(folder, new, dirs_exist_ok=True)
+        verify_manifest(new, MODEL_FILES)
+        figures = read_json(new / METRICS, dict)
+        write_json(new / METRICS, {**figures, KEY: measured.standing.as_dict()})
+        card = with_section(read_text(new / CARD), measured)
+        (new / CARD).write_text(card, encoding="utf-8", newline="\n")
+        write_manifest(new, MODEL_FILES)
+
+
+def with_section(card: str, measured: MeasuredMethods) -> str:
+    """Put the table of the measures into a model card, in the place of an older one.
+
+    Args:
+        card: the card.
+        measured: the measures.
+
+    Returns:
+        The card.
+    """
+    rest = _SECTION.sub("", card)
+    place = _BEFORE.search(rest)
+    start = len(rest) if place is None else place.start()
+    before = rest[:start].rstrip("\n")
+    return f"{before}\n\n{section(measured)}\n{rest[start:]}"
+
+
+def section(measured: MeasuredMethods) -> str:
+    """Return the section of a card, Markdown that ends with a line end."""
+    rows = [
+        f"| {name} | " + " | ".join(str(measured.mean(name, measure)) for measure in MEASURES) + " |"
+        for name in (*measured.methods, *(each for each in measured.names if each not in measured.methods))
+    ]
+    return "\n".join(
+        [
+            _TITLE,
+            "",
+            measured.standing.sentence(measured.methods[0]),
+            f"`heedful explain` shows {measured.standing.default} by default. Measured by `heedful faithfulness`; ± is "
+            f"half of the 95 % interval over texts, seed {measured.seed}.",
+            "",
+            "| method | " + " | ".join(name.replace("_", " ") for name in MEASURES) + " |",
+            "| --- |" + " --- |" * len(MEASURES),
+            *rows,
+            "",
+        ]
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from heedful.config import DataConfig
 from heedful.data import catalogue
+from heedful.run.run_config import DataConfig
 
 GENERATED = "scenes"
 """What ``data.set`` names for the corpus that Heedful generates."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from torch import nn
 
 from heedful.attention.choice import collect_choices, joined_choices
-from heedful.config import RunConfig, as_table, to_toml
 from heedful.data.encoding import EncodedDataset
 from heedful.errors import DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
@@ -20,9 +19,11 @@ from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
 from heedful.models import MappedVectors
 from heedful.nn import PieceTables, WordEmbedding
-from heedful.run.batches import TrainingBatches
 from heedful.run.card import model_card
 from heedful.run.kept_settings import check_same_run
+from heedful.run.prepare import TrainingBatches
+from heedful.run.recipe_files import as_table, to_toml
+from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, SentenceModel, task_named, task_of
 from heedful.tasks.task import Examples

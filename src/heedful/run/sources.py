@@ -8,15 +8,15 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from heedful.config import DataConfig, RunConfig
 from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
 from heedful.fields import Fields
 from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, protocol_of
+from heedful.run.run_config import DataConfig, RunConfig
 from heedful.tasks import AnyTask, Corpora, Source, task_named
-from heedful.tasks.named_files import check_options
+from heedful.tasks.tables import check_options
 
 
 def data_root(config: RunConfig, folder: Path | None) -> Path | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.config import RunConfig, load_config, to_toml
 from heedful.data import catalogue
 from heedful.data.datasets import DATASETS
 from heedful.errors import DataError, UsageError
@@ -21,7 +20,9 @@ from heedful.run.environment import describe, peak_gpu_megabytes, peak_megabytes
 from heedful.run.kept_answers import Answers, kind_of_answers
 from heedful.run.kept_settings import changed_files, plain_settings, same_run
 from heedful.run.protocol import GENERATED, Protocol
+from heedful.run.recipe_files import load_config, to_toml
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
+from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.storage import alone, remove_folder, write_text
 from heedful.storage.layout import FOLD, SEED, Varied, record_file, unfinished_folder

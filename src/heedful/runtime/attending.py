@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats
+from heedful.runtime.kernels import Floats, Lengths, Rows
 from heedful.runtime.operators import OPERATORS, TOGETHER, WEIGHTS, operator
-from heedful.runtime.rows import Lengths, Rows
 from heedful.runtime.steps import Compute, Keep, Rule, Step, Weighing, activate, logsigmoid
 
 _FACTORED = 40.0

@@ -1,8 +1,13 @@
-"""The compiled kernels, called through ctypes with NumPy arrays; without them everything is computed in NumPy."""
+"""The rows of several texts as NumPy arrays, and the compiled kernels that are called with them through ctypes.
+
+Without the kernels everything is computed in NumPy. A value of several texts is their rows end to end, which most steps
+compute at once, or an array for each text.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Sequence
 from importlib.util import find_spec
 
@@ -220,3 +225,54 @@ def gated(first: Floats, second: Floats, bias: Floats | None, x: Floats, y: Floa
 def contiguous(*arrays: Floats) -> list[Floats]:
     """Return arrays as the kernels take them."""
     return [np.ascontiguousarray(array, np.float32) for array in arrays]
+
+
+Lengths = tuple[int, ...]
+"""How many rows each text has."""
+
+
+class Rows:
+    """A value of several texts.
+
+    Args:
+        lengths: rows of each text.
+        whole: the rows of all texts end to end, [rows, D]; None where `parts` are given.
+        parts: an array for each text.
+
+    Attributes:
+        lengths: as given.
+    """
+
+    __slots__ = ("_parts", "_whole", "lengths")
+
+    def __init__(
+        self, lengths: Lengths, whole: Floats | None = None, parts: Sequence[Floats] | None = None
+    ) -> None:
+        self.lengths, self._whole, self._parts = lengths, whole, parts
+
+    @classmethod
+    def of(cls, parts: Sequence[Floats]) -> Rows:
+        """Return the value that has these arrays, one for each text."""
+        return cls(tuple(map(len, parts)), parts[0] if len(parts) == 1 else None, parts)
+
+    @property
+    def whole(self) -> Floats:
+        """All rows end to end."""
+        if self._whole is None:
+            assert self._parts is not None  # one of both is given
+            self._whole = np.concatenate(self._parts)
+        return self._whole
+
+    @property
+    def arrays(self) -> Sequence[Floats]:
+        """The arrays that there are, one or one for each text."""
+        return (self._whole,) if self._whole is not None else self.parts
+
+    @property
+    def parts(self) -> Sequence[Floats]:
+        """The rows of each text."""
+        if self._parts is None:
+            assert self._whole is not None
+            ends = itertools.accumulate(self.lengths, initial=0)
+            self._parts = [self._whole[first:last] for first, last in itertools.pairwise(ends)]
+        return self._parts

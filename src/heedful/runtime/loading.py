@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.asking import Asking
@@ -32,7 +33,7 @@ from heedful.storage.manifest import (
     verify_manifest,
 )
 from heedful.storage.named_models import find_model
-from heedful.storage.shared_rows import completed
+from heedful.storage.shared_rows import SHARED, completed
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
 from heedful.text.wide_part import WidePart
@@ -69,7 +70,9 @@ def _load(path: Path) -> Model:
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.task == "tags" and (problem := tags_problem(labels)):
         raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    plain, shared = completed(config, read_words(path / VOCABULARY), path)
+    plain, shared = read_words(path / VOCABULARY), dict[str, NDArray[np.generic]]()
+    if SHARED in config:  # else the folder is complete by itself
+        plain, shared = completed(config, plain, path)
     vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
     if not isinstance(vocabulary, Vocabulary):
         raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")

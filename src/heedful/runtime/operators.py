@@ -2,8 +2,8 @@
 
 A value is [L, D] for the L words of one text, or [1, D] for a whole text. There is no padding and there are no batches:
 a text's result cannot depend on others. Where each row is computed by itself, the rows of several texts may
-stand end to end (`rows`). Here is what happens to each row alone; `pooled` has what happens to all words
-of a text together, `attending` the attention among them, `recurrent` the layers with a state.
+stand end to end (`kernels.Rows`). Here is what happens to each row alone; `sequence_operators` has what
+happens to all words of a text together and the layers with a state, and `attending` has the attention among words.
 
 Steps that follow each other can be computed as one: a gate, and the bias of a dense layer (`joined`). A joined step
 gives the same to the last bit as its parts give for a bias, and the same to 1e-7 for a gate.
@@ -19,8 +19,7 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats
-from heedful.runtime.rows import Action, Rows
+from heedful.runtime.kernels import Floats, Rows
 from heedful.runtime.steps import ACTIVATIONS, Compute, Step, Weighing, activate
 
 Make = Callable[[Step], Compute]
@@ -30,6 +29,24 @@ OPERATORS: dict[str, Make] = {}
 """Every operator by name."""
 WEIGHTS: dict[str, Callable[[Step], Weighing]] = {}
 """Of the operators that weigh rows, what gives the weights from the same values: for explanations."""
+
+
+class Action(NamedTuple):
+    """A step as functions.
+
+    Attributes:
+        to: name of the value it makes.
+        of: names of the values it reads.
+        compute: computes one text, or the rows of several where `row_wise`.
+        row_wise: whether each row is computed by itself.
+        together: computes several texts at once, from the rows of each and the values of all; None for no such way.
+    """
+
+    to: str
+    of: tuple[str, ...]
+    compute: Callable[..., Floats]
+    row_wise: bool = False
+    together: Callable[..., Rows] | None = None
 
 
 ROW_WISE: set[str] = set()

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.runtime.kernels import Floats
+from heedful.runtime.kernels import Floats, Rows
 from heedful.runtime.looking import Sight, align, look, read_shown
-from heedful.runtime.rows import Rows
 from heedful.runtime.stepping import Steps, value_of
 from heedful.runtime.weights import Weights
 

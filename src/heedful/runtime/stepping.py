@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError, nearest
-from heedful.runtime import attending, pairwise, pooled, recurrent  # noqa: F401  (they enter their operators)
-from heedful.runtime.kernels import Floats, compiled
+from heedful.runtime import attending, pairwise, sequence_operators  # noqa: F401  (they enter their operators)
+from heedful.runtime.kernels import Floats, Rows, compiled
 from heedful.runtime.looking import Weigh
-from heedful.runtime.operators import OPERATORS, ROW_WISE, TOGETHER, WEIGHTS, joined
-from heedful.runtime.rows import Action, Rows
+from heedful.runtime.operators import OPERATORS, ROW_WISE, TOGETHER, WEIGHTS, Action, joined
 from heedful.runtime.steps import WIDEST, Step
 from heedful.runtime.weights import Weights
 

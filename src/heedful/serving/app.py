@@ -31,12 +31,11 @@ from heedful.serving.bodies import (
     read_texts,
 )
 from heedful.serving.bounds import Bounds, Refused
-from heedful.serving.counters import Counters, Gauges, resident_bytes
+from heedful.serving.counters import Counters, Gauges, SummedCounts, resident_bytes
 from heedful.serving.engine import Vector
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
 from heedful.serving.shelf import Served, Shelf
-from heedful.serving.summed_counts import SummedCounts
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from heedful.serving.engine import Engine, Request, Vector
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
-    from heedful.tasks.records import AnyAnswer
+    from heedful.tasks.schema import AnyAnswer
 
 BATCH = 64
 """Texts that are answered together."""

@@ -28,7 +28,7 @@ from heedful.text.tokenize import Tokenizer, tokenizer
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.tasks import AnyModel, SentenceModel
-    from heedful.tasks.records import AnyAnswer
+    from heedful.tasks.schema import AnyAnswer
 
 Request = str | tuple[str, str]
 """One text, or (premise, hypothesis)."""

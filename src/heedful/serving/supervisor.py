@@ -24,12 +24,11 @@ from heedful.errors import ExitCode, HeedfulError
 from heedful.machine import threads
 from heedful.machine.child import Failed, threads_for_children
 from heedful.machine.signals import CaughtSignals, signals_held_back
+from heedful.serving.counters import bury
 from heedful.serving.engine import temporary_folder
 from heedful.serving.server import AT_ONCE
-from heedful.serving.service import Service
+from heedful.serving.service import Service, Worker, be_worker
 from heedful.serving.shelf import Tasks
-from heedful.serving.summed_counts import bury
-from heedful.serving.worker_process import Worker, be_worker
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -10,11 +10,11 @@ from heedful.storage.folders import (
     stands,
 )
 from heedful.storage.lock import LOCK, alone, holds
+from heedful.storage.manifest import sha256
 from heedful.storage.writing import (
     TEMPORARY,
     remedy,
     replacing,
-    sha256,
     sweep,
     temporary_name,
     told_plainly,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -23,7 +24,6 @@ from typing import TypeVar
 
 from heedful.errors import ArtefactError
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
-from heedful.storage.writing import sha256
 
 Value = TypeVar("Value")
 FORMAT_VERSION = 1
@@ -43,6 +43,12 @@ def refuse_without_model(folder: Path) -> None:
     """
     with _readable(folder):
         _refuse_without_model(folder)
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's content in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def read_json(path: Path, kind: type[Value]) -> Value:

@@ -21,8 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from heedful.errors import ArtefactError, DataError, UsageError
-from heedful.storage.manifest import CONFIG, SCALE
-from heedful.storage.writing import sha256
+from heedful.storage.manifest import CONFIG, SCALE, sha256
 
 GROUP = "heedful.vectors"
 """The entry points by which an installed package names its rows: name = function that returns their folder."""

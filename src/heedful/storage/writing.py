@@ -111,12 +111,6 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The system's errors of which freeing space is the remedy."""
 
 
-def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file's content in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def temporary_name(what: str = "") -> str:
     """Return the beginning of a temporary name that says which process it belongs to; see `heedful.storage.writing`."""
     return f"{TEMPORARY}{what}{token()}-"

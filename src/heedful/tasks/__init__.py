@@ -5,7 +5,6 @@ from heedful.runtime.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
 from heedful.tasks.classification import Predictor
 from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel
-from heedful.tasks.records import About, Requests, Text, TextSettings
 from heedful.tasks.registry import (
     TASKS,
     AnyModel,
@@ -22,6 +21,7 @@ from heedful.tasks.relatedness import RelatednessModel
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer
 from heedful.tasks.saved_model import SavedModel, model_folder
+from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tags import TagsModel
 from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task

@@ -48,8 +48,8 @@ from heedful.training.step import Objective
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
-    from heedful.config import DistilConfig, RunConfig
     from heedful.explain.wide import WideView
+    from heedful.run.run_config import DistilConfig, RunConfig
 
 
 LOSS = frozenset({"train.class_weight", "train.class_weights", "train.label_smoothing"})
@@ -147,7 +147,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
     def objective(self, config: RunConfig, model: Predictor) -> Objective:
         """See `Task.objective`: the cross-entropy, smoothed and weighted as ``train`` says.
 
-        With a teacher the targets are those of `Prepared.transfer`, and the loss that of `heedful.config.DistilConfig`.
+        With a teacher the targets are those of `Prepared.transfer`, and the loss that of
+        `heedful.run.run_config.DistilConfig`.
         """
         smoothing, weights = config.train.label_smoothing, model.class_weights
         if config.distil.teacher:

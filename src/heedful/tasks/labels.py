@@ -40,7 +40,7 @@ from heedful.tasks.tables import TEXT, Table
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
 
 HALF = 0.5
 """The threshold of a label where none was fitted."""

@@ -24,16 +24,15 @@ from heedful.nn.heads import ClassifierHead, Matching, match_features
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import NUMBERS, Answer, Read, Shown
 from heedful.structures import NetworkOutput
-from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, gold_of
+from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, ScoreTask, gold_of
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
 
 
 @dataclass(frozen=True)

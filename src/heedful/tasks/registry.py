@@ -31,7 +31,7 @@ from heedful.tasks.translation.translation_task import TranslationTask
 from heedful.tasks.words.word_task import WordTask
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
 
 AnyTask = Task[Any, Any, Any, Any]
 AnyModel = SavedModel[Any]

@@ -19,15 +19,14 @@ from heedful.nn.losses import expected_grade, relatedness_loss, relatedness_squa
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import GRADES, Answer, Read, Shown
 from heedful.structures import NetworkOutput
-from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS
+from heedful.tasks.sentences.sentence_task import PAIRS, ScoreTask
 from heedful.tasks.tables import PAIR, Table
 from heedful.tasks.task import Corpora
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
 
 
 class RelatednessModel(ScoreModel):

@@ -16,12 +16,12 @@ from torch import nn
 
 from heedful.data.batching import BucketSampler
 from heedful.data.examples import Corpus, one_example
-from heedful.data.readers.texts_in_memory import read_requests
+from heedful.data.readers.text_fields import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
 from heedful.storage.named_models import find_model
-from heedful.tasks.records import About, AnyAnswer, Requests, Text, TextSettings
+from heedful.tasks.schema import About, AnyAnswer, Requests, Text, TextSettings
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation

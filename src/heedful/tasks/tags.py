@@ -29,10 +29,10 @@ from heedful.nn.losses import tag_loss
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import TAGS, TagsAnswer, role_spans
 from heedful.structures import Batch, NetworkOutput
-from heedful.tasks.named_files import check_options, one_file_a_part
-from heedful.tasks.records import Requests, Text, TextSettings
 from heedful.tasks.saved_model import finite
+from heedful.tasks.schema import Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
+from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.task import Files
 from heedful.tasks.words.tagging import TaggingModel
 from heedful.tasks.words.word_task import WordTask
@@ -49,8 +49,8 @@ from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.config import DataConfig, RunConfig
     from heedful.explain import Explanation
+    from heedful.run.run_config import DataConfig, RunConfig
 
 
 class TagsModel(TaggingModel[TagsAnswer]):
@@ -145,7 +145,7 @@ class TagsModel(TaggingModel[TagsAnswer]):
         found = self.explained(batch, corpus.examples[0], answer.tags, said, truncated=answer.truncated)
         if method is None and word is None:
             return found
-        from heedful.tasks.words.explaining_tags import explain_tag
+        from heedful.tasks.words.tagging import explain_tag
 
         chosen = MethodChoice(method or "occlusion", Sampling(samples, seed))
         return explain_tag(self, found, answer, batch, chosen, word)

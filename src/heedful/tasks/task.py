@@ -20,14 +20,14 @@ from heedful.evaluation import Report
 from heedful.models import ModelConfig
 from heedful.storage.model_folder import ModelFolder
 from heedful.structures import Batch
-from heedful.tasks.records import AnyAnswer
 from heedful.tasks.saved_model import Limits, SavedModel
+from heedful.tasks.schema import AnyAnswer
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.config import DataConfig, RunConfig
     from heedful.explain import Explanation
     from heedful.run.protocol import Protocol
+    from heedful.run.run_config import DataConfig, RunConfig
 
 Corpora = dict[str, Corpus]
 """The splits by name."""

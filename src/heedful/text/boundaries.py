@@ -124,9 +124,6 @@ AUTO = "auto"
 _ENOUGH = 1_000_000
 """Characters that are looked at."""
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-_UNSPACED = re.compile(
-    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED) + "\u30a1-\u30fa]"
-)
 _FEW, _MANY = 0.01, 0.1
 
 
@@ -154,10 +151,11 @@ def choose_tokenizer(texts: Iterable[str]) -> Choice:
         else "treebank".
     """
     letters = latin = unspaced = seen = 0
+    no_spaces = re.compile("[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in UNSPACED) + "\\u30a1-\\u30fa]")
     for text in texts:
         letters += sum(map(str.isalpha, text))
         latin += len(_LATIN.findall(text))
-        unspaced += len(_UNSPACED.findall(text))
+        unspaced += len(no_spaces.findall(text))
         seen += len(text)
         if seen > _ENOUGH:
             break

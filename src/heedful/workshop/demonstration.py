@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from heedful.config import RunConfig, load_config
 from heedful.errors import OutputError
 from heedful.explain import Explanation
 from heedful.run import RunResult, check_run_folder, prepare, train
 from heedful.run.protocol import GENERATED
+from heedful.run.recipe_files import load_config
+from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import read_json
 from heedful.storage.named_models import find_model, packaged_models
 from heedful.tasks import AnyModel, load_model, task_named, task_of
-from heedful.tasks.records import Text
+from heedful.tasks.schema import Text
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import RunFolder
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from heedful.attention import additive_chunked as chunked
+from heedful.attention import additive as chunked
 from heedful.attention.additive import additive_reference
 from heedful.attention.visibility import Band, Visible
 

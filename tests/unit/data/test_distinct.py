@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heedful.config import load_config, override
 from heedful.data.batching import collate, collate_shared, cut_by_length, distinct_texts
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets
 from heedful.data.tokens import tokenise_corpus
 from heedful.run import prepare
+from heedful.run.recipe_files import load_config, override
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ("a", "b", "c", "d")

@@ -12,8 +12,14 @@ from scipy.stats import spearmanr
 
 from heedful.errors import UsageError
 from heedful.explain.measured_figure import draw_measured
-from heedful.explain.measured_methods import CONTROLS, MEASURES, MeasuredMethods
-from heedful.explain.measures import TextMeasures, measure_text, rank_correlation
+from heedful.explain.measured_methods import (
+    CONTROLS,
+    MEASURES,
+    MeasuredMethods,
+    TextMeasures,
+    measure_text,
+    rank_correlation,
+)
 from heedful.explain.methods import Question
 from heedful.explain.methods.question import Kept
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import tiny
-from heedful.config import load_config
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.machine.child import Failed
 from heedful.machine.executors import Call, OneByOne
+from heedful.run.recipe_files import load_config
 from heedful.run.studies import run_study
 from heedful.run.tuning import Search, read_space, run_search
 

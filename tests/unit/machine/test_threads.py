@@ -13,8 +13,7 @@ import pytest
 import torch
 
 from heedful.machine import threads
-from heedful.machine.processors import Look
-from heedful.machine.threads import VARIABLES, WAITING, choose, share
+from heedful.machine.threads import VARIABLES, WAITING, Look, choose, share
 
 
 @pytest.mark.parametrize(

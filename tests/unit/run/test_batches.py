@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import tiny
-from heedful.config import load_config
 from heedful.errors import UsageError
 from heedful.run import prepare, train
-from heedful.run.batches import TrainingBatches
+from heedful.run.prepare import TrainingBatches
+from heedful.run.recipe_files import load_config
 from heedful.structures import SharedBatch
 from heedful.tasks import task_named
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.config import load_config
 from heedful.evaluation import fit_temperature
 from heedful.run import prepare, train
+from heedful.run.recipe_files import load_config
 
 
 @pytest.fixture

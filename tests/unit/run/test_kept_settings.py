@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.config import RunConfig, load_config
 from heedful.errors import UsageError
 from heedful.run import prepare, train
 from heedful.run.kept_settings import check_same_run
+from heedful.run.recipe_files import load_config
+from heedful.run.run_config import RunConfig
 
 
 @pytest.fixture(scope="module")

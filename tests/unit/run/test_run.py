@@ -13,9 +13,9 @@ import torch
 import tiny
 from heedful.attention.additive import choose_additive
 from heedful.attention.visibility import Band
-from heedful.config import load_config
 from heedful.errors import DivergedError, OutputError, UsageError
 from heedful.run import check_run_folder, prepare, run, train
+from heedful.run.recipe_files import load_config
 from heedful.tasks import classification, load_model
 from heedful.training import progress as cost
 from heedful.training.progress import Silent

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.config import DataConfig, load_config
 from heedful.errors import ArtefactError
 from heedful.run.kept_answers import Answers
 from heedful.run.kept_settings import plain_settings
 from heedful.run.protocol import Protocol, protocol_of
+from heedful.run.recipe_files import load_config
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
+from heedful.run.run_config import DataConfig
 from heedful.storage.layout import FOLD, SEED, Varied, holds_study, record_file, record_files
 
 CLASSES = Answers("classes", np.array([0, 2, 1]), np.array([0, 1, 1]))

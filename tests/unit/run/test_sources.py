@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import tiny
-from heedful.config import DataConfig, RunConfig
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig
 from heedful.run import prepare
 from heedful.run.protocol import Protocol
+from heedful.run.run_config import DataConfig, RunConfig
 from heedful.run.sources import data_root, find_source, from_examples
-from heedful.tasks.named_files import find_named
+from heedful.tasks.tables import find_named
 
 
 def config(task: str = "text", **data: object) -> RunConfig:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.config import load_config, override
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
 from heedful.run import prepare, train
+from heedful.run.recipe_files import load_config, override
 from heedful.run.suggesting import entropy, farthest_first, margin, suggest
 from heedful.tasks import load_model
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.serving.counters import Counters
-from heedful.serving.summed_counts import SummedCounts, bury
+from heedful.serving.counters import Counters, SummedCounts, bury
 
 CONNECTIONS, WORKERS = ("heedful_connections", ""), ("heedful_workers", "")
 

@@ -235,8 +235,7 @@ def test_a_signal_while_the_workers_start(folder: Path, tmp_path: Path) -> None:
 
 def test_the_pause_before_a_start_grows_to_a_minute(tmp_path: Path) -> None:
     from heedful.serving.app import Access
-    from heedful.serving.service import Service
-    from heedful.serving.worker_process import Worker
+    from heedful.serving.service import Service, Worker
 
     service = Service({}, Bounds(), Access())
     place = supervisor._Place(Worker(1, service, tmp_path, None, print))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heedful.config import load_config
 from heedful.data.scenes import generate
+from heedful.run.recipe_files import load_config
 from heedful.workshop.demonstration import GOLD, PAIRS
 
 

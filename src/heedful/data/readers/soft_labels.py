@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.record_files import json_records
-from heedful.data.readers.table_files import TABLE_SUFFIXES, read_table, text_fields
+from heedful.data.readers.table_files import TABLE_SUFFIXES, read_table
+from heedful.data.readers.text_fields import text_fields
 from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_lines
 from heedful.errors import DataError, check_known
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 from heedful.data.examples import Corpus, LabelSet
-from heedful.data.readers.corpus_builder import NO_TEXT, CorpusBuilder
-from heedful.data.readers.reading import USUAL, OnMissing, Reading, checked_separator, find_separator
+from heedful.data.readers.corpus_builder import CorpusBuilder
+from heedful.data.readers.reading import USUAL, Reading, checked_separator, find_separator
 from heedful.data.readers.record_files import (
     Record,
     Refuse,
@@ -19,61 +18,13 @@ from heedful.data.readers.record_files import (
     split_records,
     stop,
 )
+from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix, find_file
-from heedful.errors import DataError, UsageError, check_known, nearest
+from heedful.errors import DataError, UsageError, nearest
 
-ON_MISSING = ("error", "empty", "skip")
 NO_LABEL = "no label"
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which column plays which part.
-
-    Attributes:
-        texts: one column for a text, two for a pair.
-        label: column of class names, or None.
-        score: column of numbers, or None.
-        group: column a breakdown goes by, or None.
-    """
-
-    texts: tuple[str, ...]
-    label: str | None = None
-    score: str | None = None
-    group: str | None = None
-
-    def roles(self) -> tuple[tuple[str, str], ...]:
-        """Return every role that has a column, with its name."""
-        texts = ("text",) if len(self.texts) == 1 else ("premise", "hypothesis")
-        gold = {"label": self.label, "score": self.score, "group": self.group}
-        named = [*zip(texts, self.texts, strict=True), *gold.items()]
-        return tuple((role, name) for role, name in named if name is not None)
-
-    @classmethod
-    def named(
-        cls,
-        text: str | None,
-        premise: str | None,
-        hypothesis: str | None,
-        label: str | None = None,
-        score: str | None = None,
-        group: str | None = None,
-    ) -> Columns:
-        """Check that the parts make a text or a pair, with at most one kind of gold.
-
-        Returns the columns. Raises UsageError if they do not.
-        """
-        if label is not None and score is not None:
-            raise UsageError(f"label={label!r} and score={score!r}: name one of them")
-        if text is not None and premise is None and hypothesis is None:
-            return cls((text,), label, score, group)
-        if text is None and premise is not None and hypothesis is not None:
-            return cls((premise, hypothesis), label, score, group)
-        given = {"text": text, "premise": premise, "hypothesis": hypothesis}
-        got = ", ".join(name for name, value in given.items() if value is not None) or "none of them"
-        raise UsageError(f"name the column of the text, or both of premise and hypothesis; got {got}")
 
 
 def read_table(
@@ -170,7 +121,7 @@ def _read(
 ) -> Iterator[int]:
     """Add the rows of a table to a builder, and yield the number of each."""
     builder.columns = columns.texts
-    on_missing, roles = _check_on_missing(how.on_missing or "error"), columns.roles()
+    on_missing, roles = check_on_missing(how.on_missing or "error"), columns.roles()
     for row, record in table_records(file, how):
         for role, name in roles:
             if name not in record:
@@ -195,61 +146,6 @@ def _read(
             builder.weigh(row, builder.score(row, weight, builder.field(row, record, weight), 0.0))
         yield row
     gold.refuse_mixture()
-
-
-def text_fields(
-    builder: CorpusBuilder,
-    row: int,
-    record: Mapping[str, object],
-    fields: Iterable[str],
-    on_missing: OnMissing,
-) -> tuple[str, ...] | None:
-    """Return the texts of a record, or None where the row is skipped (and counted) for a missing value.
-
-    Args:
-        builder: what counts the skipped.
-        row: 1-based row.
-        record: the fields by name.
-        fields: those that are texts.
-        on_missing: what a missing value does.
-
-    Returns:
-        One string a field, or None.
-
-    Raises:
-        DataError: naming row and field, if a value is missing under "error", or is no text.
-    """
-    texts = []
-    for name in fields:
-        value = record[name]
-        if is_missing(value):
-            if on_missing == "error":
-                remedy = (
-                    "; --on-missing empty reads every missing text as an empty one" if builder.source else ""
-                )
-                raise DataError(
-                    f"{builder.where(row, name)}: value is missing; drop the row, or write an empty string{remedy}"
-                )
-            if on_missing == "skip":
-                builder.skip(NO_TEXT)
-                return None
-            value = ""
-        if not isinstance(value, str):
-            raise DataError(
-                f"{builder.where(row, name)}: expected text, got {type(value).__name__} {value!r}"
-            )
-        texts.append(str(value))
-    return tuple(texts)
-
-
-def is_missing(value: object) -> bool:
-    """Tell whether a value stands for nothing: None or NaN."""
-    return value is None or (isinstance(value, float) and value != value)
-
-
-def _check_on_missing(on_missing: str) -> OnMissing:
-    check_known(on_missing, ON_MISSING, f"on_missing {on_missing!r} is unknown")
-    return cast(OnMissing, on_missing)
 
 
 def _no_column(file: Path, row: int, record: Record, role: str, name: str) -> DataError:

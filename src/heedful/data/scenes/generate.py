@@ -9,10 +9,9 @@ from random import Random
 from zlib import crc32
 
 from heedful.data.examples import Corpus, Example
-from heedful.data.scenes.clauses import text_of
+from heedful.data.scenes.clauses import Words, text_of
 from heedful.data.scenes.meaning import LABELS, Label, label_of
 from heedful.data.scenes.pairings import PAIRINGS, Pairing
-from heedful.data.scenes.scene_words import Words
 from heedful.errors import UsageError, check_known
 from heedful.storage import write_text
 

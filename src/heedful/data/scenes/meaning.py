@@ -9,8 +9,22 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Literal
 
-from heedful.data.scenes.clauses import Acts, Clause, Does, Entity, HowMany, Lies, Sentence
-from heedful.data.scenes.scene_words import ACTIVITIES, COLOURS, CREATURES, NUMBERS, PLACES, RELATIONS, SIZES
+from heedful.data.scenes.clauses import (
+    ACTIVITIES,
+    COLOURS,
+    CREATURES,
+    NUMBERS,
+    PLACES,
+    RELATIONS,
+    SIZES,
+    Acts,
+    Clause,
+    Does,
+    Entity,
+    HowMany,
+    Lies,
+    Sentence,
+)
 
 Label = Literal["entailment", "neutral", "contradiction"]
 LABELS: tuple[Label, ...] = ("entailment", "neutral", "contradiction")

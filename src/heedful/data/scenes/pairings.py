@@ -12,8 +12,7 @@ from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
-from heedful.data.scenes.clauses import Acts, Clause, Does, Entity, HowMany, Lies, Sentence
-from heedful.data.scenes.scene_words import (
+from heedful.data.scenes.clauses import (
     ACTIONS,
     CREATURES,
     NUMBERS,
@@ -21,6 +20,13 @@ from heedful.data.scenes.scene_words import (
     RELATIONS,
     SIZES,
     THINGS,
+    Acts,
+    Clause,
+    Does,
+    Entity,
+    HowMany,
+    Lies,
+    Sentence,
     Words,
 )
 

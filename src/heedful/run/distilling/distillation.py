@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.config import DistilConfig, RunConfig
 from heedful.data.examples import Corpus
 from heedful.evaluation import Report, evaluate_classes
 from heedful.run.comparison import Outcome, Run, compare
 from heedful.run.distilling.teachers import Ensemble, ModelTeacher, Teacher, find_teacher
 from heedful.run.prepare import prepare
 from heedful.run.run import RunResult, count_parameters, train
+from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.tasks import AnyPrepared, Source, task_named
 from heedful.training.progress import Reporter

@@ -27,8 +27,7 @@ from heedful.errors import UsageError
 from heedful.storage import sha256
 from heedful.storage.manifest import MANIFEST
 from heedful.tasks import Predictor, load_model, model_folder
-from heedful.tasks.named_files import find_named, sum_of
-from heedful.tasks.tables import PAIR, TEXT
+from heedful.tasks.tables import PAIR, TEXT, find_named, sum_of
 
 BLOCK = 1_024
 """Texts that are answered at once; the answers to each such block are kept, so that a killed run goes on after them."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.config import DistilConfig, RunConfig
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus, Example
 from heedful.data.gold import Targets
@@ -19,8 +18,9 @@ from heedful.data.readers.soft_labels import read_unlabelled
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import MissingExtraError, UsageError
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
+from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.tasks import Place, Prepared, Source, task_named
-from heedful.tasks.named_files import find_named, published, sum_of
+from heedful.tasks.tables import find_named, published, sum_of
 from heedful.tasks.words.lexicon import Words
 from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
 from heedful.text.parsers import BUILTIN, dependency_parser

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.config import RunConfig, override, to_toml
 from heedful.errors import UsageError
 from heedful.fields import Fields
+from heedful.run.recipe_files import override, to_toml
+from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import current
 from heedful.run.tuning.store import completed, finished, folder_of, importances
 from heedful.run.tuning.trials import Search, show

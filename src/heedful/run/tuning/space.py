@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.config import RunConfig, override
 from heedful.errors import UsageError
+from heedful.run.recipe_files import override
+from heedful.run.run_config import RunConfig
 
 if TYPE_CHECKING:
     from optuna import Trial

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from heedful.config import RunConfig, from_table
 from heedful.errors import ArtefactError, MissingExtraError, UsageError
+from heedful.run.recipe_files import from_table
+from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import Space, current, to_toml
 from heedful.storage import alone, told_plainly, write_text
 

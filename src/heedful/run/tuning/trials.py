@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.config import RunConfig, override
 from heedful.errors import DivergedError, Interrupted, InUseError, UsageError
 from heedful.machine.signals import StopRequest
 from heedful.run import Prepared, prepare, train
+from heedful.run.recipe_files import override
+from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import Space
 from heedful.run.tuning.store import (
     completed,

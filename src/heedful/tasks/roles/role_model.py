@@ -21,7 +21,6 @@ from heedful.errors import UsageError
 from heedful.models import TaggerNetwork
 from heedful.runtime.answers import role_spans
 from heedful.structures import Batch
-from heedful.tasks.records import Requests, Text
 from heedful.tasks.roles.role_predicates import (
     PredicateAnswer,
     Predicates,
@@ -33,6 +32,7 @@ from heedful.tasks.roles.role_predicates import (
     senses_of,
 )
 from heedful.tasks.saved_model import finite
+from heedful.tasks.schema import Requests, Text
 from heedful.tasks.words.tagging import TaggingModel
 from heedful.text.bio import begin_numbers
 

@@ -29,11 +29,11 @@ from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.nn.losses import role_loss
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput, TaggedBatch, TaggerOutput
-from heedful.tasks.named_files import check_options, one_file_a_part
-from heedful.tasks.records import TextSettings
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import RoleAnswer
+from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
+from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.task import Files
 from heedful.tasks.words.word_task import WordTask, refuse_leaving_out
 from heedful.text.bio import begin_numbers, bio_tags, role_of
@@ -41,8 +41,8 @@ from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.config import DataConfig, RunConfig
     from heedful.explain import Explanation
+    from heedful.run.run_config import DataConfig, RunConfig
 
 NO_PREDICATE = "-"
 """What stands in the column of the predicate where a text has none."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
-from heedful.tasks.records import AnyAnswer
+from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import gold_of
 from heedful.text.wide_part import CHARACTERS, Numbers, PhraseRule, WidePart

@@ -17,8 +17,8 @@ from heedful.data.examples import Corpus
 from heedful.errors import UsageError
 from heedful.models import VectorNetwork
 from heedful.runtime.answers import Answer, Read, Shown
-from heedful.tasks.records import Requests, Text
 from heedful.tasks.saved_model import A_co, as_corpus, even_batches, finite
+from heedful.tasks.schema import Requests, Text
 from heedful.tasks.words.text_model import Readings, TextModel
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class SentenceModel(TextModel[A_co]):
         Raises:
             UsageError: if no sentence has the word, or the model has no weights feature by feature.
         """
-        from heedful.tasks.sentences.single_features import read_features
+        from heedful.tasks.sentences.explaining import read_features
 
         return read_features(self, word, texts, count)
 
@@ -258,7 +258,7 @@ class SentenceModel(TextModel[A_co]):
         Raises:
             UsageError: if the model has no such policy, or the policy does not act yet.
         """
-        from heedful.tasks.sentences.mask_policy import read_policy
+        from heedful.tasks.sentences.explaining import read_policy
 
         return read_policy(self, texts)
 

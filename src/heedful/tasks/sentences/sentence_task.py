@@ -1,9 +1,11 @@
-"""What the tasks share whose network gives one row of numbers for a text or a pair."""
+"""What the tasks share whose network gives one row of numbers for a text or a pair, and those that predict a number."""
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -13,9 +15,11 @@ from numpy.typing import NDArray
 from heedful.data.batching import collate, collate_shared, distinct_texts
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus
-from heedful.data.gold import Targets
+from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError
+from heedful.evaluation import Report, evaluate_scores
+from heedful.evaluation.counted import KeptScores
 from heedful.models import (
     NETWORKS,
     ModelConfig,
@@ -25,16 +29,17 @@ from heedful.models import (
     build_sentence_encoder,
 )
 from heedful.nn import Embedding
+from heedful.runtime.answers import Answer
 from heedful.structures import Batch
-from heedful.tasks.records import AnyAnswer, TextSettings
-from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.schema import AnyAnswer, TextSettings
+from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered, Files, Shared
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary
 
 if TYPE_CHECKING:
-    from heedful.config import DataConfig, RunConfig
+    from heedful.run.run_config import DataConfig, RunConfig
 
 Model = TypeVar("Model", bound=SentenceModel[AnyAnswer])
 
@@ -179,3 +184,58 @@ def notes_of(dataset: EncodedDataset) -> dict[str, int]:
         "unknown words": report.unknown,
         "texts cut": report.truncated,
     }
+
+
+Scored = TypeVar("Scored", bound=ScoreModel)
+
+
+class ScoreTask(SentenceTask[Scored, Answer]):
+    """Base of the tasks that answer with a number."""
+
+    kept = "scores"
+
+    @abstractmethod
+    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+        """Compute the metrics of scores, [N] each."""
+
+    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """See `Task.collect_labels`: there are none."""
+        return ()
+
+    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+        """See `SentenceTask.targets`."""
+        return score_targets(corpus)
+
+    def named_outputs(self, model: ModelConfig) -> int:
+        """See `WordTask.named_outputs`: numbers have no names."""
+        return 0
+
+    def measure(self, model: Scored, dataset: EncodedDataset) -> Report:
+        """See `Task.measure`."""
+        started = time.perf_counter()
+        rows, _ = model.run(dataset)
+        return evaluate_scores(
+            gold_of(dataset).astype(np.float64),
+            model.scores(rows),
+            groups=group_of_each(dataset),
+            lengths=dataset.lengths(),
+            seconds=time.perf_counter() - started,
+            notes=notes_of(dataset),
+            metrics=self.figures,
+        )
+
+    def gold_blocks(self, model: Scored, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
+        """See `Task.gold_blocks`: a block has at most 8,192 examples."""
+        return self.table.gold_blocks(file, given, model.labels, model.about.run)
+
+    def measure_blocks(self, model: Scored, blocks: Iterable[EncodedDataset]) -> Report:
+        """See `Task.measure_blocks`: the scores are kept, since ranks need all of them."""
+        kept, notes, seconds = KeptScores(), Counter[str](), 0.0
+        for dataset in blocks:
+            started = time.perf_counter()
+            rows, _ = model.run(dataset)
+            gold = gold_of(dataset).astype(np.float32, copy=False)
+            kept.add(gold, model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths())
+            notes.update(notes_of(dataset))
+            seconds += time.perf_counter() - started
+        return kept.report(self.figures, seconds=seconds, notes=dict(notes))

@@ -28,9 +28,9 @@ from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.structures import Batch, NetworkOutput
-from heedful.tasks.named_files import check_options, find_named, published, sum_of
 from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
+from heedful.tasks.tables import check_options, find_named, published, sum_of
 from heedful.tasks.task import Files, Place, Prepared, Source, Task
 from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.words.word_task import refuse_leaving_out, text_settings
@@ -40,7 +40,7 @@ from heedful.training.step import Objective
 if TYPE_CHECKING:
     import numpy as np
 
-    from heedful.config import DataConfig, RunConfig
+    from heedful.run.run_config import DataConfig, RunConfig
 
 
 @dataclass(frozen=True)

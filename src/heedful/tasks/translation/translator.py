@@ -20,8 +20,8 @@ from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork
 from heedful.nn.beam import Hypothesis, beam_search
 from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage.model_folder import ModelFolder, save_model_folder
-from heedful.tasks.records import About, Requests, Text, TextSettings
 from heedful.tasks.saved_model import SavedModel, even_batches, refuse_rounded
+from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.text.subwords import BEGIN, END, PADDING, Languages
 
 if TYPE_CHECKING:

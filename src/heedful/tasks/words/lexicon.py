@@ -14,14 +14,14 @@ from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
-from heedful.tasks.named_files import find_named
+from heedful.tasks.tables import find_named
 from heedful.tasks.task import Place
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vectors import Table, WordVectors, files_of, find_vectors, initial_table, read_baseforms
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary
 
 if TYPE_CHECKING:
-    from heedful.config import RunConfig, TextConfig
+    from heedful.run.run_config import RunConfig, TextConfig
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,14 @@
-"""What the models share that give every word of a text a tag: tagging in batches, and spans as a person reads them."""
+"""What the models share that give every word of a text a tag: tagging in batches, spans as a person reads them.
+
+For one tag, the contribution of each word of the text to it is explained.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,12 +18,20 @@ from torch import Tensor
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
 from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
+from heedful.explain.assembling import explained_by
+from heedful.explain.attribution import Attribution
 from heedful.explain.legends import shared_place
-from heedful.explain.tags_from_runtime import MANY, NOTE
+from heedful.explain.methods import MethodChoice
+from heedful.explain.tag_explanations import MANY, NOTE, asked_about_tag, place_of
 from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel
 from heedful.text.tokenize import tokenizer
+from heedful.text.vocabulary import mask_of
+
+if TYPE_CHECKING:
+    from heedful.explain.methods.gradients import OnVectors
+    from heedful.tasks.tags import TagsAnswer, TagsModel
 
 
 @dataclass(frozen=True)
@@ -149,3 +161,71 @@ def _means(maps: Maps) -> dict[MapPlace, Tensor]:
         plain = weights.mean(dim=-1) if weights.dim() > 3 else weights
         grouped.setdefault(shared_place(place), []).append(plain)
     return {place: torch.stack(own).mean(dim=0) for place, own in grouped.items()}
+
+
+def explain_tag(
+    model: TagsModel,
+    explanation: Explanation,
+    answer: TagsAnswer,
+    batch: Batch,
+    choice: MethodChoice,
+    word: int | str | None,
+) -> Explanation:
+    """Add what each word contributes to the tag of one word; the word itself is never deleted.
+
+    Args:
+        model: the model.
+        explanation: of attention.
+        answer: the tags of the text.
+        batch: the text alone.
+        choice: the method.
+        word: the word whose tag is explained, as itself or as its number from 1; None for the least certain tag.
+
+    Returns:
+        The explanation, with the deletion test of the contributions.
+
+    Raises:
+        UsageError: if the text has no such word, or there is no such method.
+    """
+    place = place_of(answer.words, answer.probabilities, word)
+    tag = answer.tags[place]
+    number = model.labels.index(tag)
+
+    def shares(texts: list[tuple[str, ...]], places: list[int]) -> NDArray[np.float64]:
+        return _probabilities(model, texts, np.array(places), number)
+
+    question = asked_about_tag(answer.words, place, tag, shares, mask_of(model.vocabulary))
+
+    def problem() -> OnVectors:
+        from heedful.explain.methods.gradients import on_vectors
+
+        return on_vectors(
+            model.network, batch, lambda rows: rows[:, place].double().softmax(dim=-1)[:, number], question.of
+        )
+
+    def by_gradients(name: str) -> Callable[[], Attribution]:
+        def way() -> Attribution:
+            from heedful.explain.methods import gradients
+
+            found: Attribution = getattr(gradients, name)(problem())
+            return found
+
+        return way
+
+    further = {name: by_gradients(name) for name in ("gradient", "integrated")}
+    return explained_by(explanation, choice, question, further, deletions=True)
+
+
+def _probabilities(
+    model: TagsModel, texts: Sequence[tuple[str, ...]], places: NDArray[np.int64], number: int
+) -> NDArray[np.float64]:
+    """Return the probability of a tag at one place of each text, each word by itself, [N]."""
+    reader = model.reading(replace(model.text, tokenizer="whitespace", markup="keep", truncate="head"))
+    dataset, _ = reader.encode_examples([Example((" ".join(words),)) for words in texts])
+    found = np.zeros(len(texts))
+    with torch.inference_mode():
+        for rows in model.batches(dataset):
+            logits = model.network(model.padded(dataset, rows)).logits
+            own = logits[torch.arange(len(rows)), torch.from_numpy(places[rows]).to(logits.device)]
+            found[rows] = own.double().softmax(dim=-1)[:, number].cpu().numpy()
+    return found

@@ -22,8 +22,8 @@ from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
-from heedful.tasks.records import About, TextSettings
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
+from heedful.tasks.schema import About, TextSettings
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule, WidePart
 

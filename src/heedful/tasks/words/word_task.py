@@ -23,9 +23,15 @@ from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
-from heedful.tasks.records import TextSettings
 from heedful.tasks.saved_model import Limits
-from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
+from heedful.tasks.schema import (
+    FolderSettings,
+    TextSettings,
+    belonging,
+    check_labels,
+    read_about,
+    read_settings,
+)
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.text_model import TextModel, take_wide
@@ -38,7 +44,7 @@ from heedful.text.wide_part import WIDE, PhraseRule
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from heedful.config import RunConfig
+    from heedful.run.run_config import RunConfig
 
 Encoded = TypeVar("Encoded", bound=EncodedDataset)
 Model = TypeVar("Model", bound=TextModel[Any])

@@ -8,13 +8,14 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.config import RunConfig, load_config, override
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
 from heedful.models.precision import Precision, at_precision, kernels_of
 from heedful.run import from_examples, prepare_examples
-from heedful.run.batches import TrainingBatches
+from heedful.run.prepare import TrainingBatches
+from heedful.run.recipe_files import load_config, override
 from heedful.run.run import count_parameters
+from heedful.run.run_config import RunConfig
 from heedful.tasks import Predictor, task_named
 from heedful.training.distributed import start_fabric
 from heedful.training.optim import build_optimizer

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from heedful.config import override
 from heedful.data.batching import collate, distinct_texts
 from heedful.data.encoding import EncodedDataset
+from heedful.run.recipe_files import override
 from heedful.tasks import Predictor
 from heedful.workshop.bench.bench_systems import Trainee, inference, settings_of, training
 from heedful.workshop.bench.corpus import bucketed, evenly_spaced, snli_like_pairs

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from heedful.config import from_table, load_config
 from heedful.data import catalogue
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError, nearest
 from heedful.fields import Fields
 from heedful.run import prepare, train
+from heedful.run.recipe_files import from_table, load_config
 from heedful.storage import write_text
 from heedful.storage.layout import MODEL
 from heedful.tasks import Predictor, load_model

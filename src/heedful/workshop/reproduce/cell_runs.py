@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.config import load_config
 from heedful.errors import ArtefactError
 from heedful.evaluation.significance import Comparison
 from heedful.fields import Fields
 from heedful.run.kept_answers import COUNTED
 from heedful.run.kept_settings import plain_settings, same_run
+from heedful.run.recipe_files import load_config
 from heedful.run.record import RunRecord
 from heedful.storage.layout import Varied
 from heedful.workshop.reproduce.kept_runs import runs_of_cell

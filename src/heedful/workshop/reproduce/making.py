@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.config import load_config
 from heedful.errors import MissingExtraError, UsageError, check_known
 from heedful.machine.executors import Executor
+from heedful.run.recipe_files import load_config
 from heedful.storage import write_text
 from heedful.storage.layout import RUNS
 from heedful.workshop.reproduce.by_length import draw_by_length, length_columns

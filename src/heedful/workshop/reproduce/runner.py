@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.config import load_config
 from heedful.errors import HeedfulError, UsageError, nearest, of_exit_code
 from heedful.machine import child, threads
 from heedful.machine.child import Failed
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.machine.signals import stop_raises
+from heedful.run.recipe_files import load_config
 from heedful.run.studies import run_study
 from heedful.storage import told_plainly
 from heedful.storage.layout import FOLD, SEED, Varied

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data.readers import json_array
+from heedful.data.readers import record_files
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError
 
@@ -27,7 +27,7 @@ def texts(file: Path, **options: str) -> list[str]:
 def test_an_array_of_records_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None, block: int, name: str
 ) -> None:
-    monkeypatch.setattr(json_array, "_BLOCK", block)
+    monkeypatch.setattr(record_files, "_BLOCK", block)
     rows = [{"text": text, "n": -1.5e-9, "ok": [True, None, {"x": float("inf")}]} for text in TEXTS]
     content = ("\ufeff \n" + json.dumps(rows, indent=indent, ensure_ascii=indent is None) + " \n").encode()
     (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from heedful.data.scenes import generate
-from heedful.data.scenes.clauses import Acts, Clause, Does, Entity, HowMany, Lies, say, text_of
-from heedful.data.scenes.scene_words import (
+from heedful.data.scenes.clauses import (
     ACTIONS,
     ACTIVITIES,
     COLOURS,
@@ -16,6 +15,14 @@ from heedful.data.scenes.scene_words import (
     RELATIONS,
     SIZES,
     THINGS,
+    Acts,
+    Clause,
+    Does,
+    Entity,
+    HowMany,
+    Lies,
+    say,
+    text_of,
 )
 
 

@@ -9,10 +9,9 @@ from random import Random
 import pytest
 
 from heedful.data.scenes import LABELS, generate
-from heedful.data.scenes.clauses import text_of
+from heedful.data.scenes.clauses import Words, text_of
 from heedful.data.scenes.meaning import label_of
 from heedful.data.scenes.pairings import PAIRINGS
-from heedful.data.scenes.scene_words import Words
 
 SCRIPT = Path(__file__).parents[4] / "scripts" / "scenes_baselines.py"
 

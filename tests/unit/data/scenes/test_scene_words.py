@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from heedful.data.scenes.scene_words import ACTIONS, ACTIVITIES, CREATURES, RELATIONS
+from heedful.data.scenes.clauses import ACTIONS, ACTIVITIES, CREATURES, RELATIONS
 
 
 def test_inflections_follow_the_rules_of_english() -> None:

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from heedful.data.scenes import generate, phenomena
-from heedful.data.scenes.scene_words import ACTIONS, CREATURES
+from heedful.data.scenes.clauses import ACTIONS, CREATURES
 
 World = dict[tuple, object]
 Test = Callable[[World], bool]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import tiny
-from heedful.config import load_config
 from heedful.errors import ArtefactError, DataError, Interrupted, MissingExtraError, UsageError
+from heedful.run.recipe_files import load_config
 from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search, store
 from heedful.run.tuning.store import finished, import_optuna, open_study, taking_turns
 from heedful.storage import alone

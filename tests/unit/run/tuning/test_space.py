@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from heedful.config import RunConfig, override
 from heedful.errors import UsageError
+from heedful.run.recipe_files import override
+from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import Choice, Range, current, default_space, read_domain, read_space, to_toml
 
 CONFIG = RunConfig()

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.config import load_config
 from heedful.errors import ArtefactError, MissingExtraError, UsageError
 from heedful.machine import child
 from heedful.run.kept_settings import plain_settings
+from heedful.run.recipe_files import load_config
 from heedful.storage.layout import FOLD, Varied
 from heedful.workshop.reproduce import cell_runs as gathering
 from heedful.workshop.reproduce import making, runner

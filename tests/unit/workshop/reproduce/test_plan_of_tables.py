@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from heedful.config import load_config
 from heedful.data import catalogue
 from heedful.errors import UsageError
 from heedful.models import build
+from heedful.run.recipe_files import load_config
 from heedful.storage.layout import FOLD, SEED, Varied
 from heedful.tasks import TASKS
 from heedful.workshop.reproduce.listing import lacking, list_tables

@@ -79,7 +79,7 @@ def test_a_run_kept_without_that_figure_still_is_the_run(declared: Path, tmp_pat
 
 @pytest.mark.parametrize("name", ["disan-table1", "mtsa-table1", "decomposable-table1"])
 def test_the_train_columns_are_of_experiments_that_measure_it(name: str) -> None:
-    from heedful.config import load_config
+    from heedful.run.recipe_files import load_config
     from heedful.workshop.reproduce.runner import plan_cells
 
     table = find_table(name)

@@ -10,8 +10,8 @@ from functools import cache
 import pytest
 import torch
 
-from heedful.config import load_config
 from heedful.models import ModelConfig
+from heedful.run.recipe_files import load_config
 from heedful.run.run import count_parameters
 from heedful.tasks import build_network
 from heedful.workshop.reproduce.plan import experiments, tables

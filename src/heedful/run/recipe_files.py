@@ -9,12 +9,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from heedful.checked import read_table
-from heedful.config.run_config import RunConfig
 from heedful.data.readers.table_files import TABLE_SUFFIXES
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import UsageError
 from heedful.models import encoder_problems
 from heedful.packaged import recipe_text
+from heedful.run.run_config import RunConfig
 from heedful.tasks import task_problems
 
 

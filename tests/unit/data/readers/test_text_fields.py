@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heedful.data.readers.texts_in_memory import read_requests
+from heedful.data.readers.text_fields import read_requests
 from heedful.errors import DataError
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.config import load_config
 from heedful.errors import UsageError
 from heedful.run.prepare import prepare
+from heedful.run.recipe_files import load_config
 from heedful.tasks import task_named
 
 CUT = ("data.truncate=drop", "data.length_share=0.5")

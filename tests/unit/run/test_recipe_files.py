@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from heedful.config import RunConfig, from_table, load_config, override, recipe_names, to_toml
 from heedful.errors import UsageError
 from heedful.models import encoder_config
+from heedful.packaged import recipe_names
+from heedful.run.recipe_files import from_table, load_config, override, to_toml
+from heedful.run.run_config import RunConfig
 
 
 def test_every_recipe_loads_and_names_a_known_encoder() -> None:

@@ -2,23 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from heedful.errors import UsageError
 from heedful.explain.assembling import assembled, explained_by, with_looked
 from heedful.explain.explanation import Explanation, SentenceView
 from heedful.explain.legends import SYSTEMS, System, caption, shared_place
 from heedful.explain.methods import MethodChoice
-from heedful.explain.tag_question import Shares, asked_about_tag, place_of
+from heedful.explain.methods.question import Kept, Question, remaining
 from heedful.runtime.answers import Shown
 from heedful.runtime.looking import Values
 from heedful.runtime.model import finite
 from heedful.runtime.tag_model import PlacedAsking, Tagger, log_softmax
 from heedful.structures import MapPlace
 from heedful.text.vocabulary import mask_of
+
+Shares = Callable[[list[tuple[str, ...]], list[int]], ArrayLike]
+"""Lists of words, and a place in each, to the probability of the tag there, [N]."""
+
+
+def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | str | None) -> int:
+    """Find the word whose tag is explained.
+
+    Args:
+        words: of the text.
+        probabilities: of their tags.
+        word: the word, or its number from 1; None for the word whose tag is least certain.
+
+    Returns:
+        Its place, from 0.
+
+    Raises:
+        UsageError: if the text has no such word.
+    """
+    if word is None:
+        return int(np.argmin(probabilities))
+    if isinstance(word, str) and word in words:
+        return list(words).index(word)
+    plain = str(word)
+    number = int(plain) if plain.isascii() and plain.isdigit() else 0
+    if not 1 <= number <= len(words):
+        raise UsageError(f"word {word!r}: expected a word of the text, or its number from 1 to {len(words)}")
+    return number - 1
+
+
+def asked_about_tag(
+    words: Sequence[str], place: int, tag: str, shares: Shares, mask: str | None = None
+) -> Question:
+    """Ask a model about the tag of one word for any choice of the other words; the word itself always remains.
+
+    Args:
+        words: of the text.
+        place: of the word, from 0.
+        tag: that the model gives it.
+        shares: lists of words, and the place of the word in each, to the probability of the tag.
+        mask: what stands in the place of a word that is taken away; None deletes it.
+
+    Returns:
+        The question.
+    """
+
+    def values(choices: Sequence[Kept]) -> ArrayLike:
+        texts = [tuple(remaining(words, kept[0], mask)) for kept in choices]
+        return shares(texts, [kept[0].index(place) if mask is None else place for kept in choices])
+
+    of = f"the probability of “{tag}” for “{words[place]}”"
+    return Question((tuple(words),), values, of, frozenset({(0, place)}), mask)
+
 
 MANY = 8
 """More maps than this are shown as means over the heads of a layer that share a mask."""

@@ -1,4 +1,7 @@
-"""Predictions as a table in a file, beside everything that the input says of each example."""
+"""Predictions as a table: typed columns, the same ones for Parquet files, Ray, Spark and `datasets`, and a file.
+
+The file has the predictions beside everything that the input says of each example.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,116 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
-from heedful.bulk.typed_answers import free_name
 from heedful.data.examples import Corpus, Example
+from heedful.runtime.answers import Answer, LabelsAnswer
 from heedful.storage import replacing
+from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
-    from heedful.tasks.records import AnyAnswer
+    from heedful.tasks.schema import AnyAnswer
+
+Kind = Literal["text", "number", "texts", "numbers"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that a prediction adds to a row.
+
+    Attributes:
+        name: of the column.
+        kind: a string, a number, a list of strings or a list of numbers.
+        value: returns the value for an answer.
+    """
+
+    name: str
+    kind: Kind
+    value: Callable[[object], object]
+
+
+Given = TypeVar("Given")
+Answered = TypeVar("Answered", bound="AnyAnswer")
+
+
+def _of(kind: type[Given], read: Callable[[Given], object]) -> Callable[[object], object]:
+    """Return a function that reads something of the answers of one kind, and takes no others."""
+
+    def value(answer: object) -> object:
+        if not isinstance(answer, kind):
+            raise TypeError(f"expected {kind.__name__}, got {type(answer).__name__}")
+        return read(answer)
+
+    return value
+
+
+def _best(answer: Answer) -> float:
+    return float(answer.probabilities[str(answer.label)])
+
+
+def _score(answer: Answer) -> float:
+    assert answer.score is not None  # these tasks answer with a number
+    return float(answer.score)
+
+
+def _as_json(answer: object) -> str:
+    assert hasattr(answer, "as_dict")  # every answer has
+    return json_line(answer.as_dict())
+
+
+def _of_labels(answer: LabelsAnswer) -> list[float]:
+    return [float(answer.probabilities[name]) for name in answer.labels]
+
+
+_CLASSES = (
+    Column("prediction", "text", _of(Answer, lambda answer: answer.label)),
+    Column("probability", "number", _of(Answer, _best)),
+)
+_NUMBERS = (Column("number", "number", _of(Answer, _score)),)
+_OF_TASKS: Mapping[str, tuple[Column, ...]] = {
+    "text": _CLASSES,
+    "pair": _CLASSES,
+    "relatedness": (Column("score", "number", _of(Answer, _score)),),
+    "number": _NUMBERS,
+    "pair-number": _NUMBERS,
+    "labels": (
+        Column("labels", "texts", _of(LabelsAnswer, lambda answer: list(answer.labels))),
+        Column("probability", "numbers", _of(LabelsAnswer, _of_labels)),
+    ),
+}
+_AS_JSON = (Column("prediction", "text", _as_json),)
+WARNINGS = Column("warnings", "text", lambda answer: getattr(answer, "remarks", ""))
+"""Unknown words, no words, a truncated text; and why a row has no prediction."""
+
+
+def columns_of(task: str) -> tuple[Column, ...]:
+    """Return the columns of a task's predictions.
+
+    Args:
+        task: ``model.task``.
+
+    Returns:
+        The columns, warnings last. A class has its probability; several labels have a list of theirs; a task whose
+        predictions are no plain values, such as semantic roles, has one column of JSON.
+    """
+    return (*_OF_TASKS.get(task, _AS_JSON), WARNINGS)
+
+
+def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:
+    """Return a name that no column of the input has: the name itself, or with a number behind it."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
 
 SUFFIXES = {".csv": ",", ".tsv": "\t", ".jsonl": ""}
 """How the name of the file may end, and what separates its fields; JSON has none."""
 PREDICTION = "prediction"
 """The key of a prediction in a line of JSON."""
-Answered = TypeVar("Answered", bound="AnyAnswer")
 
 
 class PredictionFile:
