@@ -29,7 +29,7 @@ SHARES = (0.5, 0.25)
 _SMOOTHING = 0.25
 MOST_FEATURES = 500_000
 """Features that are kept at most, the most frequent ones."""
-_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.05, 20.0, 61)])
+_WEIGHTS = np.concatenate([[0.0], np.geomspace(0.05, 100.0, 77)])
 _GAIN = 2.0
 _SCALES = np.geomspace(0.1, 5.0, 41)
 
