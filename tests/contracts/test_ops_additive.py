@@ -97,23 +97,30 @@ def check(compute: Callable, inputs: Inputs, valid: Tensor, visible: Visible) ->
     all instruction sets, the root mean square used up to 0.30 of it and the largest 1.57 (a gradient of values at 257
     tokens, pairwise; the linear form 1.16, portable, a gradient of queries): the largest of thousands of sums strays
     further than plain torch's own by luck, so its allowance is wider.
-    Up to 72 numbers, a single token, are judged by the largest alone: where the gradient is exactly zero, their root
-    mean square used up to 0.79 of the slack on a processor whose estimate of a reciprocal rounds otherwise.
+    Judged by the largest alone are up to 72 numbers, a single token, whose root mean square used up to 0.79 of the
+    slack on a processor whose estimate of a reciprocal rounds otherwise; and gradients that are exactly zero because
+    every query has one key. There the reference has no error that could be doubled, and a weight that is one rounding
+    away from 1 gave a root mean square of 1.24 times the slack, where the largest used 0.63 of its own.
     """
     exact = results(additive_reference, inputs, valid, visible, torch.float64)
     plain = results(additive_reference, inputs, valid, visible, torch.float32)
     got = results(compute, inputs, valid, visible, torch.float32)
     names = ("output", "grad_query", "grad_key", "grad_value")
     for name, want, usual, result in zip(names, exact, plain, got, strict=True):
-        assert_no_worse(result, usual, want, name)
+        assert_no_worse(result, usual, want, name, exact[0])
         assert not result[~valid].any(), f"{name} must be zero at padding"
 
 
-def assert_no_worse(result: Tensor, usual: Tensor, want: Tensor, name: str = "") -> None:
+def assert_no_worse(
+    result: Tensor, usual: Tensor, want: Tensor, name: str = "", output: Tensor | None = None
+) -> None:
     # The mean of a handful of errors is moved by luck like the largest, which alone judges them.
-    measures = ((root_mean_square, 0.5), (largest, 2.0)) if want.numel() > 72 else ((largest, 2.0),)
+    many = want.numel() > 72 and bool(want.any())
+    measures = ((root_mean_square, 0.5), (largest, 2.0)) if many else ((largest, 2.0),)
     for measure, slack in measures:
         terms = max(measure(grad_of(want)), measure(want))
+        if output is not None and not want.any():  # a difference of values and output, times the gradient
+            terms = max(terms, measure(grad_of(output) * output))
         rounding = slack * torch.finfo(torch.float32).eps * terms
         assert measure(result - want) <= 2 * measure(usual - want) + rounding, f"{measure.__name__} of {name}"
 
@@ -300,6 +307,7 @@ def test_scales(impl: str, scale: float) -> None:
 )
 @example(batch=1, length=1, width=1, low=None, high=None, diagonal=True, spread=0.1, seed=4)
 @example(batch=1, length=1, width=1, low=None, high=None, diagonal=True, spread=0.1, seed=12)
+@example(batch=1, length=2, width=55, low=None, high=None, diagonal=False, spread=0.1, seed=13)
 def test_any_shape_and_band(
     batch: int,
     length: int,
