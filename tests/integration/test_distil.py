@@ -15,7 +15,7 @@ import heedful
 import tiny
 from heedful.data.cache import cache_folder
 from heedful.data.examples import Corpus, Example
-from heedful.data.readers.soft_labels import read_soft_labels, read_unlabelled
+from heedful.data.readers.soft_labels import read_soft_labels, read_unlabeled
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.nn.losses import cross_entropy, divergence, softened
 from heedful.run import prepare, train
@@ -153,8 +153,8 @@ def test_soft_labels_of_pairs_are_read_in_the_order_of_the_labels(tmp_path: Path
 
 
 def test_texts_without_labels_are_read_from_tables_and_lines(folder: Path, tmp_path: Path) -> None:
-    assert len(read_unlabelled(folder / "more.csv", ("text",)).examples) > 10
-    lines = read_unlabelled(folder / "more.txt", ("text",))
+    assert len(read_unlabeled(folder / "more.csv", ("text",)).examples) > 10
+    lines = read_unlabeled(folder / "more.txt", ("text",))
     assert [(e.texts, e.row) for e in lines.examples] == [
         (("A bleak garden .",), 1),
         (("A frobnicated film .",), 3),
@@ -162,7 +162,7 @@ def test_texts_without_labels_are_read_from_tables_and_lines(folder: Path, tmp_p
     pairs = tmp_path / "pairs.txt"
     pairs.write_text("a\tb\nc\n", encoding="utf-8")
     with pytest.raises(DataError, match="row 2"):
-        read_unlabelled(pairs, ("premise", "hypothesis"))
+        read_unlabeled(pairs, ("premise", "hypothesis"))
 
 
 # Changed copies --------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_texts_of_the_test_part_are_not_taught(folder: Path) -> None:
     prepared = prepare(settings(folder, texts="more.csv"), folder)
     assert plain.transfer is not None
     assert prepared.transfer is not None
-    more = read_unlabelled(folder / "more.csv", ("text",)).examples
+    more = read_unlabeled(folder / "more.csv", ("text",)).examples
     test = {row[0] for row in tiny.texts()[120:160]}
     expected = len({e.texts for e in more if e.texts[0] not in test})
     assert len(prepared.transfer) - len(plain.transfer) == expected

@@ -195,9 +195,9 @@ def _own_findings(name: str, examples: list[Example], keyed: list[Key], part: Su
         if reason in part.skipped:
             message = f"{_count(part.skipped[reason], 'row')} with {reason} skipped"
             findings.append(Finding("warning", name, message))
-    unlabelled = [example.row for example in examples if example.target is None]
-    if len(unlabelled) < len(examples):
-        found("error", unlabelled, "without a label, while other rows have one")
+    unlabeled = [example.row for example in examples if example.target is None]
+    if len(unlabeled) < len(examples):
+        found("error", unlabeled, "without a label, while other rows have one")
     if part.labels and part.scores:
         findings.append(Finding("error", name, "class names and scores are mixed"))
     found("warning", [e.row for e in examples if not all(text.strip() for text in e.texts)], "without text")

@@ -84,8 +84,8 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
                 raise UsageError("texts: are for a teacher to answer; give teacher too")
             return super().fit(X, y, **options)
         given, settings = self._given, self._settings
-        unlabelled = None if texts is None else self._requests(texts)
-        self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabelled)
+        unlabeled = None if texts is None else self._requests(texts)
+        self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabeled)
         try:
             self._settings = {**settings, "distil__teacher": _names(teacher)}
             return super().fit(X, y, **options)

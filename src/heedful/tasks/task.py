@@ -60,7 +60,7 @@ class Source:
         protocol: how the splits are made.
         labels: class names in their fixed order; empty if they are collected from the training examples.
         fingerprint: file to SHA-256 of its content.
-        unlabelled: texts without labels whose words are also added to the vocabulary; None for none.
+        unlabeled: texts without labels whose words are also added to the vocabulary; None for none.
     """
 
     load: Callable[[], Corpora]
@@ -68,7 +68,7 @@ class Source:
     protocol: Protocol
     labels: tuple[str, ...] = ()
     fingerprint: dict[str, str] = field(default_factory=dict)
-    unlabelled: Corpus | None = None
+    unlabeled: Corpus | None = None
 
 
 @dataclass(frozen=True)

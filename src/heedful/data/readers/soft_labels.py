@@ -110,7 +110,7 @@ def checked_probabilities(values: Sequence[object], where: str) -> list[float]:
     return numbers
 
 
-def read_unlabelled(path: str | Path, fields: Sequence[str]) -> Corpus:
+def read_unlabeled(path: str | Path, fields: Sequence[str]) -> Corpus:
     """Read texts or pairs without labels: a table with named columns, or a text a line, of a pair with a tab between.
 
     Args:

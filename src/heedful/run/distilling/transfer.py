@@ -14,7 +14,7 @@ from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus, Example
 from heedful.data.gold import Targets
 from heedful.data.parses import find_parser, parse_corpus
-from heedful.data.readers.soft_labels import read_unlabelled
+from heedful.data.readers.soft_labels import read_unlabeled
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import MissingExtraError, UsageError
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
@@ -92,7 +92,7 @@ class Teaching:
             texts = teacher.given.corpus
         elif distil.texts:
             file = find_named(distil.texts, place.root)
-            texts = read_unlabelled(file, _fields(config, task.sides))
+            texts = read_unlabeled(file, _fields(config, task.sides))
             files = {published("texts", distil.texts): sum_of(file)}
         known = {example.texts for corpus in corpora.values() for example in corpus.examples}
         further = None if texts is None else _without(texts, known)
@@ -101,7 +101,7 @@ class Teaching:
             for number, (name, identity) in enumerate(teacher.names.items(), start=1)
         }
         fingerprint = {**source.fingerprint, **checksums, **files}
-        source = replace(source, load=lambda: corpora, unlabelled=further, fingerprint=fingerprint)
+        source = replace(source, load=lambda: corpora, unlabeled=further, fingerprint=fingerprint)
         return cls(config, source, place, teacher)
 
     def taught(self, prepared: Prepared[EncodedDataset, Words]) -> Prepared[EncodedDataset, Words]:
@@ -115,7 +115,7 @@ class Teaching:
         """
         corpora, lexicon, distil = self.source.load(), prepared.lexicon, self.config.distil
         train = [example for example in corpora["train"].examples if example.target is not None]
-        further = [] if self.source.unlabelled is None else self.source.unlabelled.examples
+        further = [] if self.source.unlabeled is None else self.source.unlabeled.examples
         taken = {e.texts for name, part in corpora.items() if name != "train" for e in part.examples}
         changed, kind = self._copies(train, lexicon, taken)
         examples = [*train, *further, *changed]

@@ -280,8 +280,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 name: parse_corpus(corpus, parser, place.cache) for name, corpus in tokenised.items()
             }
         counts = Counter(tokenised["train"].counts())
-        if source.unlabelled is not None:
-            further = source.unlabelled
+        if source.unlabeled is not None:
+            further = source.unlabeled
             counts.update(
                 tokenise_corpus(
                     further.examples, config.text.tokenizer, further.source, markup=config.text.markup

@@ -1,6 +1,6 @@
 """Write the texts without labels that docs/distillation.md gives to teachers, from the data sets at hand.
 
-    python scripts/unlabelled_texts.py --data DIR --out FOLDER [--copies N]
+    python scripts/unlabeled_texts.py --data DIR --out FOLDER [--copies N]
 
 Three files of texts, one text in each line, and a table of pairs:
 
