@@ -39,3 +39,16 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture(params=["avx512", "avx2", "portable"])
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Let the compiled kernels use each set of instructions that this processor has."""
+    import instruction_sets
+    from heedful.attention import native
+
+    before = str(native.status()["instruction_set"])
+    if not instruction_sets.use(request.param):
+        pytest.skip(f"this processor has no {request.param}, or the kernels are not compiled")
+    yield request.param
+    native.use_instruction_set(before)

@@ -169,9 +169,13 @@ def arcs(width: int) -> Mask:
     Raises:
         UsageError: if width is negative or not a whole number.
     """
-    if not isinstance(width, int) or isinstance(width, bool) or width < 0:
-        raise UsageError(f"arcs: width must be a whole number of arcs, 0 or more; got {width!r}")
+    _check_width(width, "arcs", "arcs")
     return ArcsMask(width)
+
+
+def _check_width(width: object, mask: str, unit: str) -> None:
+    if not isinstance(width, int) or isinstance(width, bool) or width < 0:
+        raise UsageError(f"{mask}: width must be a whole number of {unit}, 0 or more; got {width!r}")
 
 
 def _parsed(parse: Tensor | None, mask: str) -> Tensor:
@@ -241,8 +245,7 @@ def window(width: int) -> Mask:
     Raises:
         UsageError: if width is negative or not a whole number.
     """
-    if not isinstance(width, int) or isinstance(width, bool) or width < 0:
-        raise UsageError(f"window: width must be a whole number of tokens, 0 or more; got {width!r}")
+    _check_width(width, "window", "tokens")
     return BandMask(f"window({width})", Band(-width, width))
 
 

@@ -22,9 +22,13 @@ RANK_STEP, RANKS = 4, 8
 """The linear form's ranks are 4, 8, ... 32; as in csrc/interface.h."""
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
 _WITHOUT_RESULT = (
+    "heedful_activation_backward",
+    "heedful_activation_forward",
     "heedful_adadelta",
     "heedful_clear_padding",
     "heedful_dropout",
+    "heedful_mixture_backward",
+    "heedful_mixture_forward",
     "heedful_source_to_token_backward",
     "heedful_source_to_token_forward",
 )

@@ -6,15 +6,13 @@ import json
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, own_file_options
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, training_options
 from heedful.cli.options import (
     computing_options,
-    data_option,
     first_use_reported,
     going_on_by,
     out_option,
     printing_options,
-    set_option,
 )
 from heedful.cli.output import print_json
 
@@ -33,10 +31,7 @@ from heedful.cli.output import print_json
     help="File of texts without labels, for which the teacher also predicts. Short for --set distil.texts=FILE.",
 )
 @out_option("Run folder of the student.")
-@data_option
-@set_option
-@own_file_options
-@click.option("--seed", type=int, help="Short for --set train.seed=N.")
+@training_options
 @click.option("--no-plain", is_flag=True, help="Do not also train the student without a teacher.")
 @click.option("--resume", is_flag=True, help="Continue an interrupted distillation in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier distillation in --out.")

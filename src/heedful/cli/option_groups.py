@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from heedful.cli.options import together
+from heedful.cli.options import data_option, set_option, together
 from heedful.data.readers.reading import OnMissing, Reading, parse_columns
 from heedful.errors import UsageError
 
@@ -246,3 +246,12 @@ def _as_reading(function: Callable[..., object], columns: str, encoding: str) ->
             "counted. The default is error.",
         ),
     )(with_reading)
+
+
+training_options = together(
+    data_option,
+    set_option,
+    own_file_options,
+    click.option("--seed", type=int, help="Short for --set train.seed=N."),
+)
+"""What every command has that trains one model."""

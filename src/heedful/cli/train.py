@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, own_file_options
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, training_options
 from heedful.cli.options import (
     computing_options,
-    data_option,
     going_on_by,
     no_baseline_option,
     out_option,
     printing_options,
-    set_option,
     track_option,
 )
 from heedful.cli.output import print_json
@@ -28,10 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("recipe")
 @out_option("Folder of the run. It gets the settings, metrics.jsonl and the model.")
-@data_option
-@set_option
-@own_file_options
-@click.option("--seed", type=int, help="Short for --set train.seed=N.")
+@training_options
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
 @no_baseline_option

@@ -27,19 +27,9 @@ namespace {
 #include "each_target.inc"
 
 void every_sentence(const Pooling& p, void (*kernel)(const Pooling&, std::int64_t)) {
-  struct Context {
-    const Pooling& problem;
-    void (*kernel)(const Pooling&, std::int64_t);
-  } context{p, kernel};
   // Waking a thread costs more than a small problem.
   const bool small = p.batch * p.length * p.width < (1 << 15);
-  parallel_for(
-      p.batch, small ? 1 : p.threads,
-      [](void* data, std::int64_t sentence) {
-        const Context& shared = *static_cast<Context*>(data);
-        shared.kernel(shared.problem, sentence);
-      },
-      &context);
+  every_task(p, kernel, p.batch, small ? 1 : p.threads);
 }
 
 }  // namespace

@@ -118,8 +118,8 @@ class DisaBlock(nn.Module):
         """
         h = self.hidden(x)
         attended = self._attend(h, sentences, need_weights=need_weights)
-        fused, gate = self.gate(h, attended.output)
-        return clear_padding(fused, sentences.valid), attended.weights, gate
+        fused, gate = self.gate(h, attended.output, sentences.valid)
+        return fused, attended.weights, gate
 
     def _attend(self, h: Tensor, sentences: Sentences, *, need_weights: bool) -> AttentionResult:
         """Attend from every word to those its mask shows; the values, h, are not dropped."""

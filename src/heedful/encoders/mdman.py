@@ -107,11 +107,11 @@ class Way(nn.Module):
             need_weights: also return the attention weights.
 
         Returns:
-            The fused states [B, L, D], the attention's result, and the gate [B, L, D].
+            The fused states [B, L, D], zero at padding, the attention's result, and the gate [B, L, D].
         """
         h = x if self.hidden is None else self.hidden(x)
         attended = self.attention(h, valid, visible, need_weights=need_weights)
-        fused, gate = self.gate(h, attended.output)
+        fused, gate = self.gate(h, attended.output, valid)
         return fused, attended, gate
 
 

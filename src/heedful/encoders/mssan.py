@@ -188,7 +188,7 @@ class MssanBlock(nn.Module):
             States [B, L, D], zero at padding; weights [B, H, Q, K] or None; gate [B, L, D].
         """
         context, weights = self.attention(x, valid, prior, need_weights=need_weights)
-        fused, gate = self.gate(x, context)
+        fused, gate = self.gate(x, context, valid)
         return self.feed_forward(fused).masked_fill(~valid[..., None], 0), weights, gate
 
 

@@ -20,6 +20,8 @@ from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, places_of
 from heedful.errors import UsageError
 from heedful.nn import Activation, Dense, HeadDense, join_heads, split_heads
+from heedful.nn.blocks import heads_of, tokens_of
+from heedful.nn.mixture import mix
 from heedful.structures import ContextStates, Factors, MapPlace, Sentences
 
 Token2Token = Literal["sigmoid", "exp"]
@@ -260,8 +262,7 @@ class MtsaEncoder(EncoderOf[MtsaConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a head."""
-        padding = ~sentences.valid[..., None]
-        x = x.masked_fill(padding, 0)
+        x = clear_padding(x, sentences.valid)
         value = self.value(x)
         read = value if self.config.attend_from == "value" else x
         hidden = read if self.hidden is None else self.hidden(read)
@@ -271,11 +272,10 @@ class MtsaEncoder(EncoderOf[MtsaConfig]):
         attended = self.attention(query, key, value, source, sentences, need_weights=need_weights)
         states, gate = attended.output, None
         if self.gate is not None:
-            # Each head in one piece, as `HeadDense` reads it without a copy.
-            both = torch.cat([value.transpose(0, 1), states.transpose(0, 1)], dim=-1)
-            gate = torch.sigmoid(self.gate(both.transpose(0, 1)))
-            states = torch.lerp(states, value, gate)
-        states = join_heads(states).masked_fill(padding, 0)
+            word, context, score = map(tokens_of, (value, states, self.gate(value, states)))
+            mixed = mix(word, context, score, sentences.valid.flatten())
+            states, gate = (heads_of(each, len(x)) for each in mixed)
+        states = join_heads(states)  # zero at padding
         if not need_weights:
             return ContextStates(states)
         return ContextStates(

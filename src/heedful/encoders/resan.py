@@ -247,8 +247,8 @@ class SelectedBlock(nn.Module):
         attended = self.attention(h, valid, keep, need_weights=need_weights)
         others = _mean_of_others(h, valid).to(attended.output.dtype)
         context = torch.where(selection.query[..., None], attended.output, others)
-        fused, gate = self.gate(h, context)
-        return fused.masked_fill(~valid[..., None], 0), attended.weights, gate
+        fused, gate = self.gate(h, context, valid)
+        return fused, attended.weights, gate
 
 
 class ResanEncoder(EncoderOf[ResanConfig]):

@@ -58,18 +58,9 @@ from heedful.models.config import ModelConfig
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
 from heedful.models.networks import Network, SentenceEncoder
 from heedful.nn import Embedding, PretrainedEmbedding, WordEmbedding
+from heedful.nn import pooling as sentence_vectors
 from heedful.nn.heads import ClassifierHead
-from heedful.nn.pooling import (
-    AdditiveAttention,
-    AttentiveMax,
-    DotProduct,
-    MaxPooling,
-    MeanPooling,
-    MultiDimensional,
-    NormalisedAttentiveMax,
-    Pooling,
-    SourceToToken,
-)
+from heedful.nn.pooling import Pooling
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -112,24 +103,24 @@ NETWORKS: dict[str, tuple[type[DecomposableConfig], MakeAligned]] = {
 that builds it from (embedding, settings, model settings)."""
 
 POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
-    "source2token": lambda width, config: SourceToToken(
+    "source2token": lambda width, config: sentence_vectors.SourceToToken(
         width, activation=config.activation, dropout=config.dropout
     ),
-    "additive": lambda width, config: AdditiveAttention(
+    "additive": lambda width, config: sentence_vectors.AdditiveAttention(
         width, activation=config.activation, dropout=config.dropout
     ),
-    "dot-product": lambda width, config: DotProduct(width, dropout=config.dropout),
-    "multi-dimensional": lambda width, config: MultiDimensional(
+    "dot-product": lambda width, config: sentence_vectors.DotProduct(width, dropout=config.dropout),
+    "multi-dimensional": lambda width, config: sentence_vectors.MultiDimensional(
         width, activation=config.activation, dropout=config.dropout
     ),
-    "attentive-max": lambda width, config: AttentiveMax(
+    "attentive-max": lambda width, config: sentence_vectors.AttentiveMax(
         width, activation=config.activation, dropout=config.dropout
     ),
-    "attentive-max-norm": lambda width, config: NormalisedAttentiveMax(
+    "attentive-max-norm": lambda width, config: sentence_vectors.NormalisedAttentiveMax(
         width, activation=config.activation, dropout=config.dropout
     ),
-    "mean": lambda width, _: MeanPooling(width),
-    "max": lambda width, _: MaxPooling(width),
+    "mean": lambda width, _: sentence_vectors.MeanPooling(width),
+    "max": lambda width, _: sentence_vectors.MaxPooling(width),
 }
 """Pooling name to the function that builds it from (width of the states, model settings)."""
 

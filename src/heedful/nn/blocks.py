@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import torch
 from torch import Tensor, nn
 
 from heedful.attention import dropout
 from heedful.checked import COUNT, Settings, at_least, ranged, share
 from heedful.errors import check_known
 from heedful.nn.dense import Dense
+from heedful.nn.fused_dense import dense
 
 Norm = Literal["pre", "post"]
 """``pre`` normalises what a sublayer reads, ``post`` the sum of it and the sublayer's output."""
@@ -159,13 +159,30 @@ class HeadDense(nn.Module):
         super().__init__()
         self.parts = nn.ModuleList(dense() for _ in range(heads))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Map [B, L, width_in], which all heads read, or [B, H, L, width_in] to [B, H, L, width_out]."""
-        inputs = [x] * len(self.parts) if x.dim() == 3 else x.unbind(1)
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """Map tensors whose features stand side by side to [B, H, L, width_out].
+
+        Args:
+            inputs: [B, L, D_k], which all heads read, or [B, H, L, D_k]; their widths add up to width_in.
+        """
+        parts = [part for part in self.parts if isinstance(part, Dense)]
+        heads = [x[:, None].expand(-1, len(parts), -1, -1) if x.dim() == 3 else x for x in inputs]
         # Each head lies in one piece, so that the next product reads it without a copy.
-        return torch.stack([dense(each) for dense, each in zip(self.parts, inputs, strict=True)]).transpose(
-            0, 1
-        )
+        dropped = [dropout(tokens_of(x), parts[0].dropout, self.training) for x in heads]
+        widths = [x.shape[-1] for x in inputs]
+        weights = zip(*(part.weight.split(widths, dim=1) for part in parts), strict=True)
+        biases = [part.bias for part in parts if part.bias is not None]
+        return heads_of(dense(dropped, list(weights), biases, parts[0].activation), len(inputs[0]))
+
+
+def tokens_of(x: Tensor) -> Tensor:
+    """Put the tokens of all sentences in one row, head by head: [B, H, L, C] to [H, B L, C]."""
+    return x.transpose(0, 1).flatten(1, 2)
+
+
+def heads_of(x: Tensor, batch: int) -> Tensor:
+    """Undo `tokens_of`: [H, B L, C] to [B, H, L, C]."""
+    return x.unflatten(1, (batch, -1)).transpose(0, 1)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
-
-Activation = Literal["elu", "relu", "linear"]
-
-_FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "elu": functional.elu,
-    "relu": functional.relu,
-    "linear": lambda x: x,
-}
-
-
-def activate(x: Tensor, name: Activation) -> Tensor:
-    """Apply an activation by name: "elu" (alpha 1), "relu" or "linear" (none)."""
-    return _FUNCTIONS[name](x)
+from heedful.nn.fused_dense import Activation, activate, compiled_serves, dense
 
 
 class Regularised(nn.Module):
@@ -77,6 +62,10 @@ class Dense(Regularised):
         # Of strided inputs and a weight without gradient torch makes one product for each sentence, and copies the
         # weight for each.
         x = dropout(x, self.dropout, self.training).contiguous()
+        biases = [] if self.bias is None else [self.bias]
+        if compiled_serves(x, self.weight, *biases):
+            output = dense([x.flatten(0, -2)[None]], [[self.weight]], biases, self.activation)
+            return output.view(*x.shape[:-1], -1)
         return activate(functional.linear(x, self.weight, self.bias), self.activation)
 
     def extra_repr(self) -> str:

@@ -8,22 +8,26 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from heedful.attention import dropout
 from heedful.nn.dense import Activation, Dense
+from heedful.nn.fused_dense import dense
+from heedful.nn.mixture import mix
 
 
 class Gate(nn.Module, ABC):
     """Base of what mixes a word with its context."""
 
     @abstractmethod
-    def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, word: Tensor, context: Tensor, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Fuse.
 
         Args:
             word: [B, L, D].
             context: [B, L, D].
+            valid: True at a real token, [B, L] bool; None for no padding.
 
         Returns:
-            The fused states [B, L, D] and the gate [B, L, D].
+            The fused states [B, L, D], zero at padding, and the gate [B, L, D].
         """
 
 
@@ -45,12 +49,19 @@ class FusionGate(Gate):
         self.context = Dense(width, width, dropout=dropout)
         self.bias = nn.Parameter(torch.zeros(width))
 
-    def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, word: Tensor, context: Tensor, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """See `Gate.forward`."""
         context = context.to(word.dtype)  # autocast may have lowered only one of the two
-        score = self.word(word) + self.context(context)
-        gate = torch.sigmoid(score + self.bias.to(score.dtype)).to(word.dtype)
-        return torch.lerp(context, word, gate), gate
+        layers = self.word, self.context
+        dropped = [
+            dropout(x, layer.dropout, self.training).flatten(0, -2)[None]
+            for x, layer in zip((word, context), layers, strict=True)
+        ]
+        bias: Tensor = self.bias
+        for layer in layers:
+            bias = bias if layer.bias is None else bias + layer.bias
+        score = dense(dropped, [[layer.weight] for layer in layers], [bias], "linear")
+        return _mixed(word, context, score, valid)
 
 
 class ProjectedGate(Gate):
@@ -72,11 +83,18 @@ class ProjectedGate(Gate):
         self.word_score = Dense(width, width, dropout=dropout)  # holds the one bias
         self.context_score = Dense(width, width, bias=False, dropout=dropout)
 
-    def forward(self, word: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, word: Tensor, context: Tensor, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """See `Gate.forward`."""
         word, context = self.word(word), self.context(context)
-        gate = torch.sigmoid(self.word_score(word) + self.context_score(context))
-        return torch.lerp(context, word, gate), gate
+        score = self.word_score(word) + self.context_score(context)
+        return _mixed(word, context, score.flatten(0, -2)[None], valid)
+
+
+def _mixed(word: Tensor, context: Tensor, score: Tensor, valid: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Mix [B, L, D] by scores [1, B L, D]."""
+    real = None if valid is None else valid.flatten()
+    mixed, gate = mix(word.flatten(0, -2)[None], context.flatten(0, -2)[None], score, real)
+    return mixed.view(word.shape), gate.view(word.shape)
 
 
 class AttentionFusion(nn.Module):
@@ -128,4 +146,5 @@ class Highway(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [..., width] to [..., width]."""
-        return torch.lerp(x, self.transform(x), torch.sigmoid(self.gate(x)))
+        flat = [each.flatten(0, -2)[None] for each in (self.transform(x), x, self.gate(x))]
+        return mix(*flat)[0].view(x.shape)

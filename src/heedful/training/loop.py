@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted
+from heedful.machine.memory import freed_memory_kept
 from heedful.machine.signals import StopRequest
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.keeper import Keeper
@@ -109,7 +110,7 @@ def fit(
         visible = reporter if reporter is not None and fabric.is_global_zero else Silent()
         step = GradientStep(fabric, network, data, objective, settings)
         cuda = [fabric.device] if fabric.device.type == "cuda" else []
-        with StopRequest() as request, torch.random.fork_rng(devices=cuda):
+        with freed_memory_kept(), StopRequest() as request, torch.random.fork_rng(devices=cuda):
             loop = _Loop(step, keeper, evaluate, visible, request)
             result = loop.run()
         # A signal during the last evaluation or save: the caller is to stop.

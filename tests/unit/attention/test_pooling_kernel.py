@@ -11,7 +11,6 @@ from torch import Tensor
 
 from heedful.attention import native, source_to_token
 from heedful.attention.source2token import obstacle, source_to_token_fused, source_to_token_reference
-from heedful.errors import UsageError
 
 pytestmark = pytest.mark.skipif(native.LIBRARY is None, reason="the kernels are not compiled")
 SHAPES = (
@@ -24,17 +23,6 @@ SHAPES = (
     (3, 257, 33),
     (33, 4, 600),
 )
-
-
-@pytest.fixture(params=native.INSTRUCTION_SETS)
-def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
-    before = str(native.status()["instruction_set"])
-    try:
-        native.use_instruction_set(request.param)
-    except UsageError:
-        pytest.skip("this processor lacks it")
-    yield request.param
-    native.use_instruction_set(before)
 
 
 @pytest.fixture

@@ -31,7 +31,8 @@ def flags(monkeypatch: pytest.MonkeyPatch):
     ("names", "chosen", "word"),
     [
         (("fpu", "amx_bf16"), "bf16-mixed", "AMX"),
-        (("fpu", "avx512_bf16"), "bf16-mixed", "AVX-512 BF16"),
+        (("fpu", "avx512_bf16", "amx_bf16"), "bf16-mixed", "AMX, AVX-512 BF16"),
+        (("fpu", "avx512_bf16"), "32-true", "AVX-512 BF16 but no AMX"),
         (("fpu", "avx512f"), "32-true", "no instructions"),
         ((), "32-true", "does not say"),
     ],
