@@ -160,10 +160,13 @@ class HeadDense(nn.Module):
         self.parts = nn.ModuleList(dense() for _ in range(heads))
 
     def forward(self, *inputs: Tensor) -> Tensor:
-        """Map tensors whose features stand side by side to [B, H, L, width_out].
+        """Apply the layers to tensors whose features stand side by side.
 
         Args:
-            inputs: [B, L, D_k], which all heads read, or [B, H, L, D_k]; their widths add up to width_in.
+            *inputs: [B, L, D_k], which all heads read, or [B, H, L, D_k]; their widths add up to width_in.
+
+        Returns:
+            [B, H, L, width_out].
         """
         parts = [part for part in self.parts if isinstance(part, Dense)]
         heads = [x[:, None].expand(-1, len(parts), -1, -1) if x.dim() == 3 else x for x in inputs]
