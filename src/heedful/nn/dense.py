@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
-from heedful.nn.fused_dense import Activation, activate, compiled_serves, dense
+from heedful.nn.fused_dense import Activation, activate
 
 
 class Regularised(nn.Module):
@@ -62,10 +62,6 @@ class Dense(Regularised):
         # Of strided inputs and a weight without gradient torch makes one product for each sentence, and copies the
         # weight for each.
         x = dropout(x, self.dropout, self.training).contiguous()
-        biases = [] if self.bias is None else [self.bias]
-        if compiled_serves(x, self.weight, *biases):
-            output = dense([x.flatten(0, -2)[None]], [[self.weight]], biases, self.activation)
-            return output.view(*x.shape[:-1], -1)
         return activate(functional.linear(x, self.weight, self.bias), self.activation)
 
     def extra_repr(self) -> str:

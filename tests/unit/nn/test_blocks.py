@@ -12,14 +12,15 @@ from heedful.nn import Dense, HeadDense, join_heads, split_heads
 def test_every_head_is_a_dense_layer_of_its_own() -> None:
     torch.manual_seed(0)
     layer = HeadDense(3, lambda: Dense(4, 5, activation="elu"))
-    x = torch.randn(2, 6, 4)
-    out = layer(x)
-    assert out.shape == (2, 3, 6, 5)
+    shared, each = torch.randn(2, 6, 4), torch.randn(2, 3, 6, 4)
+    assert layer(shared).shape == (2, 3, 6, 5)
     for head, dense in enumerate(layer.parts):
-        assert torch.equal(out[:, head], dense(x))
-    each = torch.randn(2, 3, 6, 4)
-    for head, dense in enumerate(layer.parts):
-        assert torch.equal(layer(each)[:, head], dense(each[:, head]))
+        for x, of_head in ((shared, shared), (each, each[:, head])):
+            with torch.no_grad():
+                assert torch.equal(layer(x)[:, head], dense(of_head))
+            torch.testing.assert_close(
+                layer(x)[:, head], dense(of_head)
+            )  # in training the heads have a kernel
 
 
 def test_a_head_starts_with_the_fans_of_one_head() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from heedful.attention.native import LIBRARY
-from heedful.nn.dense import Dense
+from heedful.nn import Dense, HeadDense
 from heedful.nn.fused_dense import Activation, activate, compiled_serves, dense, dense_reference
 
 ACTIVATIONS: list[Activation] = ["linear", "elu", "relu"]
@@ -101,35 +101,41 @@ def test_a_nan_comes_through() -> None:
     assert found.isnan().all()  # a matrix product spreads it over the row
 
 
+def heads_of_a_layer() -> HeadDense:
+    return HeadDense(2, lambda: Dense(4, 3, activation="elu"))
+
+
 @compiled
 def test_what_the_kernel_does_not_serve_is_left_to_torch() -> None:
-    layer = Dense(4, 3, activation="elu")
-    assert type(layer(torch.randn(2, 5, 4)).grad_fn).__name__ == "ViewBackward0"
+    layer, x = heads_of_a_layer(), torch.randn(2, 5, 4)
     with torch.no_grad():
-        assert layer(torch.randn(2, 5, 4)).shape == (2, 5, 3)
+        plain = layer(x)
+    torch.testing.assert_close(layer(x), plain)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert layer(torch.randn(2, 5, 4)).dtype == torch.bfloat16
-    assert layer.double()(torch.randn(2, 5, 4, dtype=torch.float64)).dtype == torch.float64
+        assert layer(x).dtype == torch.bfloat16
+    assert layer.double()(x.double()).dtype == torch.float64
     assert not compiled_serves(torch.zeros(1, dtype=torch.float64))
     assert not compiled_serves(torch.empty(1, device="meta"))
 
 
 @compiled
 def test_transforms_of_torch_func_see_plain_operations() -> None:
-    layer = Dense(3, 2, activation="elu")
+    layer = heads_of_a_layer()
     parameters = dict(layer.named_parameters())
 
     def loss(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
         return torch.func.functional_call(layer, parameters, (x,)).square().sum()
 
-    x = torch.randn(4, 3)
+    x = torch.randn(6, 5, 4)
     each = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(parameters, x[:, None])
-    whole = torch.autograd.grad(loss(parameters, x), layer.weight)[0]
-    torch.testing.assert_close(each["weight"].sum(dim=0), whole)
+    name, weight = next(iter(parameters.items()))
+    torch.testing.assert_close(each[name].sum(dim=0), torch.autograd.grad(loss(parameters, x), weight)[0])
 
 
-def test_the_layer_equals_a_linear_layer_with_its_activation() -> None:
-    layer, x = Dense(6, 4, activation="relu"), torch.randn(2, 3, 6)
-    plain = nn.Linear(6, 4)
-    plain.weight, plain.bias = layer.weight, layer.bias
-    torch.testing.assert_close(layer(x), plain(x).relu())
+def test_heads_read_inputs_side_by_side() -> None:
+    layer = HeadDense(2, lambda: Dense(7, 3, activation="relu"))
+    shared, own = torch.randn(2, 5, 4), torch.randn(2, 2, 5, 3)
+    found = layer(shared, own)
+    for head, part in enumerate(layer.parts):
+        expected = part(torch.cat([shared, own[:, head]], dim=-1))
+        torch.testing.assert_close(found[:, head], expected)
