@@ -25,7 +25,7 @@ from heedful.workshop.bench.timing import Step
 PEER = "multi-head"
 """The model every other is compared with."""
 
-_WITHOUT_FILES = {"text.vectors": "", "text.baseforms": "", "train.device": "cpu"}
+_WITHOUT_FILES = {"text.vectors": "", "text.baseforms": "", "train.device": "cpu", "batches.group": False}
 _BASELINE = {"model.activation": "relu"}
 _CHANGES: dict[str, tuple[str, dict[str, object]]] = {
     PEER: ("disan-snli", {**_BASELINE, "model.encoder": "multi-head"}),
