@@ -94,7 +94,7 @@ def _mixed(word: Tensor, context: Tensor, score: Tensor, valid: Tensor | None) -
     """Mix [B, L, D] by scores [1, B L, D]."""
     real = None if valid is None else valid.flatten()
     mixed, gate = mix(word.flatten(0, -2)[None], context.flatten(0, -2)[None], score, real)
-    return mixed.view(word.shape), gate.view(word.shape)
+    return mixed.reshape(word.shape), gate.reshape(word.shape)
 
 
 class AttentionFusion(nn.Module):
@@ -147,4 +147,4 @@ class Highway(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map [..., width] to [..., width]."""
         flat = [each.flatten(0, -2)[None] for each in (self.transform(x), x, self.gate(x))]
-        return mix(*flat)[0].view(x.shape)
+        return mix(*flat)[0].reshape(x.shape)
