@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from heedful.errors import UsageError, nearest
-from heedful.fields import is_flag, is_number, is_text, is_whole, shown
+from heedful.errors import UsageError, nearest, shown
 
 Check = Callable[[Any], str]
 """What is wrong with a value of the right type, as a clause that begins with "must"; empty where nothing is."""
@@ -230,14 +229,17 @@ def fit(value: object, hint: object) -> tuple[object, str]:
         hint_text = nearest(str(value), [str(x) for x in inner])
         return None, f"must be one of {', '.join(map(repr, inner))} ({hint_text})"
     if hint is float:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return None, "must be a number"
         try:
-            return (float(value), "") if is_number(value) else (None, "must be a number")
+            return float(value), ""
         except OverflowError:
             return None, "must be a number of fewer digits"
-    if hint is int and is_whole(value) and not -_LARGEST <= value < _LARGEST:
+    if hint is int and isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
         return None, "must be a whole number of fewer digits"
-    if fits := _PLAIN.get(hint):
-        return value, "" if fits(value) else f"must be {_spell(hint)}"
+    if hint is int or hint is str or hint is bool:
+        fits = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
+        return value, "" if fits else f"must be {_spell(hint)}"
     if origin is tuple:
         if not isinstance(value, list | tuple):
             return None, "must be a list"
@@ -251,7 +253,6 @@ def fit(value: object, hint: object) -> tuple[object, str]:
     return value, ""
 
 
-_PLAIN: Mapping[object, Callable[[object], bool]] = {int: is_whole, str: is_text, bool: is_flag}
 _HINTS: dict[type[object], dict[str, object]] = {}
 
 

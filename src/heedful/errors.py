@@ -151,3 +151,8 @@ def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
 
     close = get_close_matches(name, valid, n=1)
     return f"did you mean {close[0]!r}?" if close else "valid: " + ", ".join(sorted(valid))
+
+
+def shown(value: object) -> str:
+    """Write a value for a message: a list for a tuple, as in a file, and no more than 200 characters."""
+    return f"{list(value) if isinstance(value, tuple) else value!r:.200}"

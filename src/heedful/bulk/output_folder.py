@@ -13,8 +13,8 @@ from pathlib import Path
 from heedful.bulk.part_files import Part
 from heedful.bulk.part_task import Counts
 from heedful.errors import ArtefactError, InUseError, UsageError
-from heedful.fields import Fields
 from heedful.storage import alone, is_empty, sweep, told_plainly, write_text
+from heedful.storage.fields import Fields
 
 OWN, SIDE = "_heedful", "_bad"
 """Folders in the folder of predictions; engines that read a folder of parts leave out names that begin with _."""

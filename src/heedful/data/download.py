@@ -151,23 +151,22 @@ class Download:
         return self.mirrors[0].rpartition("/")[2]
 
 
+def _members(release: str, folder: str, splits: tuple[str, ...]) -> dict[str, str]:
+    """Return the members of an archive of sentence pairs, which names its splits after the release."""
+    return {f"{release}/{release}_{split}.jsonl": f"{folder}/{release}_{split}.jsonl" for split in splits}
+
+
 _SNLI = Download(
     ("https://nlp.stanford.edu/projects/snli/snli_1.0.zip",),
     "afb3d70a5af5d8de0d9d81e2637e0fb8c22d1235c2749d83125ca43dab0dbd3e",
     94_550_081,
-    {
-        f"snli_1.0/snli_1.0_{split}.jsonl": f"snli/snli_1.0_{split}.jsonl"
-        for split in ("train", "dev", "test")
-    },
+    _members("snli_1.0", "snli", ("train", "dev", "test")),
 )
 _MULTINLI = Download(
     ("https://cims.nyu.edu/~sbowman/multinli/multinli_1.0.zip",),
     "049f507b9e36b1fcb756cfd5aeb3b7a0cfcb84bf023793652987f7e7e0957822",
     226_850_426,
-    {
-        f"multinli_1.0/multinli_1.0_{split}.jsonl": f"multinli/multinli_1.0_{split}.jsonl"
-        for split in ("train", "dev_matched", "dev_mismatched")
-    },
+    _members("multinli_1.0", "multinli", ("train", "dev_matched", "dev_mismatched")),
 )
 _SST = Download(
     ("https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip",),

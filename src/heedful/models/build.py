@@ -52,8 +52,7 @@ from heedful.encoders import (
     TransformerConfig,
     TransformerEncoder,
 )
-from heedful.errors import UsageError, check_known, nearest
-from heedful.fields import shown
+from heedful.errors import UsageError, check_known, nearest, shown
 from heedful.models.config import ModelConfig
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
 from heedful.models.networks import Network, SentenceEncoder

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
-from heedful.fields import Fields
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
+from heedful.storage.fields import Fields
 from heedful.tasks import AnyPrepared, task_named
 from heedful.text.wide_part import WidePart
 from heedful.training.progress import number_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from heedful.checked import read_table
-from heedful.fields import Fields
 from heedful.run.kept_answers import kind_of_answers
 from heedful.run.kept_settings import completed
 from heedful.run.protocol import protocol_of
 from heedful.run.run_config import DataConfig
+from heedful.storage.fields import Fields
 
 VERSION = 2
 """Of the format of records. The first, of Heedful 0.1, bore no number."""

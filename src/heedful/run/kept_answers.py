@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.fields import Fields
+from heedful.storage.fields import Fields
 from heedful.tasks import TASKS
 
 COUNTED = {"roles": "f1", "translation": "bleu"}

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from heedful.errors import UsageError
-from heedful.fields import Fields, is_table
 from heedful.run.run_config import RunConfig
+from heedful.storage.fields import Fields, is_table
 from heedful.storage.manifest import read_json
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import checkpoint_exists, may_change

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from heedful.checked import read_table
-from heedful.errors import ArtefactError
+from heedful.errors import ArtefactError, shown
 from heedful.evaluation import Report
-from heedful.fields import Fields, is_number, is_table, shown
 from heedful.run.first_records import VERSION, of_first_version
 from heedful.run.kept_answers import Answers
 from heedful.run.protocol import Protocol
 from heedful.storage import write_text
+from heedful.storage.fields import Fields, is_number, is_table
 from heedful.storage.layout import Varied
 
 Groups = dict[str, dict[str, int | float]]

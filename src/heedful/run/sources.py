@@ -12,9 +12,9 @@ from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
-from heedful.fields import Fields
 from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, protocol_of
 from heedful.run.run_config import DataConfig, RunConfig
+from heedful.storage.fields import Fields
 from heedful.tasks import AnyTask, Corpora, Source, task_named
 from heedful.tasks.tables import check_options
 

@@ -18,8 +18,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from heedful.errors import ArtefactError, OutputError, UsageError
-from heedful.fields import Fields
 from heedful.storage import read_settled, remedy, replace_folder
+from heedful.storage.fields import Fields
 from heedful.storage.manifest import (
     CARD,
     CONFIG,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.checked import Settings
 from heedful.errors import UsageError, check_known
-from heedful.fields import Fields, is_number, is_table
+from heedful.storage.fields import Fields, is_number, is_table
 
 
 def _stated(costs: Mapping[str, object]) -> str:

@@ -23,12 +23,12 @@ from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, calibration, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
-from heedful.fields import Fields
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import CLASSES, Answer, Read, Shown
 from heedful.runtime.deciding import cheapest
+from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
 from heedful.tasks.sentences.fitting_wide import fit_beside

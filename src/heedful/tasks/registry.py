@@ -15,9 +15,9 @@ from torch import Tensor
 
 from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtefactError, UsageError, nearest
-from heedful.fields import Fields
 from heedful.machine import threads
 from heedful.models import ModelConfig, Network, word_embedding
+from heedful.storage.fields import Fields
 from heedful.storage.model_folder import CONFIG, load_model_folder
 from heedful.tasks.classification import PairTask, TextTask
 from heedful.tasks.labels import LabelsTask

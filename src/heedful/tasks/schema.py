@@ -17,8 +17,8 @@ from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
 from heedful.errors import ArtefactError, DataError, MissingExtraError, UsageError
-from heedful.fields import Fields
 from heedful.models import ModelConfig, encoder_problems
+from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, LABELS, VOCABULARY, WEIGHTS
 from heedful.storage.model_folder import ModelFolder
 from heedful.text.tokenize import Markup, tokenizer

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.errors import ArtefactError, OutputError, UsageError
-from heedful.fields import Fields
 from heedful.storage import TEMPORARY, alone, holds, is_empty, recover_folder, sweep, told_plainly, write_text
+from heedful.storage.fields import Fields
 from heedful.storage.layout import (
     CHECKPOINTS,
     DATA,

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from heedful.errors import ArtefactError, UsageError, check_known
-from heedful.fields import Fields
 from heedful.nn import Stepped
 from heedful.storage import replace_folder, stands
+from heedful.storage.fields import Fields
 from heedful.storage.manifest import read_json, verify_manifest, write_json, write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.training.believing import check_optimizer, check_tensors, read_record

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
-from heedful.fields import Fields
 from heedful.run.recipe_files import override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import current
 from heedful.run.tuning.store import completed, finished, folder_of, importances
 from heedful.run.tuning.trials import Search, show
 from heedful.storage import write_text
+from heedful.storage.fields import Fields
 
 if TYPE_CHECKING:
     from optuna import Study

@@ -22,12 +22,12 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Counts, Report, compare_frames, evaluate_roles
 from heedful.evaluation.role_counts import PREDICATE, arguments_of
-from heedful.fields import Fields
 from heedful.models import ModelConfig, Network, TaggerNetwork, build_encoder
 from heedful.models.tagger import PredicateFinder, TaggedReader
 from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.nn.losses import role_loss
 from heedful.nn.policy import with_policy
+from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput, TaggedBatch, TaggerOutput
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import RoleAnswer

@@ -12,10 +12,10 @@ from pathlib import Path
 from heedful.data import catalogue
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError, nearest
-from heedful.fields import Fields
 from heedful.run import prepare, train
 from heedful.run.recipe_files import from_table, load_config
 from heedful.storage import write_text
+from heedful.storage.fields import Fields
 from heedful.storage.layout import MODEL
 from heedful.tasks import Predictor, load_model
 from heedful.workshop.reproduce.picture import Trained

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError
 from heedful.evaluation.significance import Comparison
-from heedful.fields import Fields
 from heedful.run.kept_answers import COUNTED
 from heedful.run.kept_settings import plain_settings, same_run
 from heedful.run.recipe_files import load_config
 from heedful.run.record import RunRecord
+from heedful.storage.fields import Fields
 from heedful.storage.layout import Varied
 from heedful.workshop.reproduce.kept_runs import runs_of_cell
 from heedful.workshop.reproduce.plan import SKIP, Column, Row, Table, experiments

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from heedful.errors import ArtefactError
-from heedful.fields import Fields
 from heedful.run.record import RunRecord, from_dict, read_record, write_record
 from heedful.storage import told_plainly, write_bytes
+from heedful.storage.fields import Fields
 from heedful.storage.layout import Varied, record_files
 
 SUFFIX = ".jsonl.gz"

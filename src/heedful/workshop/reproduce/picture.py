@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
-from heedful.fields import Fields, is_texts, shown
+from heedful.errors import shown
+from heedful.storage.fields import Fields, is_texts
 
 Kind = Literal["attention", "gates", "features", "scores", "masks"]
 """attention: heat maps of words by words. gates: a row a gate. features: the source2token weights of one word, feature

@@ -15,7 +15,7 @@ from importlib import resources
 
 from heedful.data.examples import Example
 from heedful.errors import UsageError, nearest
-from heedful.fields import Fields
+from heedful.storage.fields import Fields
 from heedful.workshop.reproduce.picture import Picture, read_picture
 
 

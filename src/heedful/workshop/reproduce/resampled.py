@@ -16,8 +16,8 @@ from heedful.errors import ArtefactError
 from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import RESAMPLES, Comparison, Interval, paired_bootstrap
 from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
-from heedful.fields import Fields
 from heedful.storage import write_text
+from heedful.storage.fields import Fields
 
 FILE = "resampled.jsonl"
 """Name of the file, in the folder of all runs."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from heedful.evaluation.significance import describe_p
 from heedful.evaluation.statistics import holm
-from heedful.fields import Fields
 from heedful.run.record import RunRecord
+from heedful.storage.fields import Fields
 from heedful.workshop.reproduce.cell_runs import Figure, Result, Runs, comparable, compare, titles
 from heedful.workshop.reproduce.plan import Column, Row
 

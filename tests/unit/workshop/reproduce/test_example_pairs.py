@@ -11,7 +11,7 @@ import pytest
 import tiny
 from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
-from heedful.fields import Fields
+from heedful.storage.fields import Fields
 from heedful.workshop.reproduce import Order, answer_examples, answering, find_table, make
 from heedful.workshop.reproduce.listing import list_tables
 from heedful.workshop.reproduce.plan import Effort, Examples, Experiment, Pair, System, Table, read_examples

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeGuard, TypeVar
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtefactError, shown
 
 Value = TypeVar("Value")
 
@@ -198,8 +198,3 @@ def is_texts(value: object) -> TypeGuard[list[str]]:
 def is_table(value: object) -> TypeGuard[Mapping[str, object]]:
     """Say whether a value is a table: a mapping whose keys are strings."""
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
-
-
-def shown(value: object) -> str:
-    """Write a value for a message: a list for a tuple, as in a file, and no more than 200 characters."""
-    return f"{list(value) if isinstance(value, tuple) else value!r:.200}"

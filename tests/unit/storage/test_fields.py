@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heedful.errors import ArtefactError, DataError
-from heedful.fields import Fields
+from heedful.storage.fields import Fields
 
 RECORD = {
     "name": "trec",
