@@ -1,0 +1,104 @@
+"""Time of the training steps of two commits, in turns: how many times as fast is the second?
+
+Run: ``python scripts/two_commits.py 0edb4fd HEAD mtsa-snli --data DIR --set-second batches.group=true``. Each commit is
+checked out and compiled in a folder of its own. One turn trains the recipe with each of them for 72 steps on the first
+12,800 pairs of the part of SNLI, one thread, in a fresh process that is ended after its last step. What counts is the
+time from step 24 to step 72 in its ``metrics.jsonl``, which both commits write. The same seed gives both the same
+batches, except where a setting of the second commit, such as grouping, makes other ones.
+
+Nothing else may run: the times are those of the wall clock. Settings that only one commit knows are given to it alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FIRST, LAST, EVERY = 24, 72, 24
+PATIENCE = 600
+SETTINGS = (
+    "data.train=train-part",
+    "data.train_limit=12800",
+    "batches.size=64",
+    "train.device=cpu",
+    f"train.max_steps={LAST + EVERY}",
+    f"train.log_every={EVERY}",
+)
+
+
+def checked_out(commit: str, folder: Path) -> Path:
+    """Check out a commit, compile its kernels, and return the folder of its packages."""
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+    subprocess.run(["git", "checkout", "-q", commit], cwd=folder, check=True)
+    build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    subprocess.run(build, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return folder / "src"
+
+
+def seconds_at(log: Path) -> dict[int, float]:
+    """Return the seconds since the start at each step that a log of training names."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.is_file() else []
+    records = [json.loads(line) for line in lines if line.endswith("}")]
+    return {record["step"]: record["seconds"] for record in records if record["kind"] == "train"}
+
+
+def trained(source: Path, recipe: str, settings: list[str], data: str) -> float:
+    """Return the seconds from step `FIRST` to step `LAST` of a recipe in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(source), "HEEDFUL_DATA": data, "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        command = [sys.executable, "-m", "heedful", "train", recipe, "--out", str(folder / "run")]
+        for setting in settings:
+            command += ["--set", setting]
+        said = (folder / "said").open("wb")
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=said)
+        try:
+            end = time.monotonic() + PATIENCE
+            while LAST not in (found := seconds_at(folder / "run" / "metrics.jsonl")):
+                if process.poll() is not None or time.monotonic() > end:
+                    sys.exit((folder / "said").read_text(encoding="utf-8")[-2000:] or "nothing was trained")
+                time.sleep(0.2)
+        finally:
+            process.kill()
+            process.wait()
+            said.close()
+    return found[LAST] - found[FIRST]
+
+
+def main() -> None:
+    """Print each turn, and the median ratio with the least and the most."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("first", help="a commit")
+    parser.add_argument("second", help="a commit")
+    parser.add_argument("recipe", help="a recipe on SNLI, such as disan-snli")
+    parser.add_argument("--data", default=os.environ.get("HEEDFUL_DATA", ""), help="folder of the data sets")
+    parser.add_argument("--turns", type=int, default=6)
+    parser.add_argument("--set", action="append", default=[], help="a setting for both")
+    parser.add_argument("--set-second", action="append", default=[], help="a setting for the second alone")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        first, second = (
+            checked_out(commit, Path(name) / place)
+            for commit, place in ((given.first, "first"), (given.second, "second"))
+        )
+        ratios = []
+        for turn in range(given.turns):
+            both = [*SETTINGS, *given.set]
+            before = trained(first, given.recipe, both, given.data)
+            after = trained(second, given.recipe, [*both, *given.set_second], given.data)
+            ratios.append(before / after)
+            print(f"turn {turn + 1}: {before:.2f} s, {after:.2f} s, {ratios[-1]:.2f} times", flush=True)
+    low, high = min(ratios), max(ratios)
+    print(f"{given.recipe}: {statistics.median(ratios):.2f} times as fast ({low:.2f} to {high:.2f})")
+
+
+if __name__ == "__main__":
+    main()
