@@ -43,7 +43,7 @@ FIRST = ("systems-scenes", "systems-real", "systems-paper", "systems-snli")
 BUDGETS = ("standard", "small", "published", "converged")
 SAMPLE = 3
 """Tests that a check makes again."""
-FIGURE = re.compile(r"\{([\w-]+)(?::(\w+))? ([\w-]+) ([\w-]+)\}")
+FIGURE = re.compile(r"\{([\w-]+)(?::(\w+))?\s+([\w-]+)\s+([\w-]+)\}")
 BACK = "[Results](../results.md) · [how they were made](how-made.md)"
 
 
@@ -98,6 +98,8 @@ class Book:
     def _first(self, made: Mapping[Path, str], own: Mapping[Path, str]) -> str:
         """Return the first page: the findings, and where the rest stands."""
         findings = FIGURE.sub(self._figure, _kept(NOTES / "findings.md"))
+        if "{" in findings:
+            raise UsageError(f"findings.md: no figure is named by {findings[findings.index('{') :][:60]!r}")
         lists = []
         for heading, pages in (("Tables", made), ("Further pages", own)):
             lines = [f"- [{_title(text)}](results/{path.name})" for path, text in pages.items()]
