@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
 """Parameters of ``mallopt`` in GNU's C library."""
@@ -23,24 +23,26 @@ _SETTINGS = (
 
 
 @contextlib.contextmanager
-def freed_memory_kept() -> Iterator[bool]:
+def freed_memory_kept() -> Iterator[Callable[[], bool]]:
     """Let the C library keep up to 512 MB of freed memory instead of giving it back to the system.
 
     A training step frees all that it took. Where the library gives this back, the next step has to get thousands of
-    pages again, each of which the system fills with zeros. Afterwards the free memory is given back. It does nothing
-    where the C library is not GNU's, or where the user has set how it keeps memory.
+    pages again, each of which the system fills with zeros. Where it never does, batches of many lengths leave gaps
+    between the blocks, and the process grows without end: training has to give free memory back every few dozen steps.
+    It does nothing where the C library is not GNU's, or where the user has set how it keeps memory.
 
     Yields:
-        Whether memory is kept.
+        What gives the free memory back, also that between blocks in use, and returns whether it did. It is also given
+        back at the end.
     """
     library = _gnu()
     if library is None or any(name in os.environ for name in _SETTINGS):
-        yield False
+        yield lambda: False
         return
     library.mallopt(_MMAP_THRESHOLD, _LARGEST_BLOCK)
     library.mallopt(_TRIM_THRESHOLD, _KEPT)
     try:
-        yield True
+        yield lambda: bool(library.malloc_trim(0))
     finally:
         library.mallopt(_TRIM_THRESHOLD, _USUAL)
         library.malloc_trim(0)

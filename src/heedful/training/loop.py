@@ -22,6 +22,8 @@ from heedful.training.step import GradientStep, Objective, StepResult, TrainingD
 from heedful.training.train_settings import TrainSettings
 
 Evaluate = Callable[[nn.Module], Mapping[str, float]]
+GIVE_BACK_EVERY = 50
+"""Steps after which free memory is given back; it takes less than half a percent of their time."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ def fit(
         visible = reporter if reporter is not None and fabric.is_global_zero else Silent()
         step = GradientStep(fabric, network, data, objective, settings)
         cuda = [fabric.device] if fabric.device.type == "cuda" else []
-        with freed_memory_kept(), StopRequest() as request, torch.random.fork_rng(devices=cuda):
+        with freed_memory_kept() as give_back, StopRequest() as request, torch.random.fork_rng(devices=cuda):
             loop = _Loop(step, keeper, evaluate, visible, request)
-            result = loop.run()
+            result = loop.run(give_back)
         # A signal during the last evaluation or save: the caller is to stop.
         if request.asked and fabric.world_size == 1:
             raise Interrupted(loop.farewell())
@@ -136,13 +138,13 @@ class _Loop:
         self.settings, self.data = gradient_step.settings, gradient_step.data
         self.total_steps = self.settings.total_steps(keeper.state.steps_per_epoch)
 
-    def run(self) -> FitResult:
-        """Train to the end."""
+    def run(self, give_back: Callable[[], bool]) -> FitResult:
+        """Train to the end; every few dozen steps, ``give_back`` gives free memory back to the system."""
         keeper = self.keeper
         self.reporter.start(self.total_steps, keeper.state.step)
         try:
             while (reason := keeper.state.stop_reason(self.settings)) is None:
-                self._run_epoch()
+                self._run_epoch(give_back)
         except DivergedError as error:
             raise DivergedError(f"{error}. {keeper.keep_last_good()}") from None
         finally:
@@ -164,12 +166,14 @@ class _Loop:
             state.resumed,
         )
 
-    def _run_epoch(self) -> None:
+    def _run_epoch(self, give_back: Callable[[], bool]) -> None:
         """Run what is left of the epoch."""
         keeper, state = self.keeper, self.keeper.state
         batches = self.data.batches(state.epoch)
         for rows in batches[state.position :]:
             asked = self._step(rows, last=state.position + 1 == len(batches))
+            if state.step % GIVE_BACK_EVERY == 0:
+                give_back()
             improved = self._evaluate_if_due()
             asked = asked or (self.fabric.world_size == 1 and self.request.asked)
             over = state.stop_reason(self.settings) is not None
