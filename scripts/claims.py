@@ -155,7 +155,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
         "# Which claims of the five papers hold here",
         "",
         f"Of {len(verdicts)} claims {counts[HOLDS]} hold on the data at hand, {counts[REVERSE]} are reversed, "
-        f"{counts[OPEN]} are not shown, and {counts[NOT_RUN]} were not tested because a system was not run.",
+        f"{counts[OPEN]} are not shown, and {counts[NOT_RUN]} not tested because a system was not run.",
         "",
         *INTRODUCTION,
         "",
