@@ -151,11 +151,17 @@ def page(verdicts: Sequence[Verdict]) -> str:
         Markdown, the picture named in it.
     """
     counts = {word: sum(one.word == word for one in verdicts) for word in (HOLDS, REVERSE, OPEN, NOT_RUN)}
+    untested = counts[NOT_RUN]
     lines = [
         "# Which claims of the five papers hold here",
         "",
-        f"Of {len(verdicts)} claims {counts[HOLDS]} hold on the data at hand, {counts[REVERSE]} are reversed, "
-        f"{counts[OPEN]} are not shown, and {counts[NOT_RUN]} not tested because a system was not run.",
+        f"Of {len(verdicts)} claims {counts[HOLDS]} hold on the data at hand, {counts[REVERSE]} are reversed, and "
+        f"{counts[OPEN]} are not shown. "
+        + (
+            "Every claim was tested."
+            if not untested
+            else f"Not tested, because a system was not run: {untested}."
+        ),
         "",
         *INTRODUCTION,
         "",
