@@ -86,7 +86,7 @@ INSTALLED = """The table gives the size of an installation in megabytes, with al
 def page() -> str:
     """Return the page: notes around the tables."""
     whole, few = (
-        {name: _board(name + suffix) for name in SETS if (BOARDS / f"{name}{suffix}.json").exists()}
+        {name: _board(name + suffix) for name in SETS if (BOARDS / f"{name}{suffix}.json.gz").exists()}
         for suffix in ("", FEW)
     )
     tables = [
@@ -131,7 +131,7 @@ def readme() -> str:
 
 
 def _board(name: str) -> Board:
-    board: Board = json.loads((BOARDS / f"{name}.json").read_text(encoding="utf-8"))
+    board: Board = json.loads(gzip.decompress((BOARDS / f"{name}.json.gz").read_bytes()))
     for row in board["rows"]:
         if row["kept"] and name in STUDIES:
             row["train_cpu_seconds"], row["at_most"] = _kept_cost(name, row)
@@ -250,7 +250,7 @@ def collect(folder: Path) -> None:
     BOARDS.mkdir(parents=True, exist_ok=True)
     for file in sorted(folder.glob("*.json")):
         text = json.dumps(_renamed(json.loads(file.read_text(encoding="utf-8"))), ensure_ascii=False)
-        (BOARDS / file.name).write_text(text + "\n", encoding="utf-8")
+        (BOARDS / f"{file.name}.gz").write_bytes(gzip.compress(text.encode("utf-8") + b"\n", 9, mtime=0))
 
 
 def _renamed(value: Any) -> Any:

@@ -23,7 +23,7 @@ from heedful.training.train_settings import TrainSettings
 
 Evaluate = Callable[[nn.Module], Mapping[str, float]]
 GIVE_BACK_EVERY = 50
-"""Steps after which free memory is given back; it takes less than half a percent of their time."""
+"""Steps after which free memory goes back to the system; this takes less than half a percent of their time."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def fit(
         step = GradientStep(fabric, network, data, objective, settings)
         cuda = [fabric.device] if fabric.device.type == "cuda" else []
         with freed_memory_kept() as give_back, StopRequest() as request, torch.random.fork_rng(devices=cuda):
-            loop = _Loop(step, keeper, evaluate, visible, request)
-            result = loop.run(give_back)
+            loop = _Loop(step, keeper, evaluate, visible, request, give_back)
+            result = loop.run()
         # A signal during the last evaluation or save: the caller is to stop.
         if request.asked and fabric.world_size == 1:
             raise Interrupted(loop.farewell())
@@ -131,20 +131,21 @@ class _Loop:
         evaluate: Evaluate | None,
         reporter: Reporter,
         request: StopRequest,
+        give_back: Callable[[], bool],
     ) -> None:
         self.gradient_step, self.keeper, self.evaluate = gradient_step, keeper, evaluate
-        self.reporter, self.request = reporter, request
+        self.reporter, self.request, self.give_back = reporter, request, give_back
         self.fabric, self.network = gradient_step.fabric, gradient_step.network
         self.settings, self.data = gradient_step.settings, gradient_step.data
         self.total_steps = self.settings.total_steps(keeper.state.steps_per_epoch)
 
-    def run(self, give_back: Callable[[], bool]) -> FitResult:
-        """Train to the end; every few dozen steps, ``give_back`` gives free memory back to the system."""
+    def run(self) -> FitResult:
+        """Train to the end."""
         keeper = self.keeper
         self.reporter.start(self.total_steps, keeper.state.step)
         try:
             while (reason := keeper.state.stop_reason(self.settings)) is None:
-                self._run_epoch(give_back)
+                self._run_epoch()
         except DivergedError as error:
             raise DivergedError(f"{error}. {keeper.keep_last_good()}") from None
         finally:
@@ -166,14 +167,14 @@ class _Loop:
             state.resumed,
         )
 
-    def _run_epoch(self, give_back: Callable[[], bool]) -> None:
+    def _run_epoch(self) -> None:
         """Run what is left of the epoch."""
         keeper, state = self.keeper, self.keeper.state
         batches = self.data.batches(state.epoch)
         for rows in batches[state.position :]:
             asked = self._step(rows, last=state.position + 1 == len(batches))
             if state.step % GIVE_BACK_EVERY == 0:
-                give_back()
+                self.give_back()
             improved = self._evaluate_if_due()
             asked = asked or (self.fabric.world_size == 1 and self.request.asked)
             over = state.stop_reason(self.settings) is not None

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted, OutputError, UsageError
-from heedful.training import keeper
+from heedful.training import keeper, loop
 from heedful.training import progress as cost
 from heedful.training.loop import fit
 from heedful.training.run_folder import Keeping
@@ -37,6 +39,21 @@ def test_one_seed_gives_the_same_bits_twice_and_another_seed_others() -> None:
     third, _ = train_toy(seed=1)
     assert weights_hash(first) == weights_hash(second)
     assert weights_hash(first) != weights_hash(third)
+
+
+def test_freed_memory_goes_back_every_few_dozen_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    network = ToyNetwork()
+    taken = [0]
+
+    @contextlib.contextmanager
+    def watched() -> Iterator[Callable[[], bool]]:
+        yield lambda: given.append(taken[0]) is None
+
+    network.register_forward_hook(lambda *_: taken.__setitem__(0, taken[0] + 1))
+    monkeypatch.setattr(loop, "freed_memory_kept", watched)
+    fit(network, ToyData(), cross_entropy, toy_settings(epochs=0, max_steps=120))
+    assert given == [50, 100]
 
 
 def test_it_learns() -> None:
