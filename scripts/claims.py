@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,8 +23,10 @@ INTRODUCTION = """\
 Each claim says that one system is more accurate than another. The difference is that of our runs, in points of
 accuracy (of F1 for roles, of BLEU for translation), with its 95 % interval by the paired bootstrap over test examples.
 p is adjusted for all claims (Holm), and a verdict other than "not shown" needs p < .05. The interval covers the choice
-of test examples, but not that of the few seeds. Most runs had fewer epochs than those of the papers, so they may show
-which system learns faster, rather than which one is better after longer training.""".splitlines()
+of test examples, but not that of the few seeds. "Passes" is the mean number of passes over the training data, of the
+first and of the second system; "own" means that each system was trained with the recipe of its own paper, the others
+with one recipe. Short runs may show which system learns faster, rather than which one is better after longer
+training.""".splitlines()
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
 
@@ -85,6 +88,13 @@ class Verdict:
         """Return the hours of one core that the runs of both systems took."""
         figures = [record.figures for runs in self.runs for record in runs.found]
         return sum((one.epoch_cpu_seconds or one.epoch_seconds) * one.epochs for one in figures) / 3600
+
+    @property
+    def passes(self) -> str:
+        """Return the mean number of passes over the training data that each system took, and whose recipe it was."""
+        means = [statistics.fmean(record.figures.epochs for record in runs.found) for runs in self.runs]
+        whose = ", own" if self.claim.experiment.endswith("-own") else ""
+        return " and ".join(f"{mean:.0f}" for mean in means) + whose
 
 
 def read_claims(file: Path) -> list[Claim]:
@@ -167,8 +177,8 @@ def page(verdicts: Sequence[Verdict]) -> str:
         "",
         f"![Differences with their intervals]({FIGURE})",
         "",
-        "| paper | claim | published | difference here | runs | core hours | verdict |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        "| paper | claim | published | difference here | runs | passes | core hours | verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     lines += [_line(one) for one in verdicts]
     reasons = [
@@ -179,16 +189,17 @@ def page(verdicts: Sequence[Verdict]) -> str:
 
 def _line(one: Verdict) -> str:
     claim = one.claim
-    measured = runs = hours = ""
+    measured = runs = passes = hours = ""
     if one.test is not None and one.test.interval is not None:
         low, high = one.test.interval.low, one.test.interval.high
         measured = (
             f"{100 * one.test.difference:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}], {describe_p(one.p)}"
         )
         runs = ", ".join(str(len(each.found)) for each in one.runs)
-        hours = f"{one.core_hours:.1f}"
+        passes, hours = one.passes, f"{one.core_hours:.1f}"
     where = f"[{claim.paper}]({claim.table}.md)" if one.test is not None else claim.paper
-    return f"| {where} | {claim.claim} | {claim.published} | {measured} | {runs} | {hours} | **{one.word}** |"
+    cells = (where, claim.claim, claim.published, measured, runs, passes, hours, f"**{one.word}**")
+    return f"| {' | '.join(cells)} |"
 
 
 def picture(verdicts: Sequence[Verdict]) -> str:

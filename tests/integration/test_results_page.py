@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -82,6 +83,19 @@ def test_a_claim_holds_by_its_sign_and_its_adjusted_p(script: ModuleType) -> Non
         claims.Verdict(claim),
     ]
     assert [one.word for one in verdicts] == ["holds", "the reverse", "not shown", "not run"]
+    assert "Not tested, because a system was not run: 1." in claims.page(verdicts)
+
+
+def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained(script: ModuleType) -> None:
+    import claims
+
+    def trained(*epochs: int) -> SimpleNamespace:
+        return SimpleNamespace(found=[SimpleNamespace(figures=SimpleNamespace(epochs=one)) for one in epochs])
+
+    claim = claims.Claim("paper", "one is better", "2, 1", "table", "small", "set", "one", "other")
+    assert claims.Verdict(claim, runs=(trained(2, 4), trained(12))).passes == "3 and 12"
+    claim = replace(claim, experiment="set-own")
+    assert claims.Verdict(claim, runs=(trained(2), trained(2))).passes == "2 and 2, own"
 
 
 def test_every_claim_names_systems_of_its_table(script: ModuleType) -> None:
