@@ -542,7 +542,10 @@ def test_study_over_seeds_is_resumable(trained, tmp_path: Path) -> None:
     assert "±" in first.out
     second = tiny.run(*arguments, "--seeds", "1,2", "--json")
     assert "already done" in second.err
-    assert len(second.json()["runs"]) == 2
+    runs = second.json()["runs"]
+    assert len(runs) == 2
+    assert [list(run["dev_by_epoch"]) for run in runs] == [["1"], ["1"]]
+    assert runs[0]["dev_by_epoch"]["1"] == runs[0]["dev"]["metrics"]["accuracy"]
 
 
 def test_study_refuses_what_it_cannot_do(trained, tmp_path: Path) -> None:

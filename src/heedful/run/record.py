@@ -92,6 +92,8 @@ class RunFigures:
         stopped: what ended training.
         resumed: how often the run was continued.
         kernels: operation to the implementation that was used.
+        dev_by_epoch: the metric that selects the checkpoint after each evaluation, by the epochs completed then, such
+            as ``{"0.5": 0.61, "1": 0.64}``; empty in runs of earlier versions.
     """
 
     dev: PartFigures
@@ -108,12 +110,15 @@ class RunFigures:
     stopped: str = ""
     resumed: int = 0
     kernels: dict[str, str] = field(default_factory=dict)
+    dev_by_epoch: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for JSON; a training split that was not measured is left out."""
+        """Return plain values for JSON; what was not measured of the training split and of epochs is left out."""
         plain = asdict(self)
         if self.train is None:
             del plain["train"]
+        if not self.dev_by_epoch:
+            del plain["dev_by_epoch"]
         return plain
 
 

@@ -26,7 +26,7 @@ from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.storage import alone, remove_folder, write_text
 from heedful.storage.layout import FOLD, SEED, Varied, record_file, unfinished_folder
-from heedful.training.progress import Reporter, Silent
+from heedful.training.progress import Reporter, Silent, number_of
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import saved_step
 
@@ -275,7 +275,7 @@ def _run(
         varied=varied,
         protocol=prepared.protocol,
         settings=plain_settings(config),
-        figures=_figures(result, test),
+        figures=_figures(result, test, config.train.metric),
         answers=Answers(
             "classes" if test.confusion else kind_of_answers(config.model.task), test.gold, test.predicted
         ),
@@ -286,7 +286,7 @@ def _run(
     )
 
 
-def _figures(result: RunResult, test: Report) -> RunFigures:
+def _figures(result: RunResult, test: Report, metric: str) -> RunFigures:
     return RunFigures(
         dev=PartFigures.of_report(result.dev),
         test=PartFigures.of_report(test),
@@ -302,4 +302,5 @@ def _figures(result: RunResult, test: Report) -> RunFigures:
         stopped=result.fit.stopped,
         resumed=result.fit.resumed,
         kernels=dict(result.kernels),
+        dev_by_epoch={f"{number_of(one, 'epoch'):g}": number_of(one, metric) for one in result.fit.history},
     )

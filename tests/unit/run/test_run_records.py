@@ -28,7 +28,14 @@ PART = PartFigures(
 
 def record(answers: Answers | None = CLASSES, **changes: Any) -> RunRecord:
     figures = RunFigures(
-        PART, PART, parameters=7, best_step=3, epochs=2, epoch_seconds=1.5, kernels={"a": "b"}
+        PART,
+        PART,
+        parameters=7,
+        best_step=3,
+        epochs=2,
+        epoch_seconds=1.5,
+        kernels={"a": "b"},
+        dev_by_epoch={"0.5": 0.6, "1": 0.7},
     )
     settings = plain_settings(load_config("disan-trec", ["train.seed=3"]))
     made = RunRecord(
