@@ -15,6 +15,8 @@ from heedful.workshop.reproduce.cell_runs import Figure, Result, Runs, comparabl
 from heedful.workshop.reproduce.plan import Column, Row
 
 LEVEL = 0.05
+PASSES = (1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 40, 50, 60, 80)
+"""After which the dev figure is printed."""
 Pairs = Mapping[tuple[str, str], tuple[float, float]]
 """(row, other row) to row minus other row in points, and its p-value adjusted for all pairs."""
 
@@ -88,6 +90,12 @@ def to_markdown(result: Result, command: str, absent: Mapping[str, Sequence[str]
         _figures(result),
         "\n".join(_below(result, absent or {})),
     ]
+    rises = _rises(result) if result.budget.name == "converged" else []
+    if rises:
+        blocks += [
+            "The dev figure after each pass over the training data, and the pass that was best:",
+            *rises,
+        ]
     if result.runs:
         blocks += [
             "Cost, mean over runs; CPU seconds count all threads, the seconds for the test split are wall time:",
@@ -228,6 +236,33 @@ def _budget(runs: Runs) -> str:
 def _machine(record: RunRecord) -> str:
     machine = record.machine
     return f"heedful {machine['heedful']}, torch {machine['torch']}, Python {machine['python']}, {machine['platform']}"
+
+
+def _rises(result: Result) -> list[str]:
+    """Write how the dev figure rose, one table an experiment; a cell is empty unless all runs came so far."""
+    grids = []
+    for name in result.table.experiments():
+        column = next(column for column in result.table.columns if column.experiment == name)
+        curves = {
+            row.name: [record.figures for record in result.runs[name, row.system].found]
+            for row in _measured(result)
+            if (name, row.system) in result.runs
+        }
+        curves = {row: runs for row, runs in curves.items() if all(run.dev_by_epoch for run in runs)}
+        shown = [
+            epoch
+            for epoch in map(str, PASSES)
+            if any(epoch in run.dev_by_epoch for runs in curves.values() for run in runs)
+        ]
+        lines = []
+        for row, runs in curves.items():
+            values = [[run.dev_by_epoch.get(epoch, np.nan) for run in runs] for epoch in shown]
+            means = [column.scale * np.mean(each) for each in values]
+            best = np.mean([run.epochs * run.best_step / run.steps for run in runs])
+            cells = ["" if np.isnan(mean) else f"{mean:.{column.digits}f}" for mean in means]
+            lines.append([row, *cells, f"{best:.0f}"])
+        grids += [_grid([f"{name}, passes", *shown, "best"], lines)] if lines else []
+    return grids
 
 
 def _costs(result: Result) -> str:
