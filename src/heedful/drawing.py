@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from io import BytesIO
+from itertools import cycle, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from heedful.errors import MissingExtraError, UsageError
 from heedful.storage import write_bytes
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 INK, SOFT, LINE = "#16202b", "#5a6775", "#ccd5de"
 MAIN, SECOND = "#1f68ad", "#c2570c"
 """A blue and an orange that the colour-blind tell apart."""
+_LINES = (
+    (MAIN, "o"),
+    (SECOND, "s"),
+    ("#009e73", "^"),
+    ("#cc79a7", "D"),
+    ("#e69f00", "v"),
+    ("#56b4e9", "P"),
+    ("#777777", "X"),
+)
 
 _PREFERRED = ("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans Arabic",
               "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Emoji", "Symbola")  # fmt: skip
@@ -90,6 +100,19 @@ def write_figure(path: Path | str, paint: Callable[[], Figure], what: str, dpi: 
         paint().savefig(buffer, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
     write_bytes(path, buffer.getvalue())
     return path
+
+
+class LineLook(NamedTuple):
+    """How a line of a figure differs from the others."""
+
+    style: str
+    color: str
+    marker: str
+
+
+def line_looks() -> Iterator[LineLook]:
+    """Return looks for the lines of a figure, without end: seven solid ones first, then the same with dashes."""
+    return (LineLook(style, *look) for style, look in cycle(product(("-", "--"), _LINES)))
 
 
 def plain_axes(axes: Axes) -> None:

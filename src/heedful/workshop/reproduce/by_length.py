@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, MAIN, SECOND, bars_behind, plain_axes, write_figure
+from heedful.drawing import INK, bars_behind, line_looks, plain_axes, write_figure
 from heedful.errors import ArtefactError, UsageError
 from heedful.workshop.reproduce.cell_runs import Result, Runs
 from heedful.workshop.reproduce.plan import Column, Table
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
 
 WHAT = "Drawing a table by sentence length"
 _BINS = "by_length"
-_LOOKS = (
-    (MAIN, "o"),
-    (SECOND, "s"),
-    ("#009e73", "^"),
-    ("#cc79a7", "D"),
-    ("#e69f00", "v"),
-    ("#56b4e9", "P"),
-    ("#777777", "X"),
-)
 _ASIDE = 0.07
 """Step between the lines of two models at one place, so that their error bars do not cover each other."""
 
@@ -68,8 +58,7 @@ def paint_by_length(axes: Axes, result: Result) -> None:
     if counts:
         bars_behind(axes, counts)
     rows = [row for row in result.table.rows if any(result.figure(row, c).values for c in columns)]
-    looks = cycle(product(("-", "--"), _LOOKS))
-    for number, (row, (line, (colour, marker))) in enumerate(zip(rows, looks, strict=False)):
+    for number, (row, look) in enumerate(zip(rows, line_looks(), strict=False)):
         found = [(place, result.figure(row, column)) for place, column in enumerate(columns)]
         aside = _ASIDE * (number - (len(rows) - 1) / 2)
         axes.errorbar(
@@ -77,12 +66,12 @@ def paint_by_length(axes: Axes, result: Result) -> None:
             [figure.mean for _, figure in found if figure.mean is not None],
             yerr=[figure.deviation or 0.0 for _, figure in found if figure.values],
             label=row.name,
-            color=colour,
-            marker=marker,
-            linestyle=line,
             markersize=5,
             linewidth=1.6,
             elinewidth=1,
+            color=look.color,
+            marker=look.marker,
+            linestyle=look.style,
         )
     bins, metrics = zip(*(column.figure.split(".")[-2:] for column in columns), strict=True)
     axes.set_xticks(range(len(columns)), bins, rotation=45, ha="right")

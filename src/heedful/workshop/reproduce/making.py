@@ -14,6 +14,7 @@ from heedful.storage import write_text
 from heedful.storage.layout import RUNS
 from heedful.workshop.reproduce.by_length import draw_by_length, length_columns
 from heedful.workshop.reproduce.cell_runs import Result, gather
+from heedful.workshop.reproduce.learning_curves import draw_learning_curves, learning_curves
 from heedful.workshop.reproduce.listing import lacking
 from heedful.workshop.reproduce.plan import Table, experiments
 from heedful.workshop.reproduce.runner import (
@@ -92,13 +93,15 @@ def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None
         _draw(draw_by_length, result, stem.with_suffix(".png"), say)
     if set(table.scatter) & {column.key for column in table.columns} == set(table.scatter) != set():
         _draw(draw_scatter, result, stem.with_suffix(".png"), say)
+    if budget.name == "converged" and any(learning_curves(result, name) for name in table.experiments()):
+        _draw(draw_learning_curves, result, stem.with_name(f"{stem.name}-curves.png"), say)
     return Made(result, tuple(failures), stem.with_suffix(".md"))
 
 
 def _draw(
     draw: Callable[[Result, Path], Path], result: Result, path: Path, say: Callable[[str], None]
 ) -> None:
-    """Draw a table that is a figure in the paper; without matplotlib it stays a table."""
+    """Draw a picture beside a table; without matplotlib there is none."""
     try:
         say(f"drawn in {draw(result, path)}")
     except MissingExtraError as error:

@@ -12,6 +12,7 @@ from heedful.evaluation.statistics import holm
 from heedful.run.record import RunRecord
 from heedful.storage.fields import Fields
 from heedful.workshop.reproduce.cell_runs import Figure, Result, Runs, comparable, compare, titles
+from heedful.workshop.reproduce.learning_curves import learning_curves
 from heedful.workshop.reproduce.plan import Column, Row
 
 LEVEL = 0.05
@@ -243,12 +244,7 @@ def _rises(result: Result) -> list[str]:
     grids = []
     for name in result.table.experiments():
         column = next(column for column in result.table.columns if column.experiment == name)
-        curves = {
-            row.name: [record.figures for record in result.runs[name, row.system].found]
-            for row in _measured(result)
-            if (name, row.system) in result.runs
-        }
-        curves = {row: runs for row, runs in curves.items() if all(run.dev_by_epoch for run in runs)}
+        curves = learning_curves(result, name)
         shown = [
             epoch
             for epoch in map(str, PASSES)

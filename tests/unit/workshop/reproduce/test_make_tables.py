@@ -78,31 +78,6 @@ def test_every_row_against_every_other(declared: Path, tmp_path: Path) -> None:
     assert "Row minus column" not in to_markdown(gather(table, Budget(), tmp_path), "")
 
 
-def test_converged_runs_show_how_the_dev_figure_rose(declared: Path, tmp_path: Path) -> None:
-    def rising(system: str, seed: int, *values: float) -> None:
-        kept = record(system, seed, 9)
-        curve = {str(epoch): value for epoch, value in enumerate(values, start=1)}
-        best = values.index(max(values)) + 1
-        figures = replace(
-            kept.figures, epochs=len(values), steps=10 * len(values), best_step=10 * best, dev_by_epoch=curve
-        )
-        write_record(tmp_path, system, replace(kept, figures=figures))
-
-    rising("ours", 1, 0.5, 0.6, 0.7, 0.8, 0.75)
-    rising("ours", 2, 0.6, 0.7, 0.7)
-    rising("other", 1, 0.5, 0.4)
-    result = gather(TABLE, Budget(), tmp_path)
-    assert "after each pass" not in to_markdown(result, "")
-    text = to_markdown(replace(result, budget=Budget("converged")), "")
-    assert (
-        "| tiny, passes | 1 | 2 | 3 | 5 | best |\n| --- | --- | --- | --- | --- | --- |\n"
-        "| Ours | 55.0 | 65.0 | 70.0 |  | 3 |\n| Other | 50.0 | 40.0 |  |  | 1 |" in text
-    )
-    write(tmp_path, "other", (2,))  # kept without its curve, as by earlier versions
-    result = gather(TABLE, Budget(), tmp_path)
-    assert "| Other | 50.0 | 40.0" not in to_markdown(replace(result, budget=Budget("converged")), "")
-
-
 def test_only_the_asked_seeds_are_read(declared: Path, tmp_path: Path) -> None:
     write(tmp_path, "ours", (5, 6, 7))
     result = gather(TABLE, Budget(seeds=(3, 1)), tmp_path)
