@@ -172,8 +172,9 @@ def _settings(recipe: str, changes: tuple[str, ...]) -> Mapping[str, object]:
     return plain_settings(load_config(recipe, changes))
 
 
-_PARTS = (".by_group.", ".by_length.", "train.metrics.")
-"""Figures that a run may lack: of a part of the examples that it has none of, and of the training split."""
+_PARTS = (".by_group.", ".by_length.", "train.metrics.", "peak_megabytes")
+"""Figures that a run may lack: of a part of the examples that it has none of, of the training split, and the peak of
+memory where the run went on in another process."""
 _NUMBER = re.compile(r"-?\d*\.?\d+")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from heedful.drawing import INK, line_looks, plain_axes, write_figure
 from heedful.errors import UsageError
 from heedful.run.record import RunFigures
 from heedful.workshop.reproduce.cell_runs import Result
+from heedful.workshop.reproduce.plan import Column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +38,21 @@ def learning_curves(result: Result, experiment: str) -> Curves:
         if any(result.figure(row, column).values for column in columns)
     }
     return {row: runs for row, runs in found.items() if all(run.dev_by_epoch for run in runs)}
+
+
+def dev_column(result: Result, experiment: str) -> Column:
+    """Return the column that says in which unit, and with how many digits, a dev figure is shown.
+
+    Args:
+        result: the figures.
+        experiment: its key.
+
+    Returns:
+        The experiment's first column with a metric; without one (memory, seconds), its first column as per cent.
+    """
+    columns = [column for column in result.table.columns if column.experiment == experiment]
+    metrics = [column for column in columns if ".metrics." in column.figure]
+    return metrics[0] if metrics else replace(columns[0], scale=100.0, digits=1)
 
 
 def draw_learning_curves(result: Result, path: Path | str, dpi: int = 200) -> Path:
@@ -67,9 +84,9 @@ def _figure(result: Result, curves: dict[str, Curves]) -> Figure:
     for (name, found), (left, right) in zip(
         curves.items(), figure.subplots(len(curves), 2, sharey="row", squeeze=False), strict=True
     ):
-        column = next(column for column in result.table.columns if column.experiment == name)
-        _paint(left, found, column.scale)
-        _paint(right, found, column.scale, minutes=True)
+        scale = dev_column(result, name).scale
+        _paint(left, found, scale)
+        _paint(right, found, scale, minutes=True)
         left.set(xlabel="passes", ylabel=f"dev split, {name}")
         right.set(xlabel="processor minutes of training steps")
         right.legend(frameon=False, fontsize=8, labelcolor=INK)

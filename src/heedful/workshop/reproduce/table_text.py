@@ -12,7 +12,7 @@ from heedful.evaluation.statistics import holm
 from heedful.run.record import RunRecord
 from heedful.storage.fields import Fields
 from heedful.workshop.reproduce.cell_runs import Figure, Result, Runs, comparable, compare, titles
-from heedful.workshop.reproduce.learning_curves import learning_curves
+from heedful.workshop.reproduce.learning_curves import dev_column, learning_curves
 from heedful.workshop.reproduce.plan import Column, Row
 
 LEVEL = 0.05
@@ -243,8 +243,7 @@ def _rises(result: Result) -> list[str]:
     """Write how the dev figure rose, one table an experiment; a cell is empty unless all runs came so far."""
     grids = []
     for name in result.table.experiments():
-        column = next(column for column in result.table.columns if column.experiment == name)
-        curves = learning_curves(result, name)
+        column, curves = dev_column(result, name), learning_curves(result, name)
         shown = [
             epoch
             for epoch in map(str, PASSES)

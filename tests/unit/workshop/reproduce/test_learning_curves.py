@@ -54,6 +54,15 @@ def test_a_table_of_converged_runs_says_how_the_dev_figure_rose(result: Result, 
     assert "| Other | 50.0 | 40.0" not in to_markdown(again, "")
 
 
+@pytest.mark.parametrize("figure", ["peak_megabytes", "dev.seconds"])
+def test_a_first_column_of_memory_or_time_does_not_change_the_unit(result: Result, figure: str) -> None:
+    cost = replace(TABLE.columns[0], key="cost", figure=figure, scale=1.0, digits=0)
+    for columns in ((cost, *TABLE.columns), (cost,)):
+        table = replace(result.table, columns=columns)
+        text = to_markdown(replace(result, table=table, budget=CONVERGED), "")
+        assert "| Ours | 55.0 | 65.0 | 70.0 |  | 3 |" in text
+
+
 def test_the_picture_has_a_line_a_run_by_passes_and_by_minutes(
     result: Result, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -409,6 +409,20 @@ def test_a_part_that_a_run_has_not_leaves_its_figure_empty(declared: Path, tmp_p
         result.figure(ROWS[0], wrong)
 
 
+def test_a_run_that_went_on_in_another_process_has_no_figure_of_memory(
+    declared: Path, tmp_path: Path
+) -> None:
+    write_record(tmp_path, "ours", replace(record("ours", 1, 9), peak_megabytes=None))
+    memory = replace(COLUMN, key="memory", figure="peak_megabytes", scale=1.0, digits=0)
+    result = gather(replace(TABLE, columns=(memory, COLUMN)), Budget(), tmp_path)
+    assert result.figure(ROWS[0], memory).values == ()
+    assert result.figure(ROWS[0], COLUMN).values == (90.0,)
+    write_record(tmp_path, "ours", record("ours", 2, 9))
+    result = gather(replace(TABLE, columns=(memory, COLUMN)), Budget(), tmp_path)
+    assert result.figure(ROWS[0], memory).values == (102.0,)
+    to_markdown(result, "the command")
+
+
 def test_peaks_are_of_runs_in_one_go(declared: Path, tmp_path: Path) -> None:
     write(tmp_path, "ours", (9, 9))
     write_record(tmp_path, "ours", replace(record("ours", 2, 9), peak_megabytes=None))
