@@ -23,10 +23,9 @@ INTRODUCTION = """\
 Each claim says that one system is more accurate than another. The difference is that of our runs, in points of
 accuracy (of F1 for roles, of BLEU for translation), with its 95 % interval by the paired bootstrap over test examples.
 p is adjusted for all claims (Holm), and a verdict other than "not shown" needs p < .05. The interval covers the choice
-of test examples, but not that of the few seeds. "Passes" is the mean number of passes over the training data, of the
-first and of the second system; "own" means that each system was trained with the recipe of its own paper, the others
-with one recipe. Short runs may show which system learns faster, rather than which one is better after longer
-training.""".splitlines()
+of test examples, but not that of the few seeds. "Epochs" is their mean number for the first and for the second system;
+"own" means that each system was trained with the recipe of its own paper, the others with one recipe. Core hours are
+those of all runs of both systems."""
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
 
@@ -90,8 +89,8 @@ class Verdict:
         return sum((one.epoch_cpu_seconds or one.epoch_seconds) * one.epochs for one in figures) / 3600
 
     @property
-    def passes(self) -> str:
-        """Return the mean number of passes over the training data that each system took, and whose recipe it was."""
+    def epochs(self) -> str:
+        """Return the mean number of epochs of each system, and whose recipe it was."""
         means = [statistics.fmean(record.figures.epochs for record in runs.found) for runs in self.runs]
         whose = ", own" if self.claim.experiment.endswith("-own") else ""
         return " and ".join(f"{mean:.0f}" for mean in means) + whose
@@ -151,54 +150,91 @@ def _runs(claim: Claim, find: Find) -> tuple[Runs, ...]:
     return pair if len(pair) == 2 and comparable(*pair) else ()
 
 
-def page(verdicts: Sequence[Verdict]) -> str:
-    """Write the page of the claims.
+def section(verdicts: Sequence[Verdict]) -> str:
+    """Write the section on the claims: what holds and how sure that is, the picture, the table, what was found out.
 
     Args:
         verdicts: on all claims.
 
     Returns:
-        Markdown, the picture named in it.
+        Markdown for the first page of the results.
     """
-    counts = {word: sum(one.word == word for one in verdicts) for word in (HOLDS, REVERSE, OPEN, NOT_RUN)}
-    untested = counts[NOT_RUN]
-    lines = [
-        "# Which claims of the five papers hold here",
-        "",
-        f"Of {len(verdicts)} claims {counts[HOLDS]} hold on the data at hand, {counts[REVERSE]} are reversed, and "
-        f"{counts[OPEN]} are not shown. "
-        + (
-            "Every claim was tested."
-            if not untested
-            else f"Not tested, because a system was not run: {untested}."
-        ),
-        "",
-        *INTRODUCTION,
-        "",
-        f"![Differences with their intervals]({FIGURE})",
-        "",
-        "| paper | claim | published | difference here | runs | passes | core hours | verdict |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    lines += [_line(one) for one in verdicts]
+    rows = "\n".join(
+        [
+            "| paper | claim | published | difference here | runs | epochs | core hours | verdict |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+            *(_line(one) for one in verdicts),
+        ]
+    )
     reasons = [
         f"- **{one.claim.claim}** ({one.word}). {one.claim.reason}" for one in verdicts if one.claim.reason
     ]
-    return "\n".join([*lines, "", "## What was found out about them", "", *reasons]) + "\n"
+    blocks = [
+        "## Which claims of the five papers hold here",
+        " ".join([*_counted(verdicts), *_surety([one for one in verdicts if one.test is not None])]),
+        f"![Differences with their intervals](results/{FIGURE})",
+        rows,
+        INTRODUCTION,
+        "What was found out about the verdicts:",
+        "\n".join(reasons),
+    ]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _counted(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say how many claims hold, of all papers and of each."""
+    untested = sum(one.word == NOT_RUN for one in verdicts)
+    papers = dict.fromkeys(one.claim.paper.partition(",")[0] for one in verdicts)
+    return [
+        f"Of {len(verdicts)} claims {_counts(verdicts)} on the data at hand.",
+        f"Not tested, because a system was not run: {untested}." if untested else "Every claim was tested.",
+        *(
+            f"{name}: {_counts([one for one in verdicts if one.claim.paper.partition(',')[0] == name])}."
+            for name in papers
+        ),
+    ]
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    """Count the verdicts, for example "2 hold, 1 is reversed and 3 are not shown"."""
+    words = {
+        HOLDS: ("holds", "hold"),
+        REVERSE: ("is reversed", "are reversed"),
+        OPEN: ("is not shown", "are not shown"),
+        NOT_RUN: ("was not run", "were not run"),
+    }
+    counts = {word: sum(one.word == word for one in verdicts) for word in words}
+    parts = [f"{count} {words[word][count != 1]}" for word, count in counts.items() if count]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def _surety(tested: Sequence[Verdict]) -> list[str]:
+    """Say how sure the verdicts are: the largest p, how many rest on one seed, how many on converged runs."""
+    sure = [one.p for one in tested if one.word in (HOLDS, REVERSE)]
+    single = sum(min(len(runs.found) for runs in one.runs) == 1 for one in tested)
+    converged = sum(one.claim.budget == "converged" for one in tested)
+    return [
+        f"A claim that holds or is reversed has an adjusted p of at most {max(sure):.3f}." if sure else "",
+        f"In {single} of {len(tested)} tests one of the systems was trained only once, so that another seed might "
+        "turn a small difference around.",
+        f"In {converged} tests both systems were trained until the dev split had not improved for three epochs, or "
+        "for 15 epochs. The other runs are shorter, and may show which system learns faster, rather than which one "
+        "is better in the end.",
+    ]
 
 
 def _line(one: Verdict) -> str:
     claim = one.claim
-    measured = runs = passes = hours = ""
+    measured = runs = epochs = hours = ""
     if one.test is not None and one.test.interval is not None:
         low, high = one.test.interval.low, one.test.interval.high
         measured = (
             f"{100 * one.test.difference:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}], {describe_p(one.p)}"
         )
         runs = ", ".join(str(len(each.found)) for each in one.runs)
-        passes, hours = one.passes, f"{one.core_hours:.1f}"
-    where = f"[{claim.paper}]({claim.table}.md)" if one.test is not None else claim.paper
-    cells = (where, claim.claim, claim.published, measured, runs, passes, hours, f"**{one.word}**")
+        epochs, hours = one.epochs, f"{one.core_hours:.1f}"
+    where = f"[{claim.paper}](results/{claim.table}.md)" if one.test is not None else claim.paper
+    cells = (where, claim.claim, claim.published, measured, runs, epochs, hours, f"**{one.word}**")
     return f"| {' | '.join(cells)} |"
 
 

@@ -10,7 +10,8 @@ of its answers are right, and for scores nothing; of roles and translations it k
 which hold neither tags nor words. ``results/runs/resampled.jsonl`` holds the tests that were made of these answers, by
 their checksum. ``results/examples`` holds tables of example pairs as the command wrote them, by the ids of the pairs.
 ``results/notes`` holds what people wrote: ``findings.md`` is the first page, with figures named as {TABLE:BUDGET SYSTEM
-COLUMN}; ``TABLE.md`` stands below each table; each file of ``pages`` is a page of its own.
+COLUMN}, and with {claims} where the section on the claims of the papers belongs; ``claims.toml`` has these claims;
+``TABLE.md`` stands below each table; each file of ``pages`` is a page of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from functools import cache
 from pathlib import Path
 
 from claims import FIGURE as CLAIMS_FIGURE
-from claims import judge, page, picture, read_claims
+from claims import judge, picture, read_claims, section
 
 from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison
@@ -44,6 +45,7 @@ BUDGETS = ("standard", "small", "published", "converged")
 SAMPLE = 3
 """Tests that a check makes again."""
 FIGURE = re.compile(r"\{([\w-]+)(?::(\w+))?\s+([\w-]+)\s+([\w-]+)\}")
+CLAIMS = "{claims}"
 BACK = "[Results](../results.md) · [how they were made](how-made.md)"
 
 
@@ -60,8 +62,7 @@ class Book:
         names = [*FIRST, *(name for name in tables() if name not in FIRST)]
         made = {DOCS / "results" / f"{name}.md": text for name in names if (text := self._table(name))}
         verdicts = judge(read_claims(NOTES / "claims.toml"), self.result, self.resampled)
-        claims = {DOCS / "results" / "claims.md": page(verdicts)}
-        pages = {DOCS / "results.md": self._first(made, claims | own), **made, **claims, **own}
+        pages = {DOCS / "results.md": self._first(section(verdicts), made, own), **made, **own}
         written = {
             path: text if path.parent == DOCS else _with_way_back(text) for path, text in pages.items()
         }
@@ -95,9 +96,9 @@ class Book:
             return ""
         return "\n\n".join(filter(None, [f"# {table.title}", *sections, _note(name)])) + "\n"
 
-    def _first(self, made: Mapping[Path, str], own: Mapping[Path, str]) -> str:
-        """Return the first page: the findings, and where the rest stands."""
-        findings = FIGURE.sub(self._figure, _kept(NOTES / "findings.md"))
+    def _first(self, claims: str, made: Mapping[Path, str], own: Mapping[Path, str]) -> str:
+        """Return the first page: the findings with the claims, and where the rest stands."""
+        findings = FIGURE.sub(self._figure, _kept(NOTES / "findings.md")).replace(CLAIMS, claims.strip())
         if "{" in findings:
             raise UsageError(f"findings.md: no figure is named by {findings[findings.index('{') :][:60]!r}")
         lists = []

@@ -83,7 +83,11 @@ def test_a_claim_holds_by_its_sign_and_its_adjusted_p(script: ModuleType) -> Non
         claims.Verdict(claim),
     ]
     assert [one.word for one in verdicts] == ["holds", "the reverse", "not shown", "not run"]
-    assert "Not tested, because a system was not run: 1." in claims.page(verdicts)
+    text = claims.section([replace(one, runs=(SimpleNamespace(found=[1]),)) for one in verdicts])
+    assert "Of 4 claims 1 holds, 1 is reversed, 1 is not shown and 1 was not run on the data at hand." in text
+    assert "Not tested, because a system was not run: 1." in text
+    assert "has an adjusted p of at most 0.010" in text
+    assert "In 3 of 3 tests one of the systems was trained only once" in text
 
 
 def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained(script: ModuleType) -> None:
@@ -93,9 +97,9 @@ def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained(scri
         return SimpleNamespace(found=[SimpleNamespace(figures=SimpleNamespace(epochs=one)) for one in epochs])
 
     claim = claims.Claim("paper", "one is better", "2, 1", "table", "small", "set", "one", "other")
-    assert claims.Verdict(claim, runs=(trained(2, 4), trained(12))).passes == "3 and 12"
+    assert claims.Verdict(claim, runs=(trained(2, 4), trained(12))).epochs == "3 and 12"
     claim = replace(claim, experiment="set-own")
-    assert claims.Verdict(claim, runs=(trained(2), trained(2))).passes == "2 and 2, own"
+    assert claims.Verdict(claim, runs=(trained(2), trained(2))).epochs == "2 and 2, own"
 
 
 def test_every_claim_names_systems_of_its_table(script: ModuleType) -> None:

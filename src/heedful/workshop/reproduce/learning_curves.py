@@ -1,4 +1,4 @@
-"""How the dev figure of a table's rows rose while they were trained, as a picture: by passes, and by processor time."""
+"""How the dev figure of a table's rows rose while they were trained, as a picture: by epochs, and by processor time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def dev_column(result: Result, experiment: str) -> Column:
 
 
 def draw_learning_curves(result: Result, path: Path | str, dpi: int = 200) -> Path:
-    """Draw the dev figure of every run, by passes over the training data and by processor minutes.
+    """Draw the dev figure of every run, by epochs and by processor minutes.
 
     Args:
         result: the table with its figures.
@@ -87,7 +87,7 @@ def _figure(result: Result, curves: dict[str, Curves]) -> Figure:
         scale = dev_column(result, name).scale
         _paint(left, found, scale)
         _paint(right, found, scale, minutes=True)
-        left.set(xlabel="passes", ylabel=f"dev split, {name}")
+        left.set(xlabel="epochs", ylabel=f"dev split, {name}")
         right.set(xlabel="processor minutes of training steps")
         right.legend(frameon=False, fontsize=8, labelcolor=INK)
         for axes in (left, right):

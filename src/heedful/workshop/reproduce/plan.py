@@ -151,7 +151,7 @@ class System:
         name: its key.
         settings: ``key=value`` settings.
         per_task: task (``model.task`` of a recipe) to further settings, those of its family included.
-        cost: time of a pass, in DiSAN's.
+        cost: time of an epoch, in DiSAN's.
         family: the system whose recipes are its own too; empty for itself.
     """
 

@@ -16,7 +16,7 @@ from heedful.workshop.reproduce.learning_curves import dev_column, learning_curv
 from heedful.workshop.reproduce.plan import Column, Row
 
 LEVEL = 0.05
-PASSES = (1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 40, 50, 60, 80)
+EPOCHS = (1, 2, 3, 5, 8, 10, 12, 15, 20, 30, 40, 50, 60, 80)
 """After which the dev figure is printed."""
 Pairs = Mapping[tuple[str, str], tuple[float, float]]
 """(row, other row) to row minus other row in points, and its p-value adjusted for all pairs."""
@@ -94,7 +94,7 @@ def to_markdown(result: Result, command: str, absent: Mapping[str, Sequence[str]
     rises = _rises(result) if result.budget.name == "converged" else []
     if rises:
         blocks += [
-            "The dev figure after each pass over the training data, and the pass that was best:",
+            "The dev figure after each epoch, and the epoch that was best:",
             *rises,
         ]
     if result.runs:
@@ -246,7 +246,7 @@ def _rises(result: Result) -> list[str]:
         column, curves = dev_column(result, name), learning_curves(result, name)
         shown = [
             epoch
-            for epoch in map(str, PASSES)
+            for epoch in map(str, EPOCHS)
             if any(epoch in run.dev_by_epoch for runs in curves.values() for run in runs)
         ]
         lines = []
@@ -256,7 +256,7 @@ def _rises(result: Result) -> list[str]:
             best = np.mean([run.epochs * run.best_step / run.steps for run in runs])
             cells = ["" if np.isnan(mean) else f"{mean:.{column.digits}f}" for mean in means]
             lines.append([row, *cells, f"{best:.0f}"])
-        grids += [_grid([f"{name}, passes", *shown, "best"], lines)] if lines else []
+        grids += [_grid([f"{name}, epoch", *shown, "best"], lines)] if lines else []
     return grids
 
 

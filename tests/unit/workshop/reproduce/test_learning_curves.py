@@ -24,14 +24,14 @@ CONVERGED = Budget("converged")
 
 @pytest.fixture
 def result(declared: Path, tmp_path: Path) -> Result:
-    """Two runs of one row and one of another, of five, three and two passes."""
+    """Two runs of one row and one of another, of five, three and two epochs."""
 
     def rising(system: str, seed: int, *values: float) -> None:
         kept = record(system, seed, 9)
-        passes, best = len(values), values.index(max(values)) + 1
+        epochs, best = len(values), values.index(max(values)) + 1
         curve = {str(epoch): value for epoch, value in enumerate(values, start=1)}
         figures = replace(
-            kept.figures, epochs=passes, steps=10 * passes, best_step=10 * best, dev_by_epoch=curve
+            kept.figures, epochs=epochs, steps=10 * epochs, best_step=10 * best, dev_by_epoch=curve
         )
         write_record(tmp_path, system, replace(kept, figures=figures))
 
@@ -42,9 +42,9 @@ def result(declared: Path, tmp_path: Path) -> Result:
 
 
 def test_a_table_of_converged_runs_says_how_the_dev_figure_rose(result: Result, tmp_path: Path) -> None:
-    assert "after each pass" not in to_markdown(result, "")
+    assert "after each epoch" not in to_markdown(result, "")
     assert (
-        "| tiny, passes | 1 | 2 | 3 | 5 | best |\n| --- | --- | --- | --- | --- | --- |\n"
+        "| tiny, epoch | 1 | 2 | 3 | 5 | best |\n| --- | --- | --- | --- | --- | --- |\n"
         "| Ours | 55.0 | 65.0 | 70.0 |  | 3 |\n| Other | 50.0 | 40.0 |  |  | 1 |\n\n"
         in to_markdown(replace(result, budget=CONVERGED), "")
     )
@@ -79,7 +79,7 @@ def test_the_picture_has_a_line_a_run_by_passes_and_by_minutes(
     assert np.asarray(right.lines[2].get_xydata()).tolist() == [
         [0.025, 50.0],
         [0.05, 40.0],
-    ]  # 1.5 seconds a pass
+    ]  # 1.5 seconds an epoch
     assert left.lines[0].get_color() == left.lines[1].get_color() != left.lines[2].get_color()
     assert [text.get_text() for text in right.get_legend().get_texts()] == ["Ours", "Other"]
 
