@@ -25,7 +25,7 @@ accuracy (of F1 for roles, of BLEU for translation), with its 95 % interval by t
 p is adjusted for all claims (Holm), and a verdict other than "not shown" needs p < .05. The interval covers the choice
 of test examples, but not that of the few seeds. "Epochs" is their mean number for the first and for the second system;
 "own" means that each system was trained with the recipe of its own paper, the others with one recipe. Core hours are
-those of all runs of both systems."""
+those of all runs of both systems. In the figure a circle is the published difference."""
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
 
@@ -55,6 +55,15 @@ class Claim:
     better: str
     worse: str
     reason: str = ""
+
+    @property
+    def gap(self) -> float | None:
+        """Return the published difference in points; None where the figures are not legible."""
+        try:
+            first, second = map(float, self.published.split(","))
+        except ValueError:
+            return None
+        return first - second
 
 
 @dataclass(frozen=True)
@@ -172,7 +181,7 @@ def section(verdicts: Sequence[Verdict]) -> str:
     blocks = [
         "## Which claims of the five papers hold here",
         " ".join([*_counted(verdicts), *_surety([one for one in verdicts if one.test is not None])]),
-        f"![Differences with their intervals](results/{FIGURE})",
+        f"![Differences with their intervals, and the published differences](results/{FIGURE})",
         rows,
         INTRODUCTION,
         "What was found out about the verdicts:",
@@ -245,7 +254,8 @@ def picture(verdicts: Sequence[Verdict]) -> str:
         verdicts: on all claims.
 
     Returns:
-        SVG; lines are green where a claim holds, red where the reverse does, gray where nothing is shown.
+        SVG; lines are green where a claim holds, red where the reverse does, gray where nothing is shown; a circle is
+        the published difference.
     """
     drawn = [(one, one.test) for one in verdicts if one.test is not None]
     ends = [
@@ -274,7 +284,9 @@ def picture(verdicts: Sequence[Verdict]) -> str:
             parts.append(
                 f'<line x1="{low}" x2="{high}" y1="{y}" y2="{y}" stroke="{color}" stroke-width="3"/>'
             )
-        parts.append(f'<circle cx="{x(100 * test.difference)}" cy="{y}" r="4.5" fill="{color}"/>')
+        if one.claim.gap is not None:
+            parts.append(f'<circle cx="{x(one.claim.gap)}" cy="{y}" r="6.5" fill="none" stroke="#1f2328"/>')
+        parts.append(f'<circle cx="{x(100 * test.difference)}" cy="{y}" r="4" fill="{color}"/>')
     below = height - 16
     parts += [
         f'<text x="{x(0)}" y="{below}" text-anchor="middle">0</text>',
@@ -284,6 +296,8 @@ def picture(verdicts: Sequence[Verdict]) -> str:
             f'<text x="{10 + 90 * place}" y="{below}" fill="{COLORS[word]}">{word}</text>'
             for place, word in enumerate((HOLDS, OPEN, REVERSE))
         ),
+        f'<circle cx="296" cy="{below - 4}" r="6.5" fill="none" stroke="#1f2328"/>',
+        f'<text x="308" y="{below}">published</text>',
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
