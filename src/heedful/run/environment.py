@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import platform
+import subprocess
 from pathlib import Path
 
 import heedful
@@ -22,6 +24,7 @@ def describe() -> dict[str, str]:
     threads.settle()
     facts = {
         "heedful": heedful.__version__,
+        **({"commit": known} if (known := commit()) else {}),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "torch": torch.__version__,
@@ -50,6 +53,31 @@ def describe() -> dict[str, str]:
     kernels = {name: str(value) for name, value in native.status().items()}
     facts.update({f"kernels: {name.replace('_', ' ')}": value for name, value in kernels.items() if value})
     return facts
+
+
+@functools.cache
+def commit(package: Path = Path(heedful.__file__).parent) -> str | None:
+    """Name the commit whose code runs, as it was when this was first asked.
+
+    Args:
+        package: the folder of the package.
+
+    Returns:
+        The first 12 digits of the commit, with "-changed" behind them if files of the package differ from it; None if
+        the package is not run from a Git checkout that tracks it, or without the program git.
+    """
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", "-C", str(package), *words], check=True, capture_output=True, text=True, timeout=30
+        ).stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", "__init__.py")
+        changed = git("status", "--porcelain", "--untracked-files=no", "--", ".")
+        return git("rev-parse", "--short=12", "HEAD") + ("-changed" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def _of_bfloat16() -> str:

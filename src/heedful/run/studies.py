@@ -16,7 +16,7 @@ from heedful.evaluation import Report
 from heedful.machine.child import Failed
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.run import RunResult, check_run_folder, prepare, train
-from heedful.run.environment import describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
+from heedful.run.environment import commit, describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.run.kept_answers import Answers, kind_of_answers
 from heedful.run.kept_settings import changed_files, plain_settings, same_run
 from heedful.run.protocol import GENERATED, Protocol
@@ -265,6 +265,7 @@ def _run(
         raise UsageError(
             "a study needs a test split: name its file (--set data.test=FILE), or use a data set that has one"
         )
+    commit()  # asked for before training: a checkout may change while a run goes on
     reset_peaks()  # preparing takes more from new data than from the cache, and former runs are no part of this one
     result = train(config, prepared, folder=work, resume=True, reporter=reporter)
     # Under the papers' protocol, the best of all evaluations on the test part.

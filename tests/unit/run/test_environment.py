@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import getpass
 import platform
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from heedful import __version__
-from heedful.run.environment import describe, peak_gpu_megabytes, reset_peaks
+from heedful.run.environment import commit, describe, peak_gpu_megabytes, reset_peaks
 
 
 def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
@@ -21,8 +23,43 @@ def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
     assert {"torch", "numpy", "scipy", "threads", "cuda", "kernels: compiled"} <= set(facts)
     assert {"sacrebleu", "tokenizers", "spacy", "stanza", "transformers", "safetensors"} <= set(facts)
     assert all(isinstance(value, str) and value for value in facts.values())
+    assert facts.get("commit") == commit()
     assert platform.node() not in facts.values()
     assert getpass.getuser() not in facts.values()
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_checkout_names_its_commit_and_whether_the_package_was_changed(tmp_path: Path) -> None:
+    package = tmp_path / "src" / "heedful"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("one = 1\n", encoding="utf-8")
+    (tmp_path / "page.md").write_text("One.\n", encoding="utf-8")
+    git(tmp_path, "init", "-q")
+    assert commit(package) is None  # the checkout does not track the package
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "One.")
+    commit.cache_clear()
+    head = git(tmp_path, "rev-parse", "HEAD")[:12]
+    assert commit(package) == head
+    (tmp_path / "page.md").write_text("Two.\n", encoding="utf-8")
+    (package / "kernels.so").write_bytes(b"")
+    commit.cache_clear()
+    assert commit(package) == head  # pages and built files are no code of the package
+    (package / "__init__.py").write_text("one = 2\n", encoding="utf-8")
+    assert commit(package) == head  # as it was when this was first asked
+    commit.cache_clear()
+    assert commit(package) == f"{head}-changed"
+
+
+def test_without_git_no_commit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    commit.cache_clear()
+    assert commit(tmp_path) is None
 
 
 OF_A_FRESH_PROCESS = """

@@ -179,8 +179,7 @@ def _below(result: Result, absent: Mapping[str, Sequence[str]]) -> list[str]:
         protocol = most.found[0].protocol.of_all_runs().sentence()
         lines.append(f"- {title}: {_varied(most)}; {protocol}; {_budget(most)} {_data(runs)}")
         lines += [f"- {name}: {signature}." for name, signature in _signatures(most)]
-    machines = {_machine(record) for found in result.runs.values() for record in found.found}
-    lines += [f"- Measured with {machine}." for machine in sorted(machines)]
+    lines += _measured([record for found in result.runs.values() for record in found.found])
     planned = {one.cell.experiment.name for one in result.cells}
     for said, without in (
         ("Experiments without runs", [name for name in idle if name in planned]),
@@ -234,9 +233,18 @@ def _budget(runs: Runs) -> str:
     return f"budget {runs.cell.budget.name}: at most {length}{waits}, batches of {batch}."
 
 
-def _machine(record: RunRecord) -> str:
-    machine = record.machine
-    return f"heedful {machine['heedful']}, torch {machine['torch']}, Python {machine['python']}, {machine['platform']}"
+def _measured(records: Sequence[RunRecord]) -> list[str]:
+    """Write a line for each set of versions, with the commits of the runs that recorded theirs."""
+    commits: dict[str, set[str]] = {}
+    for machine in (record.machine for record in records):
+        versions = f"heedful {machine['heedful']}, torch {machine['torch']}, Python {machine['python']}"
+        commits.setdefault(f"{versions}, {machine['platform']}", set()).add(machine.get("commit", ""))
+    lines = []
+    for versions, found in sorted(commits.items()):
+        named = ", ".join(sorted(found - {""}))
+        others = ", other runs did not record theirs" if "" in found else ""
+        lines.append(f"- Measured with {versions}{f'; commit {named}{others}' if named else ''}.")
+    return lines
 
 
 def _rises(result: Result) -> list[str]:
