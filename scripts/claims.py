@@ -184,7 +184,7 @@ def section(verdicts: Sequence[Verdict]) -> str:
         f"![Differences with their intervals, and the published differences](results/{FIGURE})",
         rows,
         INTRODUCTION,
-        "What was found out about the verdicts:",
+        "What was found out about the verdicts. For those that are not listed no reason was tested.",
         "\n".join(reasons),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"

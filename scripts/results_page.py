@@ -26,6 +26,7 @@ from pathlib import Path
 
 from claims import FIGURE as CLAIMS_FIGURE
 from claims import judge, picture, read_claims, section
+from costs import section as costs
 
 from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison
@@ -105,7 +106,7 @@ class Book:
         for heading, pages in (("Tables", made), ("Further pages", own)):
             lines = [f"- [{_title(text)}](results/{path.name})" for path, text in pages.items()]
             lists.append("\n".join([f"## {heading}", "", *lines]))
-        return "\n\n".join([findings, *lists]) + "\n"
+        return "\n\n".join([findings.strip(), costs(RUNS), *lists]) + "\n"
 
     def _figure(self, named: re.Match[str]) -> str:
         """Write the figure that the findings name."""

@@ -9,7 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
+
+from heedful.run.kept_answers import Answers
+from heedful.run.record import PartFigures, RunFigures, RunRecord
+from heedful.storage.layout import Varied
+from heedful.workshop.reproduce.kept_runs import pack
+from made_runs import PROTOCOL
 
 ROOT = Path(__file__).parents[2]
 
@@ -111,3 +118,25 @@ def test_every_claim_names_systems_of_its_table(script: ModuleType) -> None:
         table = script.find_table(claim.table)
         assert {claim.better, claim.worse} <= {row.system for row in table.rows}
         assert claim.experiment in {column.experiment for column in table.columns}
+
+
+def test_costs_are_summed_by_system_and_data(script: ModuleType, tmp_path: Path) -> None:
+    import costs
+
+    none = PartFigures({})
+    figures = RunFigures(none, none, epochs=1200, epoch_cpu_seconds=1.5)
+    answers = Answers("classes", np.zeros(1), np.zeros(1))
+    half = RunRecord(Varied("train.seed", 1), PROTOCOL, {}, figures, answers, {})  # half an hour
+    (tmp_path / "standard").mkdir()
+    pack(
+        tmp_path / "standard" / "trec-own.jsonl.gz", {("disan", half.varied): half, ("x", half.varied): half}
+    )
+    pack(tmp_path / "standard" / "sick.jsonl.gz", {("mtsa", half.varied): half})
+    lines = costs.section(tmp_path).splitlines()
+    assert "| DiSAN | 0.50 |  |  |  |  |  |  |  |  |  |  |  | 0.50 |" in lines
+    assert "| MTSA |  |  |  |  |  |  | 0.50 |  |  |  |  |  | 0.50 |" in lines
+    assert "| other rows | 0.50 |  |  |  |  |  |  |  |  |  |  |  | 0.50 |" in lines
+    assert "| sum | 1.00 |  |  |  |  |  | 0.50 |  |  |  |  |  | 1.50 |" in lines
+    pack(tmp_path / "standard" / "unheard.jsonl.gz", {("mtsa", half.varied): half})
+    with pytest.raises(script.UsageError, match="unheard"):
+        costs.section(tmp_path)

@@ -21,33 +21,25 @@ from heedful.training.distributed import start_fabric
 from heedful.training.optim import build_optimizer
 from heedful.training.step import GradientStep
 from heedful.workshop.bench.timing import Step
+from heedful.workshop.reproduce.plan import experiments, systems
+from heedful.workshop.reproduce.runner import Budget, Cell
 
 PEER = "multi-head"
 """The model every other is compared with."""
+SYSTEMS = (PEER, "cnn", "bi-lstm", "disan", "mtsa", "mssan", "mdman", "decomposable")
+"""Names of the models, the peer first; each is the system of this name in the tables of the papers."""
 
+_EXPERIMENT = "snli-own"
+"""Whose rows are timed: SNLI, each system in the recipe of its own paper."""
 _WITHOUT_FILES = {"text.vectors": "", "text.baseforms": "", "train.device": "cpu", "batches.group": False}
-_BASELINE = {"model.activation": "relu"}
-_CHANGES: dict[str, tuple[str, dict[str, object]]] = {
-    PEER: ("disan-snli", {**_BASELINE, "model.encoder": "multi-head"}),
-    "cnn": ("disan-snli", {**_BASELINE, "model.encoder": "cnn"}),
-    "bi-lstm": ("disan-snli", {**_BASELINE, "model.encoder": "bi-lstm"}),
-    "disan": ("disan-snli", {}),
-    "mtsa": ("mtsa-snli", {}),
-    "mssan": ("mssan-snli", {}),
-    "mdman": (
-        "mdman-snli",
-        # Past its schedule: encoder and policy learn together.
-        {"model.encoder_options.encoder_steps": 0, "model.encoder_options.policy_steps": 0},
-    ),
-    "decomposable": ("decomposable-snli", {}),
+_CHANGES: dict[str, dict[str, object]] = {
+    # Past its schedule: encoder and policy learn together.
+    "mdman": {"model.encoder_options.encoder_steps": 0, "model.encoder_options.policy_steps": 0},
 }
-
-SYSTEMS = tuple(_CHANGES)
-"""Names of the models, the peer first."""
 
 
 def settings_of(name: str, *, width: int, batch: int) -> RunConfig:
-    """Return how a model is built and trained: its packaged recipe for SNLI, without files.
+    """Return how a model is built and trained: the recipe and the network of its row in the tables, without files.
 
     Args:
         name: one of `SYSTEMS`.
@@ -57,9 +49,11 @@ def settings_of(name: str, *, width: int, batch: int) -> RunConfig:
     Returns:
         The settings.
     """
-    recipe, changes = _CHANGES[name]
+    cell = Cell(experiments()[_EXPERIMENT], systems()[name], Budget())
+    # The network alone: no pair is left out for its length, and the pairs bring their own trees.
+    network = [change for change in cell.changes if change.startswith("model.")]
     shape = {"model.width": width, "batches.size": batch}
-    return override(load_config(recipe), {**_WITHOUT_FILES, **shape, **changes})
+    return override(load_config(cell.recipe, network), {**_WITHOUT_FILES, **shape, **_CHANGES.get(name, {})})
 
 
 class Trainee:

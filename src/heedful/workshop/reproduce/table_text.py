@@ -179,7 +179,7 @@ def _below(result: Result, absent: Mapping[str, Sequence[str]]) -> list[str]:
         protocol = most.found[0].protocol.of_all_runs().sentence()
         lines.append(f"- {title}: {_varied(most)}; {protocol}; {_budget(most)} {_data(runs)}")
         lines += [f"- {name}: {signature}." for name, signature in _signatures(most)]
-    lines += _measured([record for found in result.runs.values() for record in found.found])
+    lines += _versions([record for found in result.runs.values() for record in found.found])
     planned = {one.cell.experiment.name for one in result.cells}
     for said, without in (
         ("Experiments without runs", [name for name in idle if name in planned]),
@@ -233,7 +233,7 @@ def _budget(runs: Runs) -> str:
     return f"budget {runs.cell.budget.name}: at most {length}{waits}, batches of {batch}."
 
 
-def _measured(records: Sequence[RunRecord]) -> list[str]:
+def _versions(records: Sequence[RunRecord]) -> list[str]:
     """Write a line for each set of versions, with the commits of the runs that recorded theirs."""
     commits: dict[str, set[str]] = {}
     for machine in (record.machine for record in records):

@@ -294,6 +294,26 @@ def test_files_say_which_data_versions_and_counters(declared: Path, tmp_path: Pa
     assert to_records(result)[0]["signatures"] == {"bleu": "tok:13a|version:2"}
 
 
+def test_a_table_names_the_commits_that_its_runs_recorded(declared: Path, tmp_path: Path) -> None:
+    def measured() -> str:
+        text = make(TABLE, Order(declared, tmp_path, run=False)).markdown.read_text()
+        (line,) = [line for line in text.splitlines() if line.startswith("- Measured with")]
+        return line.removeprefix("- Measured with heedful 0, torch 1, Python 2, 3")
+
+    write(tmp_path / "runs", "ours", [9, 8])
+    assert measured() == "."
+    first = record("ours", 1, 9)
+    write_record(
+        tmp_path / "runs", "ours", replace(first, machine={**first.machine, "commit": "0123456789ab"})
+    )
+    assert measured() == "; commit 0123456789ab, other runs did not record theirs."
+    second = record("ours", 2, 8)
+    write_record(
+        tmp_path / "runs", "ours", replace(second, machine={**second.machine, "commit": "ab-changed"})
+    )
+    assert measured() == "; commit 0123456789ab, ab-changed."
+
+
 def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[list[str]] = []
 
