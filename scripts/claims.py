@@ -19,6 +19,8 @@ LEVEL = 0.05
 HOLDS, REVERSE, OPEN, NOT_RUN = "holds", "the reverse", "not shown", "not run"
 COLORS = {HOLDS: "#1a7f37", REVERSE: "#b42318", OPEN: "#6e7781"}
 FIGURE = "claims.svg"
+EDGE, TICKS = 10, (-10, -5, 0, 5, 10)
+"""Where the axis of the figure ends, in points, and what is written below it."""
 INTRODUCTION = """\
 Each claim says that one system is more accurate than another. The difference is that of our runs, in points of
 accuracy (of F1 for roles, of BLEU for translation), with its 95 % interval by the paired bootstrap over test examples.
@@ -255,29 +257,27 @@ def picture(verdicts: Sequence[Verdict]) -> str:
 
     Returns:
         SVG; lines are green where a claim holds, red where the reverse does, gray where nothing is shown; a circle is
-        the published difference.
+        the published difference; a difference of more than `EDGE` points is a number at the edge.
     """
     drawn = [(one, one.test) for one in verdicts if one.test is not None]
-    ends = [
-        abs(100 * end)
-        for _, test in drawn
-        if test.interval
-        for end in (test.interval.low, test.interval.high)
-    ]
-    most, row, left, wide = max([1.0, *ends]), 24, 480, 420
-    scale, height = wide / 2 / most, row * len(drawn) + 60
+    row, left, wide = 24, 480, 500
+    scale, height = wide / 2 / EDGE, row * len(drawn) + 60
 
     def x(points: float) -> float:
-        return round(left + wide / 2 + points * scale, 1)
+        return round(left + wide / 2 + max(-EDGE, min(EDGE, points)) * scale, 1)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 20} {height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 60} {height}" '
         'font-family="sans-serif" font-size="12">',
         '<rect width="100%" height="100%" fill="#ffffff"/>',
-        f'<line x1="{x(0)}" x2="{x(0)}" y1="10" y2="{height - 34}" stroke="#8c959f"/>',
+        *(
+            f'<line x1="{x(tick)}" x2="{x(tick)}" y1="10" y2="{height - 34}" '
+            f'stroke="{"#d0d7de" if tick else "#57606a"}"/>'
+            for tick in TICKS
+        ),
     ]
     for number, (one, test) in enumerate(drawn):
-        y, color = 24 + row * number, COLORS[one.word]
+        y, color, points = 24 + row * number, COLORS[one.word], 100 * test.difference
         parts.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{escape(one.claim.claim)}</text>')
         if test.interval is not None:
             low, high = x(100 * test.interval.low), x(100 * test.interval.high)
@@ -286,12 +286,16 @@ def picture(verdicts: Sequence[Verdict]) -> str:
             )
         if one.claim.gap is not None:
             parts.append(f'<circle cx="{x(one.claim.gap)}" cy="{y}" r="6.5" fill="none" stroke="#1f2328"/>')
-        parts.append(f'<circle cx="{x(100 * test.difference)}" cy="{y}" r="4" fill="{color}"/>')
+        if abs(points) <= EDGE:
+            parts.append(f'<circle cx="{x(points)}" cy="{y}" r="4" fill="{color}"/>')
+        else:
+            parts.append(f'<text x="{x(points)}" y="{y + 4}" fill="{color}">{points:+.1f}</text>')
     below = height - 16
     parts += [
-        f'<text x="{x(0)}" y="{below}" text-anchor="middle">0</text>',
-        f'<text x="{left}" y="{below}">{-most:.0f} points</text>',
-        f'<text x="{left + wide}" y="{below}" text-anchor="end">{most:+.0f} points</text>',
+        *(
+            f'<text x="{x(tick)}" y="{below}" text-anchor="middle">{f"{tick:+d}" if tick else "0 points"}</text>'
+            for tick in TICKS
+        ),
         *(
             f'<text x="{10 + 90 * place}" y="{below}" fill="{COLORS[word]}">{word}</text>'
             for place, word in enumerate((HOLDS, OPEN, REVERSE))
