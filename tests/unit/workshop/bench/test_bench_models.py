@@ -13,6 +13,7 @@ from heedful.workshop.bench import BenchRefused, ModelPlan, ModelReport, run_mod
 from heedful.workshop.bench.bench_systems import SYSTEMS, Trainee, settings_of
 from heedful.workshop.bench.corpus import bucketed, evenly_spaced, padding_share, snli_like_pairs
 from heedful.workshop.bench.model_report import ModelRow
+from printed_sizes import PRINTED, on_pairs, rounded
 
 PLAN = ModelPlan(pairs=24, batch=4, batches=2, width=24, requests=2)
 
@@ -98,6 +99,15 @@ def test_a_wrong_implementation_stops_it_too(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("heedful.workshop.bench.models.Trainee", None)  # nothing is built, let alone timed
     with pytest.raises(BenchRefused, match="wrong"):
         run_models(PLAN)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_model_that_is_timed_is_as_large_as_its_row_in_the_tables(system: str) -> None:
+    parameters = Trainee(settings_of(system, width=300, batch=4), snli_like_pairs(12)).parameters
+    assert parameters == on_pairs(system)
+    rows = [printed for _, name, printed in PRINTED if name == system]
+    assert [rounded(parameters, printed) for printed in rows] == rows
+    assert rows or system == "mdman"  # whose paper prints no size
 
 
 def test_a_step_trains() -> None:

@@ -40,6 +40,7 @@ EXACT = {
     "disan-no-directions": 2_345_403,
     "distance-san": 4_691_643,
     "embedding-additive": 451_803,
+    "embedding-mean": 361_203,
     "embedding-source2token": 541_803,
     "hierarchical-cnn": 3_424_203,
     "mdman": 2_979_006,
@@ -132,11 +133,7 @@ def test_every_row_with_a_system_is_built() -> None:
     rows = {(name, row.system) for name, table in tables().items() for row in table.rows if row.system}
     assert {(one.table, one.system) for one in found()} == rows | drawn
     assert {one.task for one in found()} == {"pair", "relatedness", "roles", "text", "translation"}
-    # Word vectors aside, their mean has a classifier alone; no model is smaller than that.
-    assert min(one.count for one in found()) >= D_CLASSIFIER
-
-
-D_CLASSIFIER = on_texts("embedding-mean", 2, final_bias=False)
+    assert min(one.count for one in found()) > 0
 
 
 def test_the_tables_that_print_sizes_are_looked_at() -> None:
@@ -162,17 +159,14 @@ def test_a_system_on_pairs_counts_to_the_unit(system: str) -> None:
 
 @pytest.mark.parametrize("system", [*READ, "decomposable"])
 def test_the_equations_give_the_sizes_on_pairs(system: str) -> None:
-    assert on_pairs(system) == EXACT.get(system, on_pairs(system))
-    assert {one.count for one in of_task("pair", system)} <= {on_pairs(system)}
+    assert on_pairs(system) == EXACT[system]
 
 
 def test_a_row_on_texts_counts_to_the_unit() -> None:
     rows = [one for one in found() if one.task == "text"]
     assert {one.data for one in rows} == set(CLASSES)
     wrong = [
-        one
-        for one in rows
-        if one.count != on_texts(one.system, CLASSES[one.data], final_bias=one.final_bias)
+        one for one in rows if one.count != on_texts(one.system, CLASSES[one.data], final_bias=one.final_bias)
     ]
     assert wrong == []
 
