@@ -229,8 +229,8 @@ def _surety(tested: Sequence[Verdict]) -> list[str]:
         f"In {single} of {len(tested)} tests one of the systems was trained only once, so that another seed might "
         "turn a small difference around.",
         f"In {converged} tests both systems were trained until the dev split had not improved for three epochs, or "
-        "for 15 epochs (decomposable attention 50). The other runs are shorter, and may show which system learns faster, rather than which one "
-        "is better in the end.",
+        "for 15 epochs (decomposable attention 50). The other runs are shorter, and may show which system learns "
+        "faster, rather than which one is better in the end.",
     ]
 
 

@@ -11,7 +11,8 @@ which hold neither tags nor words. ``results/runs/resampled.jsonl`` holds the te
 their checksum. ``results/examples`` holds tables of example pairs as the command wrote them, by the ids of the pairs.
 ``results/notes`` holds what people wrote: ``findings.md`` is the first page, with figures named as {TABLE:BUDGET SYSTEM
 COLUMN}, and with {claims} where the section on the claims of the papers belongs; ``claims.toml`` has these claims;
-``TABLE.md`` stands below each table; each file of ``pages`` is a page of its own.
+``TABLE.md`` stands below each table, and may show ``TABLE-curves.png``, which is drawn when the pages are written; each
+file of ``pages`` is a page of its own.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from heedful.storage import write_bytes, write_text
 from heedful.workshop.reproduce import Budget, find_table, tables
 from heedful.workshop.reproduce.cell_runs import Result, gather
 from heedful.workshop.reproduce.kept_runs import take_up
+from heedful.workshop.reproduce.learning_curves import draw_learning_curves
 from heedful.workshop.reproduce.resampled import Resampled
 from heedful.workshop.reproduce.runner import command_of
 from heedful.workshop.reproduce.table_text import to_markdown
@@ -46,6 +48,7 @@ BUDGETS = ("standard", "small", "published", "converged")
 SAMPLE = 3
 """Tests that a check makes again."""
 FIGURE = re.compile(r"\{([\w-]+)(?::(\w+))?\s+([\w-]+)\s+([\w-]+)\}")
+CURVES = re.compile(r"\(([\w-]+)-curves\.png\)")
 CLAIMS = "{claims}"
 BACK = "[Results](../results.md) · [how they were made](how-made.md)"
 
@@ -151,9 +154,16 @@ def collect(source: Path) -> int:
     return count
 
 
+def drawn(pages: Mapping[Path, str]) -> dict[str, Path]:
+    """Return the pictures of learning curves that the pages show, by the table whose converged runs they draw."""
+    names = [name for text in pages.values() for name in CURVES.findall(text)]
+    return {name: DOCS / "results" / f"{name}-curves.png" for name in names}
+
+
 def problems(pages: Mapping[Path, str], resampled: Resampled) -> list[str]:
     """Say what keeps the pages from being those of the kept runs."""
     found = [f"{resampled.made} tests are of answers that no kept test was made of"] if resampled.made else []
+    found += [f"{path.relative_to(ROOT)} is missing" for path in drawn(pages).values() if not path.exists()]
     for path, text in pages.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             found.append(f"{path.relative_to(ROOT)} is out of date")
@@ -191,7 +201,8 @@ def main() -> None:
         print(f"{collect(given.collect)} runs taken up from {given.collect}")
     resampled = Resampled.read(RUNS)
     known = len(resampled.known)
-    pages = Book(resampled).pages()
+    book = Book(resampled)
+    pages = book.pages()
     if given.check:
         found = problems(pages, resampled) or sampled_again(resampled)
         if found:
@@ -202,6 +213,8 @@ def main() -> None:
         path.unlink()
     for path, text in pages.items():
         write_text(path, text)
+    for name, path in drawn(pages).items():
+        draw_learning_curves(book.result(name, "converged"), path, dpi=110)
     resampled.write(RUNS, asked_only=True)
     print(f"{len(pages)} pages; {resampled.made} tests made, {known} were known")
 

@@ -49,6 +49,11 @@ def test_a_page_that_was_changed_is_named(
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    (curves,) = script.drawn(pages).values()
+    assert script.problems(pages, kept) == [
+        f"{Path('docs', 'results', 'systems-snli-curves.png')} is missing"
+    ]
+    curves.touch()
     assert script.problems(pages, kept) == []
     changed = tmp_path / "docs" / "results" / "systems-real.md"
     changed.write_text(changed.read_text(encoding="utf-8") + "A line more.\n", encoding="utf-8")
