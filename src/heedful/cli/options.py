@@ -199,8 +199,8 @@ precision_option = click.option(
     type=click.Choice(["float32", "bfloat16", "int8"]),
     default="float32",
     show_default=True,
-    help="Precision of the network in prediction. bfloat16 is faster if the processor has AMX instructions and "
-    "slower otherwise ('heedful info' reports this); int8 stores the matrices as 8-bit integers.",
+    help="Precision of the network in prediction. bfloat16 is faster if the processor has AMX, or AVX-512 BF16 of "
+    "AMD, and slower otherwise ('heedful info' reports this); int8 stores the matrices as 8-bit integers.",
 )
 text_option = click.option("--text", "texts", multiple=True, help="A text. May be repeated.")
 predicates_option = click.option(

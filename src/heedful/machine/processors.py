@@ -8,8 +8,10 @@ ROOT = Path("/")
 _BFLOAT16 = {"amx_bf16": "AMX", "avx512_bf16": "AVX-512 BF16", "bf16": "Arm BF16"}
 """Flags of Linux to the names that people use."""
 _FAST = ("AMX", "Arm BF16")
-"""Those that make products faster than in float32. AVX-512 BF16 without AMX does not: on a Xeon, products of 256 to
-4,096 rows with a matrix of 300 by 300 took 1.6 to 4.2 times as long (docs/benchmarks.md)."""
+"""Those that make products faster than in float32 on every processor. With AVX-512 BF16 and without AMX it depends:
+products of 256 to 4,096 rows with a matrix of 300 by 300 took 1.6 to 4.2 times as long on a Xeon, and 0.2 to 0.3 times
+on an AMD EPYC (docs/benchmarks.md)."""
+_AMD = "AuthenticAMD"
 
 
 def cpu_info(*names: str, root: Path = ROOT) -> str:
@@ -43,7 +45,7 @@ def bfloat16_obstacle(root: Path = ROOT) -> str:
     """Say why bfloat16 would be slower than float32 on this processor.
 
     Without instructions for it, every product is computed in float32 from rounded numbers that are converted back and
-    forth. AVX-512 BF16 alone is slower, too.
+    forth. AVX-512 BF16 without AMX is slower, too, except on processors of AMD.
 
     Returns the reason as a clause; empty where it has fast instructions, or nobody says.
     """
@@ -51,5 +53,6 @@ def bfloat16_obstacle(root: Path = ROOT) -> str:
     if names is None or any(name in _FAST for name in names):
         return ""
     if names:
-        return f"this processor has {', '.join(names)} but no AMX"
+        amd = cpu_info("vendor_id", root=root) == _AMD
+        return "" if amd else f"this processor has {', '.join(names)} but no AMX"
     return f"this processor has no instructions for bfloat16 ({', '.join(_FAST)})"

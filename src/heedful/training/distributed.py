@@ -163,9 +163,9 @@ _LOG = logging.getLogger(__name__)
 def settled(settings: TrainSettings) -> tuple[TrainSettings, str]:
     """Turn ``precision = "auto"`` into the precision that the device is faster in.
 
-    That is bfloat16 where the processor has AMX (or Arm's BF16), or the GPU computes in it; else float32, also where
-    the system does not say, and with AVX-512 BF16 alone, which was measured to be slower. A run that asks for bfloat16
-    where it is slower is warned of.
+    That is bfloat16 where the processor has AMX (or Arm's BF16), or is one of AMD with AVX-512 BF16, or the GPU
+    computes in it; else float32, also where the system does not say, and with AVX-512 BF16 alone on other processors,
+    which was measured to be slower. A run that asks for bfloat16 where it is slower is warned of.
 
     Returns the settings with a precision other than "auto", and the reason of the choice as a clause.
     """

@@ -92,7 +92,7 @@ class TrainSettings(Settings):
             of the number of processes. One process with the same number of shards takes the same steps.
         device: "auto" uses a CUDA device if there is one.
         precision: precision of matrix products; weights and sums stay float32. "auto" uses "bf16-mixed" if the device
-            is faster in it (AMX, Arm's BF16, or a GPU with bfloat16), and "32-true" otherwise.
+            is faster in it (AMX, Arm's BF16, AVX-512 BF16 of AMD, or a GPU with bfloat16), and "32-true" otherwise.
         save_seconds: seconds between checkpoints; 0 for no checkpoints by time.
         save_steps: steps between checkpoints; 0 for no checkpoints by steps.
         log_every: number of steps after which the log gets a line with the training loss.

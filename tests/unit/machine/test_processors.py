@@ -35,6 +35,21 @@ def test_instructions_are_read_from_the_flags(
     assert (bfloat16_obstacle(root) == "") == bool(fast)
 
 
+@pytest.mark.parametrize(
+    ("vendor", "flag", "fast"),
+    [
+        ("AuthenticAMD", "avx512_bf16", True),
+        ("GenuineIntel", "avx512_bf16", False),
+        ("AuthenticAMD", "avx512_vnni", False),
+    ],
+)
+def test_the_instructions_of_avx512_are_fast_on_processors_of_amd(
+    tmp_path: Path, vendor: str, flag: str, fast: bool
+) -> None:
+    root = processor(tmp_path, f"processor\t: 0\nvendor_id\t: {vendor}\nflags\t\t: fpu {flag}\n")
+    assert (bfloat16_obstacle(root) == "") == fast
+
+
 def test_where_the_system_says_nothing_nothing_is_known(tmp_path: Path) -> None:
     assert bfloat16_instructions(tmp_path) is None
     assert bfloat16_obstacle(tmp_path) == ""

@@ -21,8 +21,9 @@ CPU = {"device": "cpu"}
 
 @pytest.fixture
 def flags(monkeypatch: pytest.MonkeyPatch):
-    def give(*names: str) -> None:
+    def give(*names: str, vendor: str = "GenuineIntel") -> None:
         monkeypatch.setattr(processors, "flags", lambda root=None: frozenset(names))
+        monkeypatch.setattr(processors, "cpu_info", lambda *_, root=None: vendor)
 
     return give
 
@@ -42,6 +43,13 @@ def test_auto_takes_bfloat16_where_there_are_instructions(flags, names, chosen: 
     settings, reason = settled(TrainSettings(precision="auto", **CPU))
     assert settings == TrainSettings(precision=chosen, **CPU)
     assert word in reason
+
+
+def test_auto_takes_bfloat16_on_a_processor_of_amd(flags) -> None:
+    flags("fpu", "avx512_bf16", vendor="AuthenticAMD")
+    settings, reason = settled(TrainSettings(precision="auto", **CPU))
+    assert settings.precision == "bf16-mixed"
+    assert "AVX-512 BF16" in reason
 
 
 @pytest.mark.parametrize(
