@@ -295,6 +295,7 @@ def distinct_texts(dataset: EncodedDataset) -> DistinctTexts:
         spelled=once(dataset.spelled),
         phrases=None,
         weights=None,
+        kept=None,
     )
     return DistinctTexts(texts, places.reshape(len(dataset.sides), count).T)
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.encoding import EncodedDataset, EncodeReport
+from heedful.data.encoding import EncodedDataset, EncodeReport, KeptWords
 from heedful.data.examples import Ragged
 from heedful.errors import ArtefactError
 from heedful.storage import add_folder, sha256
@@ -94,7 +94,7 @@ def _read(file: Path) -> bytes:
         raise ArtefactError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
-PIECES_FORMAT = 7
+PIECES_FORMAT = 8
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _COLUMNS = ("sides", "heads", "places", "spelled")
@@ -261,6 +261,8 @@ def _pack(data: PreparedData[Encoded]) -> tuple[dict[str, str], Arrays]:
             if ragged is not None:
                 arrays |= {f"{number}-{name}": ragged.values, f"{number}-{name}-offsets": ragged.offsets}
         arrays |= {f"{number}-further-{part}": values for part, values in dataset.further().items()}
+        if dataset.kept is not None:
+            arrays |= _packed_words(f"{number}-kept", dataset.kept)
         for column in _COLUMNS:
             for side, ragged in enumerate(getattr(dataset, column)):
                 arrays[f"{number}-{column}-{side}"] = ragged.values
@@ -291,12 +293,28 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
             spelled=column("spelled"),
             ngrams=_whole(arrays, f"{number}-ngrams"),
             phrases=_whole(arrays, f"{number}-phrases"),
+            kept=_kept_words(arrays, f"{number}-kept", fact["sides"]),
         )
         mark = f"{number}-further-"
         further = {part.removeprefix(mark): own for part, own in arrays.items() if part.startswith(mark)}
         datasets[name] = kind.with_further(dataset, further)
     vocabulary = vocabulary_from_json(texts["vocabulary.json"])
     return PreparedData(vocabulary, datasets, tuple(facts["notes"]), facts["tokenizer"])
+
+
+def _packed_words(name: str, kept: KeptWords) -> Arrays:
+    forms = json.dumps(kept.forms).encode("ascii")  # escapes keep a lone surrogate
+    found: Arrays = {f"{name}-forms": np.frombuffer(forms, np.uint8)}
+    for side, ragged in enumerate(kept.sides):
+        found |= {f"{name}-{side}": ragged.values, f"{name}-offsets-{side}": ragged.offsets}
+    return found
+
+
+def _kept_words(arrays: Arrays, name: str, sides: int) -> KeptWords | None:
+    if f"{name}-forms" not in arrays:
+        return None
+    columns = (Ragged(arrays[f"{name}-{side}"], arrays[f"{name}-offsets-{side}"]) for side in range(sides))
+    return KeptWords(tuple(json.loads(arrays[f"{name}-forms"].tobytes())), tuple(columns))
 
 
 def _whole(arrays: Arrays, name: str) -> Ragged | None:

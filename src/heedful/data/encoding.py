@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self, get_args
@@ -49,6 +49,27 @@ class EncodeReport:
 
 
 @dataclass(frozen=True, eq=False)
+class KeptWords:
+    """The words of examples, for what reads words and no ids.
+
+    Attributes:
+        forms: the distinct surface forms.
+        sides: for each column of texts the numbers of the words that are read, in `forms`.
+    """
+
+    forms: tuple[str, ...]
+    sides: tuple[Ragged, ...]
+
+    def take(self, rows: NDArray[np.int64]) -> KeptWords:
+        """Return the examples at these positions, in this order."""
+        return KeptWords(self.forms, tuple(side.take(rows) for side in self.sides))
+
+    def examples(self, rows: Iterable[int]) -> list[list[list[str]]]:
+        """Return for each of these examples the words of each of its texts."""
+        return [[[self.forms[word] for word in side[row]] for side in self.sides] for row in rows]
+
+
+@dataclass(frozen=True, eq=False)
 class EncodedDataset:
     """Examples as numbers.
 
@@ -67,6 +88,7 @@ class EncodedDataset:
         ngrams: the rows of the n-grams of each distinct word; None where the vocabulary has no n-grams.
         phrases: the features that a wide part reads of each example, all sides together; None where none is asked for.
         weights: how much each example counts in training, 1 on average, [N] float32; None where all count alike.
+        kept: the words that are read of each example; None where nothing asks for them.
     """
 
     sides: tuple[Ragged, ...]
@@ -82,6 +104,7 @@ class EncodedDataset:
     ngrams: Ragged | None = None
     phrases: Ragged | None = None
     weights: NDArray[np.float32] | None = None
+    kept: KeptWords | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -107,6 +130,7 @@ class EncodedDataset:
             spelled=tuple(spelled.take(indices) for spelled in self.spelled),
             phrases=None if self.phrases is None else self.phrases.take(indices),
             weights=None if self.weights is None else self.weights[indices],
+            kept=None if self.kept is None else self.kept.take(indices),
         )
 
     def further(self) -> dict[str, NDArray[np.generic]]:
@@ -128,6 +152,7 @@ def encode(
     max_tokens: int | None = None,
     truncate: Truncate = "error",
     phrases: PhraseRule | None = None,
+    keeps_words: bool = False,
 ) -> EncodedDataset:
     """Turn a tokenised corpus into ids.
 
@@ -143,6 +168,7 @@ def encode(
             counted in the report and logged as a warning. `window` keeps the whole text, which the network reads in
             windows of that length.
         phrases: which features a wide part reads; None for none.
+        keeps_words: whether the words are kept too, for a sentence part.
 
     Returns:
         The examples in their order, without those that have no gold where it is used, counted in the report.
@@ -212,6 +238,7 @@ def encode(
         ngrams=ngrams,
         phrases=_phrases(corpus, sides, phrases) if phrases is not None and phrases.reads else None,
         weights=None if corpus.weights is None else _evened(corpus.weights[kept], corpus.source),
+        kept=KeptWords(corpus.words, sides) if keeps_words else None,
     )
 
 

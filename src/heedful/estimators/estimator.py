@@ -263,7 +263,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         Args:
             folder: the folder.
         """
-        self.predictor.save(Path(folder))
+        self.predictor.complete().save(Path(folder))
 
     def push_to_hub(
         self, name: str, *, private: bool = False, license: str = "", token: str | None = None

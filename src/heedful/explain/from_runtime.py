@@ -72,9 +72,9 @@ def explain(
         alignments=by_caption(sight.alignments),
         averaged={caption(place): place.axis or "features" for place in sight.averaged},
     )
-    if model.wide is not None:
+    if model.parts.wide is not None:
         sides = [view.words for view in views]
-        said = said_beside(model.wide, sides, own, shown.best, added=len(program.shown.prefix))
+        said = said_beside(model.parts.wide, sides, own, shown.best, added=len(program.shown.prefix))
         explanation = replace(explanation, wide=said)
     if standing:
         explanation = replace(explanation, standing=standing)
@@ -90,7 +90,7 @@ def explain(
 def _answers_of_words(model: Model) -> Callable[[list[PairOfWords]], NDArray[np.float64]]:
     """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
     settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
-    reader = Model(Asking(settings, model.asking.vocabulary), model.program, model.decision, model.wide)
+    reader = Model(Asking(settings, model.asking.vocabulary), model.program, model.decision, model.parts)
 
     def answers(examples: list[PairOfWords]) -> NDArray[np.float64]:
         joined = [tuple(" ".join(words) for words in example) for example in examples]

@@ -14,7 +14,9 @@ from heedful.runtime.asking import Asking
 from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model
+from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
+from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.weights import Weights
@@ -85,9 +87,12 @@ def _load(path: Path) -> Model:
         if settings.outputs not in (None, program.outputs):
             raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
         decision = _decision(settings, labels, weights, program)
-        if settings.wide and settings.task == "tags":
-            raise UsageError("a task of tags of words has no wide part")
+        if (settings.wide or settings.sentence) and settings.task == "tags":
+            raise UsageError("a task of tags of words has no parts beside the network")
         wide = _wide(settings, weights, program.outputs) if settings.wide else None
+        sentence = None
+        if settings.sentence:
+            sentence = read_sentence_part(settings.sentence, weights.raw, program.outputs, program.texts)
     except UsageError as error:
         raise ArtefactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
@@ -95,7 +100,8 @@ def _load(path: Path) -> Model:
     if settings.task == "tags":
         return Tagger(PlacedAsking(settings, vocabulary), program, decision)
     metrics = read_json(path / METRICS, dict)
-    return Model(Asking(settings, vocabulary), program, decision, wide, metrics=metrics)
+    parts = Parts(wide, sentence)
+    return Model(Asking(settings, vocabulary), program, decision, parts, metrics=metrics)
 
 
 def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision:

@@ -16,9 +16,9 @@ from heedful.runtime.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.runtime.asking import Asking, Block, Request, Words, read_of
 from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
+from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
 from heedful.runtime.settings import Settings
-from heedful.text.wide_part import WidePart
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -69,7 +69,7 @@ class Model:
         asking: turns requests into words.
         program: the network.
         decision: turns its logits into answers.
-        wide: what is added to its logits; None for nothing.
+        parts: what is added to its logits; by default nothing.
         threads: how many compute; no answer depends on it.
         metrics: what was measured of it, as its folder keeps it.
 
@@ -77,7 +77,7 @@ class Model:
         asking: as given.
         program: as given.
         decision: as given.
-        wide: as given.
+        parts: as given.
         threads: as given.
         metrics: as given.
     """
@@ -87,11 +87,11 @@ class Model:
         asking: Asking,
         program: Program,
         decision: Decision,
-        wide: WidePart | None = None,
+        parts: Parts = NO_PARTS,
         threads: int = 1,
         metrics: Mapping[str, object] | None = None,
     ) -> None:
-        self.asking, self.program, self.decision, self.wide = asking, program, decision, wide
+        self.asking, self.program, self.decision, self.parts = asking, program, decision, parts
         self.threads, self.metrics = threads, metrics or {}
 
     @property
@@ -118,7 +118,7 @@ class Model:
             UsageError: if the limit is below 1.
         """
         asking = self.asking.limited(max_tokens, truncate)
-        return type(self)(asking, self.program, self.decision, self.wide, self.threads, self.metrics)
+        return type(self)(asking, self.program, self.decision, self.parts, self.threads, self.metrics)
 
     def threaded(self, threads: int) -> Self:
         """Return a model that computes blocks of 64 requests on several threads; the network is shared.
@@ -134,7 +134,7 @@ class Model:
         """
         if threads < 1:
             raise UsageError(f"threads must be 1 or more; got {threads}")
-        return type(self)(self.asking, self.program, self.decision, self.wide, threads, self.metrics)
+        return type(self)(self.asking, self.program, self.decision, self.parts, threads, self.metrics)
 
     def logits(self, requests: Iterable[Request]) -> Floats:
         """Return the network's unnormalised scores, [N, Y]; see `predict`."""
@@ -206,12 +206,8 @@ class Model:
         ]
 
     def added(self, logits: Floats, words: Sequence[Words]) -> Floats:
-        """Return the logits of an example, [Y], with those of the wide part, if there is one."""
-        if self.wide is None:
-            return logits
-        sides = [self.wide.rule.numbers(each.kept, side) for side, each in enumerate(words)]
-        added: Floats = logits + self.wide.logits([np.unique(np.concatenate(sides))])[0]
-        return added
+        """Return the logits of an example, [Y], with those of the parts beside the network, if there are any."""
+        return self.parts.added(logits, [each.kept for each in words])
 
     def _read(self, block: Block) -> dict[bytes, Mapping[str, Floats]]:
         """Read each distinct text of a block once."""

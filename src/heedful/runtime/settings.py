@@ -11,6 +11,7 @@ from typing import TypeGuard, TypeVar, get_args
 
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import LAYOUTS
+from heedful.runtime.sentence_part import SENTENCE
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.tokenize import TOKENIZERS, Markup
 from heedful.text.wide_part import PhraseRule
@@ -38,6 +39,7 @@ class Settings:
         temperature: what logits are divided by before the softmax.
         phrases: which features a wide part reads.
         wide: the weight of the wide part; 0 for none.
+        sentence: what config.json says of the sentence part; empty for none.
         network: the description of the network.
         encoder: its name, for explanations.
         pooling: the name of its pooling, for explanations.
@@ -54,6 +56,7 @@ class Settings:
     temperature: float
     phrases: PhraseRule
     wide: float
+    sentence: Mapping[str, object]
     network: Mapping[str, object]
     encoder: str
     pooling: str
@@ -126,6 +129,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         temperature,
         _phrases(text.get("phrases", {}), path),
         float(wide),
+        _table(config, SENTENCE, path),
         network,
         str(model.get("encoder", "")),
         str(model.get("pooling", "")),

@@ -22,6 +22,7 @@ _KINDS: dict[str, type[np.generic]] = {
     "I64": np.int64,
     "I32": np.int32,
     "I8": np.int8,
+    "U8": np.uint8,
 }
 """What the kinds of number in a file become; NumPy has no bfloat16, which is read as float32."""
 _CHECKED = 1 << 20

@@ -182,9 +182,13 @@ def _first_not_finite(state: Mapping[str, Tensor]) -> str | None:
 _MOST = 127
 
 
+_PARTS = ("wide.", "sentence.")
+"""What the names of tensors begin with that stay as they are: those of the parts beside the network."""
+
+
 def is_matrix(name: str, tensor: Tensor) -> bool:
-    """Say whether a tensor is a matrix of the network; a wide part stays as it is."""
-    return tensor.dim() == 2 and tensor.is_floating_point() and not name.startswith("wide.")
+    """Say whether a tensor is a matrix of the network; the parts beside it stay as they are."""
+    return tensor.dim() == 2 and tensor.is_floating_point() and not name.startswith(_PARTS)
 
 
 def rounded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -223,7 +227,7 @@ def restored(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     made = dict(state)
     for name, tensor in state.items():
         scale = state.get(name + SCALE)
-        if scale is None or tensor.dtype != torch.int8 or tensor.dim() != 2:
+        if scale is None or tensor.dtype != torch.int8 or tensor.dim() != 2 or name.startswith(_PARTS):
             continue
         if scale.shape != tensor.shape[:1] or not scale.is_floating_point():
             raise UsageError(f"tensor {name + SCALE!r:.200} must hold {len(tensor)} real numbers, one a row")

@@ -70,15 +70,6 @@ class Predictor(SentenceModel[Answer]):
         """Return softmax of logits [N, Y] at the model's temperature, rows summing to 1."""
         return torch.softmax(torch.from_numpy(logits).double() / self.about.temperature, dim=-1).numpy()
 
-    def beside(self, dataset: EncodedDataset) -> NDArray[np.float32] | None:
-        """Return the logits of the wide part; see `SentenceModel.beside`."""
-        wide = self.about.wide
-        if wide is None:
-            return None
-        if dataset.phrases is None:
-            raise UsageError("this model has a wide part: encode the texts with its own settings")
-        return wide.logits([dataset.phrases[row] for row in range(len(dataset))])
-
     def chosen(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the number of the class that is answered, [N], for probabilities [N, Y].
 

@@ -18,6 +18,7 @@ from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
 from heedful.errors import ArtefactError, DataError, MissingExtraError, UsageError
 from heedful.models import ModelConfig, encoder_problems
+from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, LABELS, VOCABULARY, WEIGHTS
 from heedful.storage.model_folder import ModelFolder
@@ -59,6 +60,7 @@ class TextSettings:
         parser: where dependency trees come from; see `heedful.data.parses.find_parser`. Empty for none.
         markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
         phrases: which features a wide part reads; by default none.
+        keeps_words: whether the words of encoded texts are kept, for a sentence part.
     """
 
     tokenizer: str = "treebank"
@@ -68,6 +70,7 @@ class TextSettings:
     parser: str = ""
     markup: Markup = "keep"
     phrases: PhraseRule = field(default_factory=PhraseRule)
+    keeps_words: bool = False
 
     def __post_init__(self) -> None:
         for name, most in (("max_tokens", 2**31 - 1), ("eval_size", 2**20)):
@@ -86,6 +89,7 @@ class About:
         temperature: what logits are divided by before the softmax that gives confidences (Guo et al., ICML 2017);
             1, and never another, where none was fitted.
         wide: what is added to the logits before; None where there is nothing.
+        sentence: likewise, a linear model over frozen features of the text.
         costs: of classes what it costs to answer class k where class j is right, at row j and column k; empty where the
             most probable class is answered.
     """
@@ -95,6 +99,7 @@ class About:
     card: str = "A Heedful model; `heedful.from_pretrained` reads it.\n"
     temperature: float = 1.0
     wide: WidePart | None = None
+    sentence: SentencePart | None = None
     costs: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:

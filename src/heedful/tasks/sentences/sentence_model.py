@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from heedful.explain.word_features import WordFeatures
 
 
+_BLOCK = 1024
+"""Examples whose features are in memory at a time."""
+
+
 class SentenceModel(TextModel[A_co]):
     """A network that reads a text or a pair and gives one row of numbers; see `TextModel` for the arguments."""
 
@@ -53,8 +57,33 @@ class SentenceModel(TextModel[A_co]):
         """Return the answer that a row of numbers, [Y], stands for, as an explanation shows it."""
 
     def beside(self, dataset: EncodedDataset) -> NDArray[np.float32] | None:
-        """Return what is added to the network's rows of numbers, [N, Y]; by default nothing."""
-        return None
+        """Return what the parts beside the network add to its rows of numbers, [N, Y]; None where there are none.
+
+        Args:
+            dataset: encoded examples.
+
+        Returns:
+            The sum of the wide part's logits and the sentence part's.
+
+        Raises:
+            UsageError: if the examples were encoded without what a part reads.
+        """
+        wide, sentence, count = self.about.wide, self.about.sentence, len(dataset)
+        added: list[NDArray[np.float32]] = []
+        if wide is not None:
+            if dataset.phrases is None:
+                raise UsageError("this model has a wide part: encode the texts with its own settings")
+            added.append(wide.logits([dataset.phrases[row] for row in range(count)]))
+        if sentence is not None:
+            if dataset.kept is None:
+                raise UsageError("this model has a sentence part: encode the texts with its own settings")
+            kept, blocks = dataset.kept, range(0, count, _BLOCK)
+            parts = [sentence.of_words(kept.examples(range(b, min(b + _BLOCK, count)))) for b in blocks]
+            added.append(np.concatenate([np.zeros((0, sentence.outputs), np.float32), *parts]))
+        if not added:
+            return None
+        total: NDArray[np.float32] = sum(added[1:], added[0])
+        return total
 
     def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32], best: int) -> WideView | None:
         """Say what each word adds to an answer beside the network; by default nothing.

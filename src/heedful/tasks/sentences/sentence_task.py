@@ -61,6 +61,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         table: the columns of its files.
     """
 
+    has_parts = True
     table: ClassVar[Table]
     dataset_type = EncodedDataset
 
@@ -128,6 +129,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             max_tokens=text.max_tokens,
             truncate=text.truncate,
             phrases=text.phrases,
+            keeps_words=text.keeps_words,
         )
 
     def collate(self, dataset: EncodedDataset, rows: NDArray[np.int64]) -> Batch:

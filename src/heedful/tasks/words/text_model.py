@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -20,6 +20,7 @@ from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
+from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
@@ -107,7 +108,12 @@ class TextModel(SavedModel[A_co]):
         limit = self.text.max_tokens
         text = self.text
         dataset = encode(
-            corpus, self.vocabulary, max_tokens=limit, truncate=text.truncate, phrases=text.phrases
+            corpus,
+            self.vocabulary,
+            max_tokens=limit,
+            truncate=text.truncate,
+            phrases=text.phrases,
+            keeps_words=text.keeps_words,
         )
         known = np.fromiter(map(self.vocabulary.knows, corpus.words), bool, len(corpus.words))
         unknown = np.zeros(len(corpus), np.int64)
@@ -128,6 +134,12 @@ class TextModel(SavedModel[A_co]):
         """Cut a data set into batches of similar length, each as positions in it."""
         return even_batches(dataset.lengths(), self.text.eval_size)
 
+    def complete(self) -> Self:
+        """Return the same model, of which a folder needs no package beside it for what it reads."""
+        made, sentence = self.reading(self.text), self.about.sentence
+        made.about = replace(self.about, sentence=None if sentence is None else sentence.complete())
+        return made
+
     def save(self, path: Path) -> None:
         """See `SavedModel.save`."""
         refuse_rounded(self.network)
@@ -140,6 +152,8 @@ class TextModel(SavedModel[A_co]):
         }
         if self.about.wide is not None:
             config["wide"] = self.about.wide.weight
+        if self.about.sentence is not None:
+            config[SENTENCE] = self.about.sentence.table()
         if self.about.costs:
             config["costs"] = [list(row) for row in self.about.costs]
         embedding = self.network.sentence_encoder.embedding
@@ -147,7 +161,11 @@ class TextModel(SavedModel[A_co]):
             config["encoder"] = describe_encoder(embedding.encoder)
         content = ModelFolder(
             config=config,
-            state={**self.network.state_dict(), **wide_tensors(self.about.wide)},
+            state={
+                **self.network.state_dict(),
+                **wide_tensors(self.about.wide),
+                **_sentence_tensors(self.about),
+            },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
             metrics=self.about.metrics,
@@ -164,6 +182,43 @@ def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
     if part is None:
         return {}
     return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
+
+
+def _sentence_tensors(about: About) -> dict[str, Tensor]:
+    part = about.sentence
+    return (
+        {} if part is None else {name: torch.from_numpy(each.copy()) for name, each in part.tensors().items()}
+    )
+
+
+def take_sentence(
+    state: dict[str, Tensor], table: Mapping[str, object], outputs: int, texts: int
+) -> SentencePart:
+    """Take a sentence part out of the tensors of a folder.
+
+    Args:
+        state: tensors by name; those of the part are removed.
+        table: what config.json says of it.
+        outputs: of the network.
+        texts: of an example.
+
+    Returns:
+        The part.
+
+    Raises:
+        UsageError: if something is missing or does not fit; see `read_sentence_part`.
+    """
+
+    def tensor(name: str) -> NDArray[np.generic]:
+        if name not in state:
+            raise UsageError(f"tensor {name!r} is missing")
+        found: NDArray[np.generic] = state[name].numpy()
+        return found
+
+    part = read_sentence_part(table, tensor, outputs, texts)
+    for name in [name for name in state if name.startswith(f"{SENTENCE}.")]:
+        del state[name]
+    return part
 
 
 def take_wide(state: dict[str, Tensor], rule: PhraseRule, weight: float, outputs: int) -> WidePart:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import torch
 from torch import nn
@@ -34,7 +34,7 @@ from heedful.tasks.schema import (
 )
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
-from heedful.tasks.words.text_model import TextModel, take_wide
+from heedful.tasks.words.text_model import TextModel, take_sentence, take_wide
 from heedful.text.boundaries import AUTO, choose_tokenizer
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
@@ -59,12 +59,14 @@ class WordFolder(FolderSettings):
         encoder: the configuration of a pretrained encoder, checked by `heedful.storage.hugging_face`.
         wide: the weight of the wide part; 0 for none.
         costs: see `heedful.tasks.About`.
+        sentence: what the sentence part reads; empty for none.
     """
 
     temperature: float = 1.0
     wide: float = 0.0
     costs: tuple[tuple[float, ...], ...] = ()
     encoder: dict[str, object] = field(default_factory=dict)
+    sentence: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -73,7 +75,10 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
     Attributes:
         dataset_type: the class of the data sets.
         model_type: the class of the models.
+        has_parts: whether linear parts may stand beside the network.
     """
+
+    has_parts: ClassVar[bool] = False
 
     dataset_type: type[Encoded]
     model_type: type[Model]
@@ -214,14 +219,17 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             tensors, wide = dict(folder.state), None
             if settings.costs and len(settings.costs) != len(folder.labels):
                 raise UsageError(f"costs of {len(settings.costs)} classes, and {len(folder.labels)} labels")
+            if (settings.wide or settings.sentence) and not self.has_parts:
+                raise UsageError(f"a task of {self.noun} has no parts beside the network")
             if settings.wide:
-                if "model.wide" not in self.uses:
-                    raise UsageError(f"a task of {self.noun} has no wide part")
                 wide = take_wide(tensors, settings.text.phrases, settings.wide, settings.model.outputs)
+            sentence = None
+            if settings.sentence:
+                sentence = take_sentence(tensors, settings.sentence, settings.model.outputs, self.sides)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
             network = self._of_folder(settings, vocabulary)
             network.load_state_dict(state)
-            kept = replace(about, wide=wide)
+            kept = replace(about, wide=wide, sentence=sentence)
             return self.model_type(network, settings.model, vocabulary, folder.labels, text, kept)
 
         return belonging(path, build)

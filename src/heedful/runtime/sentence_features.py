@@ -1,0 +1,137 @@
+"""Frozen features of a text for a sentence part: NumPy computes them from its words, and no training changes them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError
+from heedful.storage.manifest import sha256
+from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, packaged_rows, read_rows
+
+Floats = NDArray[np.float32]
+
+
+@runtime_checkable
+class SentenceFeatures(Protocol):
+    """Turns the words of a text into numbers."""
+
+    @property
+    def width(self) -> int:
+        """Numbers of a text, F."""
+
+    def of(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """Return the features of texts.
+
+        Args:
+            texts: the words of each text, as the model's tokenizer gives them.
+
+        Returns:
+            [N, F] float32. The row of a text does not depend on the other texts; that of one without a known word is
+            zero.
+        """
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The files of an installed package from which features come.
+
+    Attributes:
+        name: of the package's rows, such as "heedful-en"; empty for rows that only the model has.
+        sha256: of the file of rows.
+        baseforms: SHA-256 of the file of base forms.
+    """
+
+    name: str = ""
+    sha256: str = ""
+    baseforms: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfVectors:
+    """The mean of the vectors of a text's words, scaled to unit length: ``sum(v_i) / |sum(v_i)|``.
+
+    Words without a vector are left out. A word is looked up as it is written, then in lower case, then by its base
+    form.
+
+    Attributes:
+        rows: words and their vectors in 8 bits.
+        baseforms: lines ``form<TAB>base``, in lower case, for forms without a row of their own.
+        origin: the package that has these rows.
+    """
+
+    rows: SharedRows
+    baseforms: str = ""
+    origin: Origin = field(default_factory=Origin)
+
+    @classmethod
+    def packaged(cls, name: str) -> Self:
+        """Read the rows and base forms of an installed package.
+
+        Args:
+            name: such as "heedful-en".
+
+        Returns:
+            The features, which know where they come from.
+
+        Raises:
+            UsageError: if no installed package has rows of this name.
+            DataError: if its file is damaged.
+        """
+        folder = packaged_rows(name)
+        if folder is None:
+            raise UsageError(
+                f"no installed package has word vectors named {name!r:.80}. Install it, in a clone of Heedful with pip "
+                f"install ./packages/{name:.80}"
+            )
+        origin = Origin(name, sha256(folder / ROWS), sha256(folder / BASEFORMS))
+        return cls(read_rows(folder / ROWS), (folder / BASEFORMS).read_text(encoding="utf-8"), origin)
+
+    @property
+    def width(self) -> int:
+        """See `SentenceFeatures.width`."""
+        return int(self.rows.codes.shape[1])
+
+    def row_of(self, word: str) -> int:
+        """Return the row of a word; -1 where it has none."""
+        known = self.rows.row
+        row = known.get(word)
+        if row is None:
+            lowered = word.lower()
+            row = known.get(lowered)
+            if row is None:
+                row = known.get(self._base_form(lowered), -1)
+        return row
+
+    def _base_form(self, form: str) -> str:
+        """Return the base form of a form; empty where it has none."""
+        place = bisect_left(self._lines, f"{form}\t")
+        found, _, base = self._lines[place].partition("\t") if place < len(self._lines) else ("", "", "")
+        return base if found == form else ""
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return sorted(self.baseforms.split("\n"))
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Return the vectors of words, [n, F]; zero for a word without one."""
+        places = np.array([self.row_of(word) for word in words], np.int64)
+        found = np.zeros((len(words), self.width))
+        known = places >= 0
+        codes, scale = self.rows.codes[places[known]], self.rows.scale[places[known]]
+        found[known] = codes * scale[:, None].astype(np.float64)
+        return found
+
+    def of(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """See `SentenceFeatures.of`."""
+        made = np.zeros((len(texts), self.width), np.float32)
+        for number, words in enumerate(texts):
+            total = self.vectors(words).sum(axis=0)
+            made[number] = total / (np.linalg.norm(total) or 1.0)
+        return made

@@ -1,0 +1,198 @@
+"""The sentence part of a model: a linear model over frozen features of a text, whose logits are added to the network's.
+
+A folder keeps its weights as the tensors ``sentence.weights`` and ``sentence.bias``, and in config.json under
+"sentence" what it reads. The rows of word vectors are those of an installed package, named with their SHA-256, or the
+tensors ``sentence.rows``, ``sentence.rows.scale``, ``sentence.words`` and ``sentence.baseforms`` (UTF-8, a line each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import DataError, UsageError
+from heedful.runtime.pair_features import ExampleFeatures
+from heedful.runtime.sentence_features import Floats, MeanOfVectors, Origin
+from heedful.storage.manifest import SCALE
+from heedful.storage.shared_rows import SharedRows
+
+SENTENCE = "sentence"
+"""Key of config.json, and what the names of the tensors begin with."""
+MEAN = "mean"
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SentencePart:
+    """A fitted linear model: ``weight * (bias + x weights)`` of the features x of an example.
+
+    Attributes:
+        features: what it reads of an example, F numbers.
+        weights: [F, Y] float32.
+        bias: [Y] float32.
+        weight: what its logits are multiplied by before they are added.
+
+    Raises:
+        UsageError: if shapes contradict each other or a number is not finite.
+    """
+
+    features: ExampleFeatures
+    weights: Floats
+    bias: Floats
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.bias.ndim != 1 or self.weights.shape != (self.features.width, len(self.bias)):
+            raise UsageError(
+                f"sentence: {self.features.width} features and tensors of the shapes {self.weights.shape} and "
+                f"{self.bias.shape} do not fit"
+            )
+        if not (np.isfinite(self.weights).all() and np.isfinite(self.bias).all()):
+            raise UsageError("sentence: weights or bias hold numbers that are not finite")
+        if not (np.isfinite(self.weight) and self.weight >= 0):
+            raise UsageError(f"sentence: weight must be 0 or more; got {self.weight!r}")
+
+    @property
+    def outputs(self) -> int:
+        """Classes Y, or 1 for a number."""
+        return len(self.bias)
+
+    @cached_property
+    def exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights and bias in double precision."""
+        return self.weights.astype(np.float64), self.bias.astype(np.float64)
+
+    def weighing(self, weight: float) -> SentencePart:
+        """Return the same part with another weight."""
+        return replace(self, weight=weight)
+
+    def logits(self, features: NDArray[np.floating]) -> Floats:
+        """Return what is added to the network's logits.
+
+        Args:
+            features: of each example, from `ExampleFeatures.of`, [N, F].
+
+        Returns:
+            [N, Y]; a row does not depend on the others, to the last bit.
+        """
+        weights, bias = self.exact
+        found = np.empty((len(features), self.outputs))
+        for row, own in zip(
+            found, features, strict=True
+        ):  # a product of matrices may round by the number of rows
+            row[:] = bias + own.astype(np.float64) @ weights
+        return (self.weight * found).astype(np.float32)
+
+    def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> Floats:
+        """Return what is added for examples, given as the words of each of their texts, [N, Y]."""
+        return self.logits(self.features.of(examples))
+
+    def table(self) -> dict[str, object]:
+        """Return what config.json says of the part, under `SENTENCE`."""
+        texts = self.features.texts
+        if not isinstance(texts, MeanOfVectors):
+            raise UsageError(
+                f"sentence: features of the kind {type(texts).__name__} have no form in a folder"
+            )
+        kind = {"kind": MEAN, **asdict(texts.origin)}
+        return {"weight": self.weight, "pairing": self.features.pairing, "texts": kind}
+
+    def tensors(self) -> dict[str, Array]:
+        """Return the tensors of a folder; those of a package's rows are left to the package."""
+        found: dict[str, Array] = {"weights": self.weights, "bias": self.bias}
+        texts = self.features.texts
+        if isinstance(texts, MeanOfVectors) and not texts.origin.name:
+            found |= {"rows": texts.rows.codes, "rows" + SCALE: texts.rows.scale}
+            found |= {"words": _bytes("\n".join(texts.rows.words)), "baseforms": _bytes(texts.baseforms)}
+        return {f"{SENTENCE}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
+
+    def complete(self) -> SentencePart:
+        """Return the same part with everything that it reads in the folder, and nothing left to a package."""
+        texts = self.features.texts
+        if not isinstance(texts, MeanOfVectors):
+            return self
+        return replace(self, features=replace(self.features, texts=replace(texts, origin=Origin())))
+
+
+def read_sentence_part(
+    table: Mapping[str, object], tensor: Callable[[str], Array], outputs: int, texts: int
+) -> SentencePart:
+    """Read what `SentencePart.table` and `SentencePart.tensors` wrote.
+
+    Args:
+        table: of config.json.
+        tensor: returns a tensor by its whole name; raises UsageError where there is none.
+        outputs: of the model.
+        texts: of an example.
+
+    Returns:
+        The part.
+
+    Raises:
+        UsageError: if something is missing, of another kind, or does not fit the model, or the package that has the
+            rows is not installed or has others.
+    """
+    expected = {"weight": float, "pairing": str, "texts": dict}
+    if table.keys() != expected.keys() or any(
+        type(table[name]) is not kind for name, kind in expected.items()
+    ):
+        raise UsageError(f"sentence: expected {', '.join(expected)}; got {dict(table)!r:.200}")
+    kind = table["texts"]
+    assert isinstance(kind, dict)  # as was checked
+    features = ExampleFeatures(_read_mean(kind, tensor), table["pairing"])  # type: ignore[arg-type]
+    weights, bias = (_tensor(tensor, name, np.float32) for name in ("weights", "bias"))
+    part = SentencePart(features, weights, bias, table["weight"])  # type: ignore[arg-type]
+    if (part.outputs, features.sides) != (outputs, texts):
+        raise UsageError(
+            f"the sentence part has {part.outputs} outputs for {features.sides} text(s), the model {outputs} for "
+            f"{texts}"
+        )
+    return part
+
+
+def _read_mean(table: dict[str, object], tensor: Callable[[str], Array]) -> MeanOfVectors:
+    rest = {name: value for name, value in table.items() if name != "kind"}
+    if table.get("kind") != MEAN or set(rest) != {"name", "sha256", "baseforms"}:
+        raise UsageError(
+            f"sentence.texts: expected the kind {MEAN!r} and where its rows are; got {table!r:.200}"
+        )
+    origin = Origin(**{name: str(value) for name, value in rest.items()})
+    if not origin.name:
+        codes, scale = _tensor(tensor, "rows", np.int8), _tensor(tensor, "rows" + SCALE, np.float32)
+        words = tuple(_text(tensor, "words").split("\n"))
+        if codes.ndim != 2 or scale.shape != codes.shape[:1] or len(set(words)) != len(codes):
+            raise UsageError("the rows of the sentence part do not fit its words")
+        return MeanOfVectors(SharedRows(words, codes, scale), _text(tensor, "baseforms"))
+    try:
+        features = MeanOfVectors.packaged(origin.name)
+    except DataError as error:
+        raise UsageError(str(error)) from error
+    if features.origin != origin:
+        raise UsageError(
+            f"this model needs other word vectors of {origin.name} than the installed ones (SHA-256 {origin.sha256}); "
+            f"install the version of {origin.name} that it was made for"
+        )
+    return features
+
+
+def _tensor(tensor: Callable[[str], Array], name: str, kind: type[np.generic]) -> Array:
+    found = tensor(f"{SENTENCE}.{name}")
+    if found.dtype != kind:
+        raise UsageError(f"tensor '{SENTENCE}.{name}' holds {found.dtype}, expected {np.dtype(kind)}")
+    return found
+
+
+def _text(tensor: Callable[[str], Array], name: str) -> str:
+    try:
+        return _tensor(tensor, name, np.uint8).tobytes().decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"tensor '{SENTENCE}.{name}' is no UTF-8 text: {error}") from error
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
