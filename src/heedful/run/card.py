@@ -75,6 +75,7 @@ def model_card(
         f"Seed {config.train.seed}; best at step {result.fit.best_step:,} of {result.fit.steps:,}; training took "
         f"{result.fit.seconds:.0f} s.",
         *_about_wide(config, wide),
+        *_about_training(result),
         "",
         "## Data",
         "",
@@ -115,6 +116,21 @@ def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -
     return ["---", *(f"{key}: {json.dumps(value)}" for key, value in values.items()), "---", ""]
 
 
+def _about_training(result: RunResult) -> list[str]:
+    """Write what looked broken while the network was trained, and how many units never fire."""
+    dead = [
+        f"{share:.0%} of the units of {name}" for name, share in result.fit.dead.items() if share >= NAMED
+    ]
+    never = (
+        [f"When training ended, {', '.join(dead)} fired for no training text that was looked at."]
+        if dead
+        else []
+    )
+    signs = [f"- {sentence}." for sentence in result.fit.signs]
+    heading = ["", "While it was trained, this was noticed:", ""] if signs else []
+    return [*heading, *signs, *(["", *never] if never else [])]
+
+
 def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
     if wide is not None:
         said = f"A wide part, a linear model over {len(wide.numbers):,} words, phrases and runs of characters, is added"
@@ -123,6 +139,8 @@ def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
     return ["", "A wide part was tried and left out: it did not help on the dev split."] if tried else []
 
 
+NAMED = 0.1
+"""Share of units that never fire from which on the card names a layer."""
 MOSTLY = 0.5
 """Share from which on a matter is "most" of the texts or words."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import nn
@@ -12,6 +12,7 @@ from torch import nn
 from heedful.errors import DivergedError, Interrupted
 from heedful.machine.memory import freed_memory_kept
 from heedful.machine.signals import StopRequest
+from heedful.training.breakage import Sign, Watch, sample
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer, learning_rate_factor
@@ -41,6 +42,8 @@ class FitResult:
         stepping: what the steps alone took over all resumptions; evaluations and checkpoints are left out.
         seconds_before: the part of ``seconds`` that lies before the last resumption.
         resumed: how often the run was resumed.
+        signs: what looked broken on the way, a sentence each with its remedy; see `heedful.training.breakage`.
+        dead: share of the units of each layer that never fired when the network was last looked at, by layer.
     """
 
     stopped: StopReason
@@ -53,6 +56,8 @@ class FitResult:
     stepping: Cost
     seconds_before: float
     resumed: int
+    signs: tuple[str, ...] = ()
+    dead: Mapping[str, float] = field(default_factory=dict)
 
 
 def fit(
@@ -138,6 +143,8 @@ class _Loop:
         self.fabric, self.network = gradient_step.fabric, gradient_step.network
         self.settings, self.data = gradient_step.settings, gradient_step.data
         self.total_steps = self.settings.total_steps(keeper.state.steps_per_epoch)
+        before = [str(record["name"]) for record in keeper.log.records if record.get("kind") == "sign"]
+        self.watch = Watch(self.network, self.settings, before)
 
     def run(self) -> FitResult:
         """Train to the end."""
@@ -154,6 +161,9 @@ class _Loop:
         keeper.finish()
         state = keeper.state
         history = tuple(record for record in keeper.log.records if record.get("kind") == "evaluation")
+        signs = tuple(
+            str(record["sentence"]) for record in keeper.log.records if record.get("kind") == "sign"
+        )
         return FitResult(
             reason,
             state.best.step,
@@ -165,6 +175,8 @@ class _Loop:
             Cost(state.seconds, state.cpu_seconds) - state.aside,
             keeper.seconds_before,
             state.resumed,
+            signs,
+            self.watch.dead,
         )
 
     def _run_epoch(self) -> None:
@@ -175,7 +187,10 @@ class _Loop:
             asked = self._step(rows, last=state.position + 1 == len(batches))
             if state.step % GIVE_BACK_EVERY == 0:
                 self.give_back()
+            due = self._evaluation_due()
             improved = self._evaluate_if_due()
+            if self.fabric.is_global_zero and self.watch.due(state.step, evaluated=due):
+                self._look()
             asked = asked or (self.fabric.world_size == 1 and self.request.asked)
             over = state.stop_reason(self.settings) is not None
             if over or asked or improved or keeper.save_due():
@@ -242,9 +257,30 @@ class _Loop:
                     with torch.no_grad():
                         metrics = {name: float(value) for name, value in self.evaluate(self.network).items()}
                 metrics = self.fabric.broadcast(metrics)
+            signs = self.watch.judge(self.keeper.state.step, metrics, self.keeper.state.best.metrics)
             best = self.keeper.consider(metrics)
+        self._report(signs)
         self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._told(), best=best))
         return best
+
+    def _look(self) -> None:
+        """Look for signs that training breaks the network; the first process does."""
+        with self.keeper.state.aside.counting():
+            chosen = sample(self.data.batches(0), self.data.collate)
+            batches = [batch.to(self.fabric.device) for batch in chosen]
+            signs = self.watch.look(self.keeper.state.step, batches)
+        self._report(signs)
+
+    def _report(self, signs: Sequence[Sign]) -> None:
+        for sign in signs:
+            record = {
+                "kind": "sign",
+                "step": self.keeper.state.step,
+                "name": sign.name,
+                "sentence": sign.sentence,
+            }
+            self.keeper.log.write(record)
+            self.reporter.sign(sign.sentence)
 
     def farewell(self) -> str:
         """Report the step of an interrupted run and where it is saved."""

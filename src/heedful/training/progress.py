@@ -32,6 +32,9 @@ class Reporter(Protocol):
     def evaluation(self, record: Mapping[str, object]) -> None:
         """Hear what an evaluation measured."""
 
+    def sign(self, sentence: str) -> None:
+        """Hear of a sign that training breaks the network."""
+
     def close(self) -> None:
         """End, whether or not the run was completed."""
 
@@ -63,6 +66,9 @@ class Silent:
     def evaluation(self, record: Mapping[str, object]) -> None:
         """Ignore an evaluation."""
 
+    def sign(self, sentence: str) -> None:
+        """Ignore a sign; the log and the card have it."""
+
     def close(self) -> None:
         """End."""
 
@@ -90,6 +96,10 @@ class Lines:
     def evaluation(self, record: Mapping[str, object]) -> None:
         """Write one line."""
         self._write(f"step {record['step']}/{self.total}  {summary(record)}")
+
+    def sign(self, sentence: str) -> None:
+        """Write one line."""
+        self._write(f"warning: {sentence}.")
 
     def close(self) -> None:
         """End."""
@@ -135,6 +145,10 @@ class Bar:
         self._progress.console.print(
             f"step {record['step']}  {summary(record)}", highlight=False, markup=False
         )
+
+    def sign(self, sentence: str) -> None:
+        """Write one line above the bar."""
+        self._progress.console.print(f"warning: {sentence}.", highlight=False, markup=False)
 
     def close(self) -> None:
         """Take the bar away."""

@@ -82,6 +82,11 @@ class Several:
         for reporter in self.reporters:
             reporter.evaluation(record)
 
+    def sign(self, sentence: str) -> None:
+        """Pass on a sign that training breaks the network."""
+        for reporter in self.reporters:
+            reporter.sign(sentence)
+
     def close(self) -> None:
         """End."""
         for reporter in self.reporters:

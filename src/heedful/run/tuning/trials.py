@@ -152,6 +152,7 @@ class _Watch:
     def __init__(self, trial: Trial, metric: str, reporter: Reporter) -> None:
         self.trial, self.metric, self.reporter = trial, metric, reporter
         self.start, self.step, self.close = reporter.start, reporter.step, reporter.close
+        self.sign = reporter.sign
 
     def take_up(self, folder: Path) -> None:
         """Tell Optuna what the run in a folder scored before it was cut off: it judges a trial by its best so far."""

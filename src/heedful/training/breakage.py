@@ -1,0 +1,209 @@
+"""Signs that a training breaks its network, each in one sentence with the remedy that helps.
+
+`heedful.training.health` measures; here is what counts as broken. Each sign is reported once a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from heedful.structures import Batch
+from heedful.training.health import Examination, examine
+from heedful.training.train_settings import TrainSettings
+
+EARLY = (10, 30, 100)
+"""Steps after which the network is looked at, beside the evaluations."""
+MOST_TEXTS, MOST_TOKENS = 256, 16_384
+"""What it reads then, at most."""
+DEAD, CONSTANT, LONG_STEP, LONG_WORDS = 0.4, 0.9, 1.0, 2.5
+"""Shares of dead and of constant units, the length of a step, and the ratio of word lengths that are reported."""
+FALL = 0.15
+"""Share of the best dev figure by which a later one may be worse."""
+_SLOWER = (
+    "Lower train.optimizer.lr to a third, or let it rise slowly (train.warmup_steps=1000); "
+    'model.activation="elu" cannot lose units in this way'
+)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One sign.
+
+    Attributes:
+        name: what it is a sign of, with the layer; each is reported once.
+        sentence: what was seen, and what to do.
+    """
+
+    name: str
+    sentence: str
+
+
+class Watch:
+    """Looks for signs in the first hundred steps and at evaluations.
+
+    Args:
+        network: that is trained.
+        settings: of the training.
+        reported: names of the signs that an interrupted run reported before.
+    """
+
+    def __init__(self, network: nn.Module, settings: TrainSettings, reported: Sequence[str] = ()) -> None:
+        self.network, self.settings = network, settings
+        self.reported = set(reported)
+        self._looked = 0
+        self.dead: dict[str, float] = {}
+
+    def due(self, step: int, *, evaluated: bool) -> bool:
+        """Whether to look after a step: after `EARLY`, and at evaluations 1.5 times as late as the last look."""
+        return step in EARLY or (evaluated and step >= 1.5 * self._looked)
+
+    def look(self, step: int, batches: Sequence[Batch]) -> list[Sign]:
+        """Look inside the network.
+
+        Args:
+            step: the steps that were taken.
+            batches: training examples with their gradients just computed; see `sample`.
+
+        Returns:
+            The signs that were not reported before.
+        """
+        self._looked = step
+        seen = examine(self.network, batches)
+        self.dead = {name: units.dead for name, units in seen.units.items() if units.kind != "sigmoid"}
+        found = [*of_units(seen, step), *of_steps(seen, step, self.settings), *of_words(seen)]
+        if step >= EARLY[-1]:
+            found += of_gradients(self.network)
+        return self._new(found)
+
+    def judge(self, step: int, metrics: Mapping[str, float], best: Mapping[str, float]) -> list[Sign]:
+        """Compare an evaluation with the best one.
+
+        Args:
+            step: the steps that were taken.
+            metrics: what was measured.
+            best: what was measured at the best evaluation; empty before the first.
+
+        Returns:
+            The sign that the dev figure fell far, unless it was reported before.
+        """
+        name = self.settings.metric
+        if name not in best or name not in metrics:
+            return []
+        now, then = metrics[name], best[name]
+        worse = then - now if self.settings.direction == "max" else now - then
+        if worse <= FALL * max(abs(then), 0.2):
+            return []
+        sentence = (
+            f"{name} on dev fell from {then:.4f} to {now:.4f} at step {step:,}. The best weights are kept; lower "
+            "train.optimizer.lr, let it fall (train.schedule=linear), or stop earlier (train.patience)"
+        )
+        return self._new([Sign("the dev figure", sentence)])
+
+    def _new(self, found: Sequence[Sign]) -> list[Sign]:
+        new = [sign for sign in found if sign.name not in self.reported]
+        self.reported.update(sign.name for sign in new)
+        return new
+
+
+def of_units(seen: Examination, step: int) -> Iterator[Sign]:
+    """Yield a sign for each layer with many units that never fire, and for each gate that is constant."""
+    for name, units in seen.units.items():
+        width = units.fired.numel()
+        if units.kind == "sigmoid":
+            if step >= EARLY[-1] and units.constant >= CONSTANT:
+                yield Sign(
+                    f"gate {name}",
+                    f"{units.constant:.0%} of the {width} features of the gate {name} are the same for every word "
+                    f"after {step:,} steps, so it does not choose. Lower train.optimizer.lr or train for longer",
+                )
+        elif units.dead >= DEAD:
+            yield Sign(
+                f"units {name}",
+                f"{units.dead:.0%} of the {width} {units.kind} units of {name} fire for none of {units.count:,} texts "
+                f"or words after {step:,} steps. {_SLOWER}",
+            )
+
+
+def of_steps(seen: Examination, step: int, settings: TrainSettings) -> Iterator[Sign]:
+    """Yield a sign for each layer that one early step of Adam moves by more than the spread of its units.
+
+    Adam's first steps move every weight by about the learning rate, and so a unit by up to ``lr * sum_i |x_i|``.
+    """
+    if settings.optimizer.name != "adam" or step > EARLY[0] or settings.warmup_steps > step:
+        return
+    for name, layer in seen.inputs.items():
+        length = settings.optimizer.lr * layer.reach / max(layer.spread, 1e-12)
+        if length > LONG_STEP:
+            yield Sign(
+                f"step {name}",
+                f"One step of Adam at {settings.optimizer.lr:g} can move a unit of {name} by {length:.1f} times the "
+                f"spread of its values. {_SLOWER}",
+            )
+
+
+def of_words(seen: Examination) -> Iterator[Sign]:
+    """Yield a sign if some word vectors are much longer than most."""
+    if seen.lengths is None:
+        return
+    median, high = seen.lengths
+    if median > 0 and high > LONG_WORDS * median:
+        yield Sign(
+            "word vectors",
+            f"One word in twenty has a vector {high / median:.1f} times as long as most ({high:.1f} and {median:.1f}). "
+            "If these are words without a pretrained vector, set text.random=uniform",
+        )
+
+
+def of_gradients(network: nn.Module) -> Iterator[Sign]:
+    """Yield a sign for the matrices that the last step gave no gradient, or one of zeros."""
+    silent = [
+        name
+        for name, parameter in network.named_parameters()
+        if parameter.requires_grad and parameter.dim() > 1 and not _has_gradient(parameter.grad)
+    ]
+    if silent:
+        shown = ", ".join(silent[:3]) + (f" and {len(silent) - 3} more" if len(silent) > 3 else "")
+        yield Sign(
+            "gradients",
+            f"The loss does not reach {shown}: the gradient of the last step is 0 there. {_SLOWER}",
+        )
+
+
+def _has_gradient(grad: Tensor | None) -> bool:
+    if grad is None:
+        return False
+    values = grad.coalesce().values() if grad.is_sparse else grad
+    return bool((values != 0).any())
+
+
+def sample(
+    batches: Sequence[Sequence[int]], collate: Callable[[Sequence[int]], Batch], texts: int = MOST_TEXTS
+) -> list[Batch]:
+    """Choose training examples to look at: the first batches of the first epoch.
+
+    Args:
+        batches: rows of each batch.
+        collate: makes a batch of rows.
+        texts: how many at most.
+
+    Returns:
+        Batches of at most `MOST_TEXTS` examples and, but for the first one, `MOST_TOKENS` padded words in all.
+    """
+    chosen: list[Batch] = []
+    count = tokens = 0
+    for rows in batches:
+        kept = rows[: texts - count]
+        if not len(kept):
+            break
+        batch = collate(kept)
+        size = sum(side.valid.numel() for side in batch.sides)
+        if chosen and tokens + size > MOST_TOKENS:
+            continue
+        chosen.append(batch)
+        count, tokens = count + len(kept), tokens + size
+        if count >= texts or len(chosen) >= 16:
+            break
+    return chosen

@@ -1,0 +1,143 @@
+"""Signs that a training breaks its network are found, reported once and kept in the log; looking changes no weight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from heedful.nn.dense import Dense
+from heedful.training import breakage
+from heedful.training.breakage import Watch, sample
+from heedful.training.loop import fit
+from heedful.training.progress import Silent
+from heedful.training.run_folder import Keeping
+from heedful.training.train_settings import OptimizerSettings
+from toy_training import (
+    ToyData,
+    ToyNetwork,
+    accuracy_on,
+    cross_entropy,
+    toy_settings,
+    train_toy,
+    weights_hash,
+)
+
+FAST = OptimizerSettings(name="adam", lr=30.0)
+
+
+class Wide(ToyNetwork):
+    """The toy network with a hidden layer of many ReLU units, which a rate that is too high kills."""
+
+    def __init__(self) -> None:
+        super().__init__(dropout=0.0)
+        torch.manual_seed(8)
+        self.hidden = Dense(8, 60, activation="relu")
+        self.out = Dense(60, 2, l2=False)
+
+
+class Heard(Silent):
+    """Keeps the signs it hears of."""
+
+    def __init__(self) -> None:
+        self.signs: list[str] = []
+
+    def sign(self, sentence: str) -> None:
+        """Keep it."""
+        self.signs.append(sentence)
+
+
+def train_wide(folder: Path | None = None, *, resume: bool = False, heard: Heard | None = None, **changes):
+    network, data = Wide(), ToyData(200, 8)
+    settings = toy_settings(**{"optimizer": FAST, "epochs": 2, **changes})
+    keeping = None if folder is None else Keeping(folder, resume)
+    result = fit(
+        network, data, cross_entropy, settings, evaluate=accuracy_on(data), keeping=keeping, reporter=heard
+    )
+    return network, result
+
+
+def test_a_rate_that_kills_a_layer_is_reported_with_its_remedy() -> None:
+    heard = Heard()
+    _, result = train_wide(heard=heard)
+    assert any(
+        "relu units of hidden fire for none" in sign and "train.optimizer.lr" in sign for sign in heard.signs
+    )
+    assert tuple(heard.signs) == result.signs
+    assert result.dead["hidden"] >= breakage.DEAD
+
+
+def test_a_sound_training_gives_no_sign() -> None:
+    _, result = train_wide(optimizer=OptimizerSettings(name="adam", lr=0.01))
+    assert result.signs == ()
+    assert result.dead["hidden"] < breakage.DEAD
+
+
+def test_each_sign_is_reported_once_and_not_again_after_a_resumption(tmp_path: Path) -> None:
+    _, first = train_wide(tmp_path / "run", max_steps=40, epochs=0)
+    assert first.signs
+    assert len(set(first.signs)) == len(first.signs)
+    heard = Heard()
+    _, second = train_wide(tmp_path / "run", resume=True, heard=heard, max_steps=40, epochs=0)
+    assert second.signs == first.signs
+    assert heard.signs == []
+
+
+def test_looking_changes_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = train_toy(epochs=4)[0]
+    monkeypatch.setattr(Watch, "due", lambda self, step, *, evaluated: False)
+    assert weights_hash(looked) == weights_hash(train_toy(epochs=4)[0])
+
+
+def test_a_step_that_is_too_long_for_a_layer_is_seen_before_its_units_are_dead() -> None:
+    network, data = Wide(), ToyData(64, 8)
+    settings = toy_settings(optimizer=OptimizerSettings(name="adam", lr=0.5))
+    signs = Watch(network, settings).look(1, sample(data.batches(0), data.collate))
+    assert any(sign.name == "step hidden" for sign in signs)
+    slow = replace(settings, optimizer=OptimizerSettings(name="adam", lr=0.001))
+    assert Watch(network, slow).look(1, sample(data.batches(0), data.collate)) == []
+    assert (
+        Watch(network, replace(settings, warmup_steps=100)).look(1, sample(data.batches(0), data.collate))
+        == []
+    )
+
+
+def test_word_vectors_of_another_length_are_seen() -> None:
+    network, data = Wide(), ToyData(64, 8)
+    with torch.no_grad():
+        network.embedding.weight[30:] *= 20
+    signs = Watch(network, toy_settings()).look(1, sample(data.batches(0), data.collate))
+    assert [sign.name for sign in signs] == ["word vectors"]
+    assert "text.random=uniform" in signs[0].sentence
+
+
+def test_a_matrix_that_the_loss_does_not_reach_is_named() -> None:
+    network, data = Wide(), ToyData(64, 8)
+    network.unused = nn.Linear(4, 4)
+    batch = data.collate(np.arange(8))
+    cross_entropy(network(batch), batch.targets).mean().backward()
+    signs = Watch(network, toy_settings()).look(200, sample(data.batches(0), data.collate))
+    assert [sign.name for sign in signs] == ["gradients"]
+    assert "unused.weight" in signs[0].sentence
+
+
+def test_a_dev_figure_that_falls_far_is_reported_once() -> None:
+    watch = Watch(Wide(), toy_settings())
+    assert watch.judge(10, {"accuracy": 0.6}, {}) == []
+    assert watch.judge(20, {"accuracy": 0.75}, {"accuracy": 0.8}) == []
+    (sign,) = watch.judge(30, {"accuracy": 0.61}, {"accuracy": 0.77})
+    assert "0.7700 to 0.6100" in sign.sentence
+    assert watch.judge(40, {"accuracy": 0.5}, {"accuracy": 0.77}) == []
+
+
+def test_what_is_read_for_it_has_a_bound() -> None:
+    data = ToyData(2000, 8)
+    chosen = sample(data.batches(0), data.collate)
+    assert sum(len(batch.rows) for batch in chosen) <= breakage.MOST_TEXTS
+    assert len(sample(data.batches(0), data.collate, texts=20)) == 3
+    long = ToyData(64, 64)
+    assert len(sample(long.batches(0), long.collate)) == 1
