@@ -131,8 +131,6 @@ class App:
                 sent = message["status"]
                 given = {name for name, _ in message["headers"]}
                 message["headers"] += [header for header in _HEADERS if header[0] not in given]
-                if self.draining:
-                    message["headers"].append((b"connection", b"close"))
             await send(message)
 
         try:

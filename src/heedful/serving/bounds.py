@@ -21,6 +21,8 @@ class Bounds(Settings):
         connections: connections that are open together; a request on another one gets 503.
         seconds: from the arrival of a request's head to its answer; more gets 408 while the body arrives, and 504
             while the answer is computed.
+        head: bytes of the head of a request, and of its trailers; more gets 431.
+        fields: fields of the head of a request, and of its trailers; more gets 431.
         head_seconds: for which a connection may be silent, or may send the head of a request; it is then closed.
     """
 
@@ -30,6 +32,8 @@ class Bounds(Settings):
     explanations: int = ranged(64, at_least(1))
     connections: int = ranged(4_096, at_least(1))
     seconds: float = ranged(30.0, at_least(0.001))
+    head: int = ranged(1 << 15, at_least(1))
+    fields: int = ranged(100, at_least(1))
     head_seconds: float = ranged(10.0, at_least(0.001))
 
 

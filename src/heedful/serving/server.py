@@ -10,23 +10,25 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from http import HTTPStatus
 from types import FrameType
+from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from heedful.errors import ExitCode, UsageError
 from heedful.serving.app import App
-from heedful.serving.bounds import Refused
+from heedful.serving.connection import KEEP_ALIVE, Connection
+from heedful.serving.listener import BACKLOG, Listener
 
-_BACKLOG = 2_048
+_AT_A_TIME = 64
+"""Connections that are taken before others are served, where no other process takes any."""
 _SWITCH = 0.0005
 """Seconds after which a thread that computes in Python lets another one go on; Python's own 0.005 would be added to
 the time of each answer."""
 _LEAVE = 0.2
 """Seconds that clients have to close their connections before the server closes them."""
-_KEEP_ALIVE = 20
+_CHECK = 0.02
+"""Seconds between two looks at what is left to be answered."""
 _LOOK = 10
 _COUNTS = 5
 """Tenths of a second between two looks for slow connections, and after which counts are left for other processes."""
@@ -38,62 +40,14 @@ parent send them: the system may send SIGTERM to all processes of a service, and
 command."""
 
 
-class _Connection(HttpToolsProtocol):
-    """A connection that knows until when its client may keep the server waiting."""
-
-    deadline: float = 0.0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._allow(self.app.bounds.head_seconds)
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._allow(self.app.bounds.head_seconds)
-
-    def on_headers_complete(self) -> None:
-        self._allow(2 * self.app.bounds.seconds)
-        super().on_headers_complete()
-
-    def on_response_complete(self) -> None:
-        self._allow(max(2 * self.app.bounds.seconds, 2 * _KEEP_ALIVE))
-        super().on_response_complete()
-
-    def _allow(self, seconds: float) -> None:
-        self.deadline = self.loop.time() + seconds
-
-    def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer a client that has sent its whole request and closes its half of the connection."""
-        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
-
-    def send_400_response(self, msg: str) -> None:
-        refused = Refused(HTTPStatus.BAD_REQUEST, "request", f"{msg} Send HTTP/1.1.")
-        body = refused.body()
-        head = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(
-            body
-        )
-        self.transport.write(STATUS_LINE[400] + head + body)
-        self.transport.close()
-
-
-class _SharedSocket(socket.socket):
-    """A socket that other processes take connections from too.
-
-    asyncio takes as many connections at a time as its ``backlog`` says. That is one here, so that the first process to
-    wake leaves some to the others; the queue of the socket stays as long as it is.
-    """
-
-    def listen(self, backlog: int = _BACKLOG) -> None:
-        super().listen(_BACKLOG)
-
-
 class _Server(uvicorn.Server):
     """uvicorn, which drains at the first signal and ends without raising it again."""
 
     def __init__(self, config: uvicorn.Config, app: App, say: Callable[[str], None], worker: bool) -> None:
         super().__init__(config)
         self.app, self.say, self.worker = app, say, worker
-        self.signal = 0
+        self.signal, self._said = 0, 0.0
+        self._listeners = list[Listener]()
         app.connections = lambda: len(self.server_state.connections)
 
     @contextlib.contextmanager
@@ -118,17 +72,53 @@ class _Server(uvicorn.Server):
             self.app.leave_counts()
         return await super().on_tick(counter)
 
+    def _connections(self) -> list[Connection]:
+        return [each for each in self.server_state.connections if isinstance(each, Connection)]
+
     def _drop_the_slow(self) -> None:
         now = asyncio.get_running_loop().time()
-        for connection in list(self.server_state.connections):
-            if isinstance(connection, _Connection) and now > connection.deadline:
+        for connection in self._connections():
+            if now > connection.deadline:
                 connection.transport.abort()
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to take connections, by our own `Listener`."""
+        asyncio.get_running_loop().set_exception_handler(self._say_error)
+        make = self.config.http_protocol_class
+        state = {"config": self.config, "server_state": self.server_state, "app_state": {}}
+        at_a_time = 1 if self.worker else _AT_A_TIME
+        self._listeners = [
+            Listener(each, lambda: make(**state), self.say, at_a_time) for each in sockets or ()
+        ]
+        self.started = True
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Answer all that was sent before the signal, whether it was read, waits to be read, or waits to be taken."""
         self.app.draining = True
         self.say("answering the requests in flight, then ending")
+        patience = asyncio.get_running_loop().time() + self.app.bounds.seconds + 1
+        for connection in self._connections():
+            connection.answer_last()
         await asyncio.sleep(_LEAVE)
-        await super().shutdown(sockets)
+        for listener in self._listeners:
+            await listener.close(self.app.bounds.seconds)
+        while (self._connections() or self.server_state.tasks) and not self.force_exit:
+            if asyncio.get_running_loop().time() > patience:
+                break
+            self._drop_the_slow()
+            for connection in self._connections():
+                connection.leave()
+            await asyncio.sleep(_CHECK)
+        for task in list(self.server_state.tasks):
+            task.cancel()
+
+    def _say_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say what nobody has caught, at most once a second and without its text, which may be of a request."""
+        if loop.time() < self._said + 1:
+            return
+        self._said = loop.time()
+        error = context.get("exception")
+        self.say(f"an error of a connection: {type(error).__name__ if error else context['message']}")
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -146,7 +136,7 @@ def listen(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number else str(error)
@@ -173,7 +163,7 @@ def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worke
     sys.setswitchinterval(_SWITCH)
     config = uvicorn.Config(
         app,
-        http=_Connection,
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -182,16 +172,13 @@ def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worke
         server_header=False,
         date_header=False,
         proxy_headers=False,
-        timeout_keep_alive=_KEEP_ALIVE,
-        backlog=1 if worker else _BACKLOG,
-        timeout_graceful_shutdown=int(app.bounds.seconds) + 1,
+        timeout_keep_alive=KEEP_ALIVE,
     )
     server = _Server(config, app, say, worker)
-    shared = _SharedSocket(fileno=listening.detach()) if worker else listening
     try:
-        server.run(sockets=[shared])
+        server.run(sockets=[listening])
     finally:
-        shared.close()
+        listening.close()
         sys.setswitchinterval(former)
     if server.force_exit or server.server_state.tasks:
         return ExitCode.INTERRUPTED if server.signal == signal.SIGINT else ExitCode.TERMINATED

@@ -392,8 +392,7 @@ def test_too_many_connections(folders: dict[str, Path]) -> None:
         assert (reply.status, reply.field) == (503, "server")
         app.app.connections, app.app.draining = lambda: 1, True
         assert app.ask("/health/ready").status == 503
-        reply = app.ask("/v1/predict", {"texts": ["film"]})
-        assert (reply.status, reply.headers["connection"]) == (200, "close")
+        assert app.ask("/v1/predict", {"texts": ["film"]}).status == 200
 
 
 def test_a_mistake_of_the_server_tells_no_text(tmp_path: Path) -> None:
