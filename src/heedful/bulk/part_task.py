@@ -17,7 +17,7 @@ from heedful.bulk.prediction_table import Column, PredictionFile, free_name
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.reading import Reading
 from heedful.errors import DataError
-from heedful.storage import replacing
+from heedful.storage import note_read, operation, replacing
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ def layout_of(answers: BatchAnswers, reading: Reading) -> Layout:
 
 def _predict(part: Part, order: Order, answers: BatchAnswers, layout: Layout) -> Counts:
     counts = Counts()
-    with ExitStack() as open_files:
+    with operation(), ExitStack() as open_files:
+        note_read(part.file)
         side = _SideFile(order.side / f"{part.name}.jsonl", open_files)
         judge = _Judge(part, answers, counts, side if order.form.skip_bad else None)
         with replacing(order.output / part.output) as stream:

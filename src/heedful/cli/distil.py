@@ -16,6 +16,9 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import print_json
 
+RECORD = "distillation.json"
+"""File in the run folder of the student with the figures of all systems."""
+
 
 @click.command()
 @click.argument("recipe")
@@ -59,6 +62,7 @@ def command(
     from heedful.run import check_run_folder
     from heedful.run.distilling.distillation import PLAIN, Places, distil
     from heedful.storage import write_text
+    from heedful.storage.results import is_record, refuse_foreign_results
     from heedful.training.run_folder import RunFolder
 
     place.check("what is")
@@ -69,6 +73,8 @@ def command(
     config = recipe.config(*named)
     if not config.distil.teacher:
         raise UsageError("name a teacher: --teacher FOLDER, or --teacher FILE.jsonl")
+    own = is_record(out / RECORD, ("split", "systems"))
+    refuse_foreign_results(out, (RECORD,), own=own)
     for folder in (out, out / PLAIN):
         RunFolder(folder).refuse_foreign(replaces=False)
         check_run_folder(folder, resume=resume or overwrite)
@@ -81,7 +87,7 @@ def command(
                 reporter=printing.reporter(),
                 say=printing.say,
             )
-        write_text(out / "distillation.json", json.dumps(found.as_dict(), indent=1) + "\n")
+        write_text(out / RECORD, json.dumps(found.as_dict(), indent=1) + "\n")
     if printing.as_json:
         print_json({"model": str(RunFolder(out).model), **found.as_dict()})
     else:

@@ -85,8 +85,11 @@ class LazyGroup(click.Group):
         Raises:
             OutputGone: if nobody reads the output any more.
         """
+        from heedful.storage import operation
+
         try:
-            return super().invoke(ctx)
+            with operation():
+                return super().invoke(ctx)
         except BrokenPipeError as error:
             raise OutputGone from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from heedful.data.readers.table_files import SPREADSHEETS, TABLE_SUFFIXES, forma
 from heedful.data.readers.text_fields import read_requests
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.errors import DataError, UsageError
+from heedful.storage import note_read
 from heedful.text.opening import ROWS
 
 STDIN = Path("-")
@@ -177,4 +179,6 @@ def _add_lines(builder: CorpusBuilder, lines: Iterable[tuple[int, str]], sides: 
 def _stdin_lines(encoding: str | None) -> Iterator[tuple[int, str]]:
     if sys.stdin is None:  # the shell closed it
         raise DataError(f"{_STDIN_NAME}: is closed; pipe lines into the command, or give --input FILE")
+    with contextlib.suppress(OSError):  # a stream in memory has no number
+        note_read(sys.stdin.fileno())
     return decoded_lines(sys.stdin.buffer, str(_STDIN_NAME), encoding or "utf-8")

@@ -29,6 +29,7 @@ from heedful.storage.layout import holds_run
 from heedful.storage.lock import alone
 from heedful.storage.manifest import (
     CARD,
+    MANIFEST,
     METRICS,
     MODEL_FILES,
     read_json,
@@ -190,7 +191,9 @@ def keep_standing(folder: Path, measured: MeasuredMethods) -> None:
 def _replace(folder: Path, measured: MeasuredMethods) -> None:
     verify_manifest(folder, MODEL_FILES)
     with replace_folder(folder) as new:
-        shutil.copytree(folder, new, dirs_exist_ok=True)
+        for name in MODEL_FILES:
+            shutil.copyfile(folder / name, new / name)
+        shutil.copyfile(folder / MANIFEST, new / MANIFEST)
         verify_manifest(new, MODEL_FILES)
         figures = read_json(new / METRICS, dict)
         write_json(new / METRICS, {**figures, KEY: measured.standing.as_dict()})

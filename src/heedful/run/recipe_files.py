@@ -15,6 +15,7 @@ from heedful.errors import UsageError
 from heedful.models import encoder_problems
 from heedful.packaged import recipe_text
 from heedful.run.run_config import RunConfig
+from heedful.storage import note_read
 from heedful.tasks import task_problems
 
 
@@ -144,6 +145,7 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
 
 
 def _read_text(path: Path) -> str:
+    note_read(path)
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -1,8 +1,8 @@
 """Files and folders that a crash, a full disk or a second process cannot leave half written."""
 
+from heedful.storage.clashes import note_read, operation
 from heedful.storage.folders import (
     add_folder,
-    is_empty,
     read_settled,
     recover_folder,
     remove_folder,
@@ -11,6 +11,7 @@ from heedful.storage.folders import (
 )
 from heedful.storage.lock import LOCK, alone, holds
 from heedful.storage.manifest import sha256
+from heedful.storage.ownership import is_empty
 from heedful.storage.writing import (
     TEMPORARY,
     remedy,
@@ -29,6 +30,8 @@ __all__ = [
     "alone",
     "holds",
     "is_empty",
+    "note_read",
+    "operation",
     "read_settled",
     "recover_folder",
     "remedy",

@@ -7,8 +7,7 @@ import ctypes
 import errno
 import functools
 import os
-import shutil
-import tempfile
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +15,15 @@ from typing import TypeVar
 
 from heedful.errors import ArtefactError, OutputError
 from heedful.storage.layout import ENVIRONMENT, METRICS_LOG
-from heedful.storage.lock import LOCK
-from heedful.storage.writing import TEMPORARY, sweep, sync_folder, temporary_name, told_plainly
+from heedful.storage.ownership import (
+    is_empty,
+    keep_foreign,
+    keep_the_rest,
+    refuse_place,
+    remove_run,
+    remove_tree,
+)
+from heedful.storage.writing import TEMPORARY, sweep, sync_folder, take_over, temporary_name, told_plainly
 
 _T = TypeVar("_T")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -32,6 +38,10 @@ _PAUSE = 0.01
 def replace_folder(path: Path) -> Iterator[Path]:
     """Fill a temporary folder, then put it in the place of ``path``.
 
+    Nothing is lost that Heedful did not write: a folder with other things alone is refused, and what lies beside our
+    files in a folder of ours is in the new folder too. A symbolic link to the folder stays one, and the folder and its
+    files keep their modes.
+
     Whatever the body raises, the old folder stays as it was. On Linux the two folders are exchanged in one step, so
     that there is always a whole folder at ``path``. Where the system or the file system cannot do that, the old folder
     is renamed to ``.tmp-old-NAME`` first: readers look there too (`stands`), and after a kill between the two renames
@@ -44,29 +54,35 @@ def replace_folder(path: Path) -> Iterator[Path]:
         The temporary folder to fill.
 
     Raises:
-        OutputError: if something cannot be written, or a file is in the folder's place.
+        OutputError: if something cannot be written, or something else is in the folder's place.
     """
     with told_plainly(path):
-        if path.is_file():
-            raise OutputError(
-                f"{path}: is a file, and a folder goes there. Choose another name or remove it."
-            )
+        path = _real(path)
+        refuse_place(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         recover_folder(path)
-        with _filled(path) as new:
+        old = path.stat() if path.exists() else None
+        with _filled(path, private=old is not None) as new:
             yield new
-            _complete(new)
+            _sync_files(new)
+            if old is not None:
+                _take_over_modes(path, new)
+                keep_foreign(path, new)
+                take_over(new, old)
             try:
                 if not path.exists():
                     os.replace(new, path)
-                elif not _exchange(new, path):
+                elif _exchange(new, path):  # what somebody put there meanwhile is kept as well
+                    keep_the_rest(new, path)
+                else:
                     os.replace(path, _old(path))
                     os.replace(new, path)
+                    keep_the_rest(_old(path), path)
                 sync_folder(path.parent)
             except BaseException:
                 recover_folder(path)
                 raise
-            _remove(_old(path))
+            remove_tree(_old(path))
 
 
 @contextlib.contextmanager
@@ -83,11 +99,12 @@ def add_folder(path: Path) -> Iterator[Path]:
         OutputError: if something cannot be written.
     """
     with told_plainly(path):
+        path = _real(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep(path.parent)
         with _filled(path) as new:
             yield new
-            _complete(new)
+            _sync_files(new)
             try:
                 os.rename(new, path)
             except OSError:
@@ -104,10 +121,11 @@ def recover_folder(path: Path) -> None:
     Args:
         path: the folder that was to be replaced.
     """
+    path = _real(path)
     old = _old(path)
     if old.exists():
         if path.exists():
-            _remove(old)
+            remove_tree(old)
         else:
             os.replace(old, path)
     sweep(path.parent)
@@ -123,7 +141,7 @@ def stands(path: Path) -> Path | None:
         The folder itself, or the old one while a new one is put in its place; None where there is neither.
     """
     # The path twice: between the first two looks a writer may have come to its end.
-    return next((place for place in (path, _old(path), path) if os.path.isdir(place)), None)
+    return next((place for place in (path, _old(_real(path)), path) if os.path.isdir(place)), None)
 
 
 def read_settled(path: Path, read: Callable[[Path], _T]) -> _T:
@@ -144,6 +162,8 @@ def read_settled(path: Path, read: Callable[[Path], _T]) -> _T:
     """
     for _ in range(_LOADS):
         place = stands(path) or path
+        if os.path.isfile(place):
+            raise ArtefactError(f"{path}: is a file; a model is a folder. Give the folder that holds it.")
         with _open(path, place) as same:
             try:
                 result, problem = read(place), None
@@ -160,13 +180,8 @@ def read_settled(path: Path, read: Callable[[Path], _T]) -> _T:
     )
 
 
-def is_empty(folder: Path) -> bool:
-    """Say whether a folder holds nothing but locks and files that are being written."""
-    return all(entry.name.startswith((LOCK, TEMPORARY)) for entry in folder.iterdir())
-
-
 def remove_folder(path: Path) -> None:
-    """Delete a run folder of a study or a search if it is there.
+    """Delete the files of a run of a study or a search if it is there; what else is in its folder stays.
 
     Args:
         path: the folder.
@@ -180,12 +195,7 @@ def remove_folder(path: Path) -> None:
     if not path.is_dir() or not (marks & {entry.name for entry in path.iterdir()} or is_empty(path)):
         raise OutputError(f"{path}: exists and is not a run of Heedful's; choose another --out")
     with told_plainly(path):
-        try:
-            shutil.rmtree(path)
-        except OSError as error:
-            # Another process may just have asked for the lock: its file is in the folder again.
-            if error.errno != errno.ENOTEMPTY or not is_empty(path):
-                raise
+        remove_run(path)
 
 
 def _old(path: Path) -> Path:
@@ -193,27 +203,31 @@ def _old(path: Path) -> Path:
     return path.parent / f"{TEMPORARY}old-{path.name}"
 
 
-def _remove(folder: Path) -> None:
-    """Delete a folder, or the link that stood for one, if it is there."""
-    if folder.is_symlink():
-        folder.unlink()
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+def _real(path: Path) -> Path:
+    """Return where a path leads, so that a link to a folder stays one."""
+    return Path(os.path.realpath(path))
 
 
 @contextlib.contextmanager
-def _filled(path: Path) -> Iterator[Path]:
+def _filled(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Make a temporary folder beside ``path``; whatever is at its name in the end is removed."""
-    new = Path(tempfile.mkdtemp(prefix=temporary_name(f"new-{path.name}-"), dir=path.parent))
+    new = path.parent / f"{temporary_name(f'new-{path.name}-')}{secrets.token_hex(4)}"
+    new.mkdir(0o700 if private else 0o777)  # from which the system takes what the umask says
     try:
         yield new
     finally:
-        _remove(new)
+        remove_tree(new)
 
 
-def _complete(new: Path) -> None:
-    """Let others read a folder, and make its files last through a loss of power."""
-    new.chmod(0o755)
+def _take_over_modes(path: Path, new: Path) -> None:
+    """Give the files of a new folder the modes and owners of those whose places they take."""
+    for file in new.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            take_over(file, (path / file.name).lstat())
+
+
+def _sync_files(new: Path) -> None:
+    """Make the files of a folder last through a loss of power."""
     for file in new.rglob("*"):
         if file.is_file():
             with file.open("rb") as stream:

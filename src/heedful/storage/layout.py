@@ -12,8 +12,12 @@ SETTINGS, RECIPE, DATA, ENVIRONMENT = "config.json", "config.toml", "data.json",
 """Of a run: everything that was asked for, the same as a recipe, what the data was read from, versions and threads."""
 METRICS_LOG = "metrics.jsonl"
 """Of a run: one JSON line an event."""
+RUN_FILES = (ENVIRONMENT, SETTINGS, DATA, RECIPE, METRICS_LOG)
+"""Of a run: the files in its folder, the one by which it is known first."""
 CHECKPOINTS, LATEST, MODEL = "checkpoints", "latest", "model"
 """Of a run: the folder of its checkpoints, the last complete one in it, and the trained model."""
+STATE_FILES = ("state.safetensors", "state.json")
+"""Of a checkpoint: its tensors, and where training stands."""
 UNFINISHED = "unfinished"
 """Of a study: the folder of the runs that are not at their end."""
 RUNS = "runs"

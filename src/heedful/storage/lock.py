@@ -84,7 +84,7 @@ def _lock(file: Path) -> _Release | None:
     while True:
         file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
         except FileNotFoundError:
             continue  # whoever had the folder has just removed it
         try:
@@ -138,7 +138,7 @@ def _claim(file: Path) -> _Release | None:
     own = file.with_name(f"{file.name}-{token()}")
     for attempt in range(_CLAIMS):
         try:
-            os.close(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+            os.close(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         except FileExistsError:
             return None  # another call in this process has it
         if not [other for other in _claims(file) if other != own]:

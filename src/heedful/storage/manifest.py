@@ -114,6 +114,25 @@ def verify_manifest(folder: Path, names: Sequence[str]) -> None:
         _verify(folder, names)
 
 
+def listed(folder: Path) -> frozenset[str]:
+    """Return the names of the files that the manifest of a folder lists, and of the manifest itself.
+
+    Args:
+        folder: a folder, or none.
+
+    Returns:
+        The names; empty where there is no manifest that Heedful wrote.
+    """
+    try:
+        record = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return frozenset()
+    files = record.get("files") if isinstance(record, dict) and "format_version" in record else None
+    if not isinstance(files, dict) or not all(isinstance(entry, dict) for entry in files.values()):
+        return frozenset()
+    return frozenset({MANIFEST, *files})
+
+
 def manifest_checksum(folder: Path) -> str:
     """Return the SHA-256 of the manifest of a model: it tells the model from every other, wherever its folder is.
 

@@ -151,8 +151,10 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     Raises OutputError if it cannot be written, a full disk included.
     """
     try:
+        path.touch()
+        mode = path.stat().st_mode  # what the umask leaves a file; safetensors lets its owner alone read it
         save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, path)
-        path.chmod(0o644)
+        path.chmod(mode)
     except SafetensorError as error:
         number = re.search(r"\(os error (\d+)\)", str(error))
         advice = remedy(int(number[1]) if number else None)

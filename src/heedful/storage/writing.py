@@ -9,7 +9,9 @@ import hashlib
 import os
 import platform
 import re
+import secrets
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from heedful.errors import OutputError
+from heedful.storage.clashes import note_written
+from heedful.storage.manifest import listed
 
 TEMPORARY = ".tmp-"
 """Beginning of the names of files and folders that are being written."""
@@ -177,6 +181,10 @@ def write_bytes(path: Path, content: bytes) -> None:
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """Write a file atomically, piece by piece: temporary file beside it, sync, rename.
 
+    A symbolic link stays one: the file that it leads to is written. A new file gets the mode that the umask leaves it,
+    and a replaced one keeps its mode, and its owner where the system allows that. A pipe or a device is written to as
+    it is, at the end.
+
     Args:
         path: the file; its folder is made.
 
@@ -185,21 +193,76 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
     Raises:
         OutputError: if it cannot be written; the old content then stays.
+        UsageError: if it is a file that the same command reads (`heedful.storage.clashes`).
     """
     with told_plainly(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=temporary_name(), dir=path.parent)
+        note_written(path)
+        old = _standing(path)
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            with _passed_on(path) as stream:
+                yield stream
+            return
+        target = Path(os.path.realpath(path))
+        _refuse_part_of_model(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        name = target.parent / f"{temporary_name()}{secrets.token_hex(4)}"
         try:
-            with os.fdopen(handle, "wb") as stream:
+            # Only the owner sees the new content of a file that may be secret, until it has the old file's mode.
+            with os.fdopen(_created(name, 0o666 if old is None else 0o600), "wb") as stream:
                 yield stream
                 stream.flush()
                 os.fsync(stream.fileno())
-            Path(name).chmod(0o644)
-            os.replace(name, path)
+            if old is not None:
+                take_over(name, old)
+            os.replace(name, target)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
             raise
-        sync_folder(path.parent)
+        sync_folder(target.parent)
+
+
+def take_over(new: Path, old: os.stat_result) -> None:
+    """Give what takes a place the owner, where the system allows that, and the mode of what stood there."""
+    if os.name == "posix" and (old.st_uid, old.st_gid) != (new.stat().st_uid, new.stat().st_gid):
+        with contextlib.suppress(OSError):
+            os.chown(new, old.st_uid, old.st_gid)
+    new.chmod(stat.S_IMODE(old.st_mode))
+
+
+def _created(name: Path, mode: int) -> int:
+    """Make a file that nobody else has made; the system takes from the mode what the umask says."""
+    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+
+
+def _standing(path: Path) -> os.stat_result | None:
+    """Return the status of what a path leads to, None for nothing; refuse what no file can take the place of."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise OutputError(f"{path}: is a folder, and a file goes there. Name a file in it.")
+    if stat.S_ISSOCK(status.st_mode) or stat.S_ISBLK(status.st_mode):
+        raise OutputError(f"{path}: is a socket or a disk, and a file goes there. Choose another name.")
+    return status
+
+
+def _refuse_part_of_model(target: Path) -> None:
+    """Refuse to replace a single file of a model folder or a checkpoint, which would no longer load."""
+    if target.name in listed(target.parent):
+        raise OutputError(
+            f"{target}: is a part of the model in {target.parent}, which would no longer load. Choose another name."
+        )
+
+
+@contextlib.contextmanager
+def _passed_on(path: Path) -> Iterator[IO[bytes]]:
+    """Collect what goes to a pipe or a device, which cannot be sought in or replaced, and write it at the end."""
+    with tempfile.TemporaryFile() as stream:
+        yield stream
+        stream.seek(0)
+        with path.open("wb") as out:
+            shutil.copyfileobj(stream, out)
 
 
 def sync_folder(folder: Path) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from heedful.errors import DataError, UsageError
+from heedful.storage import note_read
 from heedful.text.frames import open_frames
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -142,6 +143,7 @@ def open_bytes(path: Path) -> BinaryIO:
         DataError: if it cannot be opened.
         MissingExtraError: for ``.zst`` without zstandard, before Python 3.14.
     """
+    note_read(path)
     try:
         if path.suffix.lower() not in COMPRESSED:
             return path.open("rb")

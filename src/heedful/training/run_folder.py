@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.errors import ArtefactError, OutputError, UsageError
-from heedful.storage import TEMPORARY, alone, holds, is_empty, recover_folder, sweep, told_plainly, write_text
+from heedful.storage import alone, holds, is_empty, recover_folder, sweep, told_plainly, write_text
 from heedful.storage.fields import Fields
 from heedful.storage.layout import (
     CHECKPOINTS,
@@ -21,10 +20,13 @@ from heedful.storage.layout import (
     METRICS_LOG,
     MODEL,
     RECIPE,
+    RUN_FILES,
     SETTINGS,
+    STATE_FILES,
     holds_run,
 )
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, json_text
+from heedful.storage.ownership import foreign_names, remove_run
 from heedful.training.distributed import is_first_process
 from heedful.training.progress import environment
 from heedful.training.state import checkpoint_exists, may_change
@@ -158,8 +160,7 @@ class RunFolder:
 
     def written(self) -> tuple[Path, ...]:
         """Name all that a run writes, whether it is there or not."""
-        files = (self.environment, self.config, self.data, self.recipe, self.metrics)
-        return (*files, self.checkpoint.parent, self.model)
+        return (*(self.root / name for name in RUN_FILES), self.checkpoint.parent, self.model)
 
     def refuse_foreign(self, *, replaces: bool = False) -> None:
         """Refuse a folder in which a run would replace what no run of Heedful's wrote; nothing is changed.
@@ -190,12 +191,7 @@ class RunFolder:
         """
         self.refuse_foreign()
         with told_plainly(self.root):
-            # The environment last: what is left by a removal that is cut off can then be removed again.
-            for path in reversed(self.written()):
-                if path.is_dir():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink(missing_ok=True)
+            remove_run(self.root, keep=True)
 
     def _foreign(self) -> list[Path]:
         here = [path for path in self.written() if path.exists() or path.is_symlink()]
@@ -203,8 +199,8 @@ class RunFolder:
             return here
         judges = {
             self.recipe: lambda: _same_settings(self.recipe, self.config),
-            self.checkpoint.parent: lambda: _holds_only(self.checkpoint.parent, (self.checkpoint.name,)),
-            self.model: lambda: _holds_only(self.model, (*MODEL_FILES, MANIFEST)),
+            self.checkpoint.parent: lambda: not foreign_names(self.checkpoint, STATE_FILES),
+            self.model: lambda: not foreign_names(self.model, MODEL_FILES),
         }
         return [path for path in here if path in judges and not judges[path]()]
 
@@ -239,12 +235,6 @@ class RunFolder:
                 f"{self.environment}: expected the JSON that a run writes when it starts; {problem}. The "
                 "checkpoint beside it does not depend on this file: delete the file and give the same command again."
             )
-
-
-def _holds_only(folder: Path, names: Collection[str]) -> bool:
-    if not folder.is_dir():
-        return False
-    return all(path.name in names or path.name.startswith(TEMPORARY) for path in folder.iterdir())
 
 
 def _same_settings(recipe: Path, config: Path) -> bool:

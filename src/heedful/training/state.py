@@ -16,7 +16,8 @@ from heedful.errors import ArtefactError, UsageError, check_known
 from heedful.nn import Stepped
 from heedful.storage import replace_folder, stands
 from heedful.storage.fields import Fields
-from heedful.storage.manifest import read_json, verify_manifest, write_json, write_manifest
+from heedful.storage.layout import STATE_FILES
+from heedful.storage.manifest import MANIFEST, read_json, verify_manifest, write_json, write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.training.believing import check_optimizer, check_tensors, read_record
 from heedful.training.optim import Optimizers
@@ -65,8 +66,7 @@ class Best:
 
 
 StopReason = Literal["epochs", "max_steps", "patience"]
-_TENSORS, _STATE = "state.safetensors", "state.json"
-_FILES = (_TENSORS, _STATE)
+_TENSORS, _STATE = STATE_FILES
 _MAY_CHANGE = {"epochs", "max_steps", "patience", "device", "save_seconds", "save_steps", "log_every"}
 _LENGTH = {"epochs", "max_steps"}
 
@@ -185,7 +185,7 @@ def save_state(
     with replace_folder(path) as folder:
         save_tensors(folder / _TENSORS, tensors)
         write_json(folder / _STATE, record)
-        write_manifest(folder, _FILES)
+        write_manifest(folder, STATE_FILES)
 
 
 def load_state(
@@ -213,7 +213,7 @@ def load_state(
             optimisers then stay as they are.
         UsageError: if the settings differ; names each.
     """
-    verify_manifest(path, _FILES)
+    verify_manifest(path, STATE_FILES)
     record, state = read_record(read_json(path / _STATE, dict), TrainState, path / _STATE)
     _refuse_other_settings(record.settings, settings)
     tensors, file = load_tensors(path / _TENSORS), path / _TENSORS
@@ -243,7 +243,8 @@ def load_state(
 
 def checkpoint_exists(path: Path) -> bool:
     """Say whether there is a checkpoint; nothing is changed, which is for the writer to do (`RunFolder.alone`)."""
-    return stands(path) is not None
+    place = stands(path)
+    return place is not None and any((place / name).exists() for name in (*STATE_FILES, MANIFEST))
 
 
 def saved_step(path: Path) -> int:

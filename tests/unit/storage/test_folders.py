@@ -26,10 +26,18 @@ from heedful.storage import (
     write_text,
     writing,
 )
+from heedful.storage.manifest import write_manifest
 
 
 def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
+
+
+def fill(folder: Path, *files: str, content: str = "x") -> None:
+    """Write files with their manifest, as whoever replaces folders does."""
+    for name in files:
+        (folder / name).write_text(content)
+    write_manifest(folder, files)
 
 
 def test_sha256_of_known_content(tmp_path: Path) -> None:
@@ -43,7 +51,6 @@ def test_text_is_written_whole_in_utf8_with_plain_line_ends(tmp_path: Path) -> N
     write_text(path, "één\n")
     assert path.read_bytes() == "één\n".encode()
     assert names(path.parent) == ["a.txt"]
-    assert path.stat().st_mode & 0o777 == 0o644
 
 
 def no_space(*_: object) -> None:
@@ -74,19 +81,17 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "model"
     for content in ("one", "two"):
         with replace_folder(path) as new:
-            (new / "sub").mkdir()
-            (new / "sub" / content).write_text(content)
-            assert not (path / "sub" / content).exists()
-    assert names(path / "sub") == ["two"]
+            fill(new, content)
+            assert not (path / content).exists()
+    assert names(path) == ["manifest.json", "two"]
     assert names(path.parent) == ["model"]
-    assert path.stat().st_mode & 0o777 == 0o755
 
 
 @pytest.mark.parametrize("error", [RuntimeError("no"), KeyboardInterrupt(), OSError(errno.ENOSPC, "full")])
 def test_a_body_that_fails_leaves_the_old_folder(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "model"
     with replace_folder(path) as new:
-        (new / "old").write_text("old")
+        fill(new, "old")
     expected = OutputError if isinstance(error, OSError) else type(error)
 
     def half_write() -> None:
@@ -97,7 +102,7 @@ def test_a_body_that_fails_leaves_the_old_folder(tmp_path: Path, error: BaseExce
     with pytest.raises(expected):
         half_write()
     assert names(tmp_path) == ["model"]
-    assert names(path) == ["old"]
+    assert names(path) == ["manifest.json", "old"]
 
 
 def test_a_failing_second_rename_puts_the_old_folder_back(
@@ -105,7 +110,7 @@ def test_a_failing_second_rename_puts_the_old_folder_back(
 ) -> None:
     path = tmp_path / "model"
     path.mkdir()
-    (path / "old").write_text("old")
+    fill(path, "old")
     monkeypatch.setattr(folders, "_exchange", lambda *_: False)
     real, calls = os.replace, []
 
@@ -120,7 +125,7 @@ def test_a_failing_second_rename_puts_the_old_folder_back(
         (new / "new").write_text("new")
     assert len(calls) == 3
     assert names(tmp_path) == ["model"]
-    assert names(path) == ["old"]
+    assert names(path) == ["manifest.json", "old"]
 
 
 KILLED = """
@@ -128,6 +133,7 @@ import os, sys
 from pathlib import Path
 from heedful import storage as files
 from heedful.storage import folders
+from heedful.storage.manifest import write_manifest
 path, at, exchanging = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "exchanging"
 count = 0
 def dying(where, name):
@@ -141,11 +147,12 @@ def dying(where, name):
     setattr(where, name, call)
 if not exchanging:
     folders._exchange = lambda *_: False
-for where, name in ((os, "fsync"), (os, "replace"), (folders, "_exchange"), (folders, "_remove")):
+for where, name in ((os, "fsync"), (os, "replace"), (folders, "_exchange"), (folders, "remove_tree")):
     dying(where, name)
 with files.replace_folder(path) as new:
     (new / "a").write_text("new")
     (new / "b").write_text("new")
+    write_manifest(new, ["a", "b"])
 os._exit(0)
 """
 
@@ -156,15 +163,17 @@ def test_a_kill_at_any_step_leaves_one_whole_state(tmp_path: Path, way: str) -> 
     outcomes = []
     for step in range(1, 20):
         with replace_folder(path) as new:
-            (new / "a").write_text("old")
-            (new / "b").write_text("old")
+            fill(new, "a", "b", content="old")
+        (path / "notes.txt").write_text("mine")
         words = [sys.executable, "-c", KILLED, str(path), str(step), way]
         result = subprocess.run(words, timeout=60, check=False)
         place = stands(path)
         assert place is not None
         assert {(place / name).read_text() for name in ("a", "b")} in ({"old"}, {"new"})
+        assert (place / "notes.txt").read_text() == "mine"
         recover_folder(path)
         assert names(tmp_path) == ["model"]
+        assert names(path) == ["a", "b", "manifest.json", "notes.txt"]
         contents = {(path / name).read_text() for name in ("a", "b")}
         assert len(contents) == 1
         outcomes.append((result.returncode, contents.pop()))
@@ -255,6 +264,11 @@ def test_only_the_folder_of_a_run_is_removed(tmp_path: Path) -> None:
         remove_folder(tmp_path / "web")
     assert names(tmp_path / "web") == ["config.json", "manifest.json"]
     write_text(tmp_path / "run" / "metrics.jsonl", "")
+    write_text(tmp_path / "run" / "notes.txt", "mine")
+    remove_folder(tmp_path / "run")
+    assert names(tmp_path / "run") == ["notes.txt"]
+    write_text(tmp_path / "run" / "metrics.jsonl", "")
+    (tmp_path / "run" / "notes.txt").unlink()
     for _ in range(2):
         remove_folder(tmp_path / "run")
         assert names(tmp_path) == ["web"]

@@ -10,7 +10,7 @@ import pytest
 
 from heedful.errors import ArtefactError, InUseError, OutputError, UsageError
 from heedful.storage import alone, holds
-from heedful.storage.manifest import MANIFEST, MODEL_FILES
+from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
 from heedful.training.run_folder import RunFolder
 
 CONFIG = {"train": {"seed": 1, "lr": 0.1, "limit": None}}
@@ -28,6 +28,7 @@ def home(tmp_path: Path) -> RunFolder:
     home.model.mkdir()
     for name in MODEL_FILES:
         (home.model / name).write_text(name)
+    write_manifest(home.model, MODEL_FILES)
     (home.root / "letter.txt").write_text("Dear")
     return home
 
@@ -50,22 +51,37 @@ def test_only_what_the_run_wrote_is_removed(home: RunFolder) -> None:
     assert not home.holds_run()
 
 
-@pytest.mark.parametrize(
-    ("file", "named"),
-    [
-        ("model/notes.txt", "model"),
-        ("checkpoints/mine.txt", "checkpoints"),
-        ("config.toml", "config.toml"),
-    ],
-)
-def test_a_file_of_the_users_in_a_run_keeps_the_whole_run(home: RunFolder, file: str, named: str) -> None:
-    (home.root / file).write_text("[train]\nseed = 2\n")
+def test_a_file_of_the_users_with_a_name_of_ours_keeps_the_whole_run(home: RunFolder) -> None:
+    home.recipe.write_text("[train]\nseed = 2\n")
     for act in (home.refuse_foreign, home.remove):
         with pytest.raises(
-            OutputError, match=rf"no run of Heedful's wrote {named} in it.*choose another --out"
+            OutputError, match=r"no run of Heedful's wrote config\.toml in it.*choose another --out"
         ):
             act()
     assert all(path.exists() for path in home.written())
+
+
+def test_what_the_user_has_put_beside_the_files_of_a_run_stays(home: RunFolder) -> None:
+    mine = [
+        home.model / "notes.txt",
+        home.checkpoint.parent / "mine.txt",
+        home.checkpoint / "deep" / "own.txt",
+    ]
+    for file in mine:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("mine")
+    home.begin({"new": 1}, resume=False, overwrite=True)
+    assert [file.read_text() for file in mine] == ["mine"] * 3
+    assert [path.name for path in home.model.iterdir()] == ["notes.txt"]
+    assert json.loads(home.config.read_text()) == {"new": 1}
+
+
+def test_a_linked_model_of_a_run_is_replaced_where_it_lies(home: RunFolder, tmp_path: Path) -> None:
+    home.model.rename(tmp_path / "disk")
+    home.model.symlink_to(tmp_path / "disk")
+    home.begin({"new": 1}, resume=False, overwrite=True)
+    assert home.model.is_symlink()
+    assert list((tmp_path / "disk").iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +96,7 @@ def test_a_file_without_a_run_is_the_users(tmp_path: Path, name: str) -> None:
 def test_a_model_folder_is_no_run(home: RunFolder) -> None:
     with pytest.raises(OutputError, match=r"wrote config\.json"):
         RunFolder(home.model).remove()
-    assert len(list(home.model.iterdir())) == len(MODEL_FILES)
+    assert len(list(home.model.iterdir())) == len(MODEL_FILES) + 1
 
 
 def test_other_files_are_in_nobodys_way_unless_a_run_is_to_be_replaced(tmp_path: Path) -> None:

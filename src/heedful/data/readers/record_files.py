@@ -14,6 +14,7 @@ from typing import Any
 
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, numbered_lines, open_bytes
 from heedful.errors import DataError, MissingExtraError
+from heedful.storage import note_read
 from heedful.text.opening import LINE, UNPACKED
 
 _BLOCK = _PEEK = 1 << 16
@@ -229,6 +230,7 @@ def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
         raise MissingExtraError("pyarrow", "parquet", "reading Parquet") from error
     row, left = 0, UNPACKED.value()
     try:
+        note_read(file)
         with pyarrow.parquet.ParquetFile(file) as table:
             groups = (table.metadata.row_group(k) for k in range(table.metadata.num_row_groups))
             if sum(group.total_byte_size for group in groups) > left:

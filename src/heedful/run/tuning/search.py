@@ -19,9 +19,10 @@ from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.machine.signals import StopRequest
 from heedful.run import check_run_folder, prepare
 from heedful.run.tuning.outcome import write_outcome
-from heedful.run.tuning.store import begin, completed, finished, folder_of
+from heedful.run.tuning.store import FILE, begin, completed, finished, folder_of
 from heedful.run.tuning.trials import Say, Search, work
 from heedful.storage import alone, remove_folder
+from heedful.storage.results import refuse_foreign_results
 from heedful.training.progress import Reporter, Silent
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ def run_search(
             "set data.protocol=honest"
         )
     check_run_folder(search.folder, resume=True)
+    results = ("trials.csv", "best.toml", "space.toml")
+    refuse_foreign_results(search.folder, results, own=(search.folder / FILE).exists())
     with alone(search.folder, "search"):
         study = search.open()
         left = trials - len(finished(study))
@@ -205,7 +208,6 @@ def _keep_only_best(study: Study, folder: Path) -> None:
     """Remove the run folders that workers side by side each took for the best."""
     if not completed(study):
         return
-    best = folder_of(study.best_trial)
-    for run in (folder / "trials").iterdir():
-        if run.name != best:
-            remove_folder(run)
+    names = {folder_of(trial) for trial in study.get_trials(deepcopy=False)}
+    for name in sorted(names - {folder_of(study.best_trial)}):
+        remove_folder(folder / "trials" / name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.storage import write_text
+from heedful.storage.results import is_record, refuse_foreign_results
 from heedful.workshop.bench.bench_targets import targets
 from heedful.workshop.bench.timing import Ceiling, Row, as_dict
 
@@ -214,6 +215,20 @@ def write(report: BenchReport, folder: Path) -> list[Path]:
     return write_files(texts, folder)
 
 
+def refuse_foreign_report(folder: Path, stem: str) -> None:
+    """Refuse a folder in which a report would replace files of its names that `heedful bench` did not write.
+
+    Args:
+        folder: where to.
+        stem: name of the files without their endings.
+
+    Raises:
+        OutputError: naming them.
+    """
+    names = [f"{stem}{suffix}" for suffix in (".md", ".json", ".csv")]
+    refuse_foreign_results(folder, names, own=is_record(folder / f"{stem}.json", ("rows",)))
+
+
 def write_files(texts: Mapping[str, str], folder: Path) -> list[Path]:
     """Write the files of a report.
 
@@ -227,6 +242,7 @@ def write_files(texts: Mapping[str, str], folder: Path) -> list[Path]:
     Raises:
         OutputError: if the folder cannot be written to.
     """
+    refuse_foreign_report(folder, Path(next(iter(texts))).stem)
     for name, text in texts.items():
         write_text(folder / name, text)
     return [folder / name for name in texts]

@@ -20,10 +20,10 @@ from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import load
-from heedful.storage import write_bytes
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import Predictor, Text, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
+from heedful.workshop.bench.bench_report import write_files
 
 TRAINED, FROZEN, WORDS, BATCH = 9_000, 32_000, 10, 64
 _ROUNDS = {False: (100, 10, 3), True: (1_000, 60, 9)}
@@ -89,11 +89,7 @@ class RuntimeReport:
 
     def write(self, folder: Path) -> list[Path]:
         """Write the table and the figures into a folder; returns the files."""
-        found = {folder / "runtime.md": self.markdown() + "\n", folder / "runtime.json": self.json() + "\n"}
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, content in found.items():
-            write_bytes(path, content.encode())
-        return list(found)
+        return write_files({"runtime.md": self.markdown() + "\n", "runtime.json": self.json() + "\n"}, folder)
 
 
 def run_runtime(full: bool, say: Say) -> RuntimeReport:

@@ -21,6 +21,7 @@ from heedful.tasks import Predictor, load_model
 from heedful.workshop.reproduce.picture import Trained
 from heedful.workshop.reproduce.plan import Examples, Table, experiments, systems
 from heedful.workshop.reproduce.runner import Budget, Cell, Order, command_of
+from heedful.workshop.reproduce.table_records import refuse_foreign_table
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ def answer_examples(table: Table, order: Order) -> ExampleTable:
     examples = table.examples
     assert examples is not None  # the caller looked
     check_budget(table, examples, order.budget)
+    refuse_foreign_table(order.out / table.name)
     name, _, split = examples.part.partition(":")
     found = examples.find(catalogue.load(name, split, catalogue.data_folder(order.data)).examples)
     if not found:

@@ -28,7 +28,7 @@ from heedful.workshop.reproduce.runner import (
     run_cells_by,
 )
 from heedful.workshop.reproduce.scatter import draw_scatter
-from heedful.workshop.reproduce.table_records import to_csv, to_records
+from heedful.workshop.reproduce.table_records import refuse_foreign_table, to_csv, to_records
 from heedful.workshop.reproduce.table_text import to_markdown
 
 
@@ -67,6 +67,8 @@ def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None
     _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
     _check_settings(cells)
+    stem = out / (f"{table.name}-part" if table.narrowed else table.name)
+    refuse_foreign_table(stem)
     absent = {name: lacking(experiments()[name], data) for name in table.experiments()}
     for name, needs in absent.items():
         if needs and run:
@@ -84,7 +86,6 @@ def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None
         say(f"{file}: left out, it was made with other settings; use another --out or delete it")
     if not run:
         _say_what_is_left(result, absent, data, out, say)
-    stem = out / (f"{table.name}-part" if table.narrowed else table.name)
     write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget), absent))
     write_text(stem.with_suffix(".csv"), to_csv(result))
     write_text(stem.with_suffix(".json"), json.dumps(to_records(result), indent=1) + "\n")

@@ -22,6 +22,7 @@ from heedful.workshop.reproduce.answering import check_budget, load_models, orig
 from heedful.workshop.reproduce.plan import Table
 from heedful.workshop.reproduce.runner import Order, command_of
 from heedful.workshop.reproduce.sentence_panels import Panel, read_panels
+from heedful.workshop.reproduce.table_records import refuse_foreign_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -172,6 +173,7 @@ def draw_figure(table: Table, order: Order) -> list[Path]:
     assert picture is not None  # the caller looked
     check_figure(order.out / f"{table.name}.png", WHAT)  # before hours of training
     check_budget(table, picture, order.budget)
+    refuse_foreign_table(order.out / table.name)
     for name in order.models:
         check_known(name, picture.models, f"--model: {table.name} has no model {name!r}")
     predictors = load_models(table, picture, order)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 
+from heedful.storage.results import is_record, refuse_foreign_results
 from heedful.workshop.reproduce.cell_runs import Result, Runs
 
 
@@ -45,6 +47,19 @@ def to_records(result: Result) -> list[dict[str, object]]:
                 }
             )
     return records
+
+
+def refuse_foreign_table(stem: Path) -> None:
+    """Refuse a folder in which a table would replace files of its names that `heedful reproduce` did not write.
+
+    Args:
+        stem: path of the files without their endings.
+
+    Raises:
+        OutputError: naming them.
+    """
+    names = [f"{stem.name}{suffix}" for suffix in (".md", ".csv", ".json", ".png", ".svg")]
+    refuse_foreign_results(stem.parent, names, own=is_record(stem.parent / f"{stem.name}.json", ()))
 
 
 def _origin(runs: Runs) -> dict[str, object]:
