@@ -134,7 +134,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         X: object,
         y: object,
         *,
-        dev: tuple[object, object] | None = None,
+        dev: tuple[object, ...] | None = None,
         folder: Path | str | None = None,
         progress: bool = False,
         baseline: bool = True,
@@ -149,12 +149,14 @@ class Estimator(BaseEstimator, Generic[Model]):
             X: texts, or (premise, hypothesis) pairs: a list, an array, or a column of pandas or polars; for pairs also
                 a table of two columns.
             y: classes of any hashable type, all of one type; or scores from 1 to ``model.outputs`` (5).
-            dev: examples that select the best checkpoint; None holds out ``data.dev_fraction`` of the training
-                examples.
+            dev: examples that choose: the best checkpoint, how strongly each part is regularized, the weights of the
+                parts, the temperature and the thresholds. A pair of texts and targets, or with weights of the
+                examples as a third column; None holds out ``data.dev_fraction`` of the training examples.
             folder: run folder to write; None keeps the model in memory.
             progress: show progress, and the comparison with the baselines, on standard error.
             baseline: train the baselines; see `baseline_`. They do not use ``sample_weight``.
-            sample_weight: weight of each example in training, [N], 0 or more; None for equal weights.
+            sample_weight: weight of each example, [N], 0 or more; None for equal weights. It reaches every part of the
+                model, and everything that is chosen on the examples that are held out.
 
         Returns:
             The estimator.
@@ -173,7 +175,7 @@ class Estimator(BaseEstimator, Generic[Model]):
             )
         source = from_examples(
             _weighted(self._examples(X, y, targets).examples, sample_weight),
-            None if dev is None else self._examples(*dev, targets).examples,
+            None if dev is None else self._dev(dev, targets),
             config.model.task,
             config.data.dev_fraction,
             config.train.seed,
@@ -194,6 +196,13 @@ class Estimator(BaseEstimator, Generic[Model]):
         self._adopt(result.predictor, targets)
         self._report([*cautions(prepared, result), *failures], progress=progress)
         return self
+
+    def _dev(self, dev: tuple[object, ...], targets: AnyTargets) -> list[Example]:
+        """Return the examples that choose."""
+        if not isinstance(dev, tuple | list) or not 2 <= len(dev) <= 3:
+            raise UsageError(f"dev: expected (X, y) or (X, y, sample_weight), got {dev!r:.60}")
+        weights = dev[2] if len(dev) == 3 else None
+        return _weighted(self._examples(dev[0], dev[1], targets).examples, weights)
 
     def _report(self, warnings: list[str], *, progress: bool) -> None:
         beside = self.baseline_
@@ -361,6 +370,11 @@ class Estimator(BaseEstimator, Generic[Model]):
 class SentenceEstimator(Estimator[Reader]):
     """Base of the estimators whose model has one vector for a text; see `Estimator` for the arguments."""
 
+    @classmethod
+    def _defaults(cls) -> RunConfig:
+        config = super()._defaults()
+        return replace(config, model=replace(config.model, wide="linear"))
+
     def answer(self, X: object) -> list[Answer]:
         """Return the full prediction for each input, with counts of unknown and truncated words; see `Answer`."""
         return self.predictor.answer(self._requests(X))
@@ -375,16 +389,36 @@ class SentenceEstimator(Estimator[Reader]):
         return np.clip(a @ b.T, -1, 1).astype(np.float32)
 
 
-def _weighted(examples: list[Example], weights: object) -> list[Example]:
-    if weights is None:
-        return examples
-    values = np.asarray(weights, np.float64)
-    if values.shape != (len(examples),):
-        raise UsageError(
-            f"sample_weight: expected {len(examples)} numbers, got an array of shape {values.shape}"
-        )
+def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
+    """Check weights of examples.
+
+    Args:
+        given: one number an example; None for equal weights.
+        count: number of examples, N.
+
+    Returns:
+        The weights, [N]; None for equal ones.
+
+    Raises:
+        UsageError: if they are not N finite numbers of 0 or more, with one above 0.
+    """
+    if given is None:
+        return None
+    try:
+        values = np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"sample_weight: expected {count} numbers, got {given!r:.60}") from error
+    if values.shape != (count,):
+        raise UsageError(f"sample_weight: expected {count} numbers, got an array of shape {values.shape}")
     if not (np.isfinite(values) & (values >= 0)).all() or not values.any():
         raise UsageError("sample_weight: expected finite numbers, 0 or more, and at least one above 0")
+    return values
+
+
+def _weighted(examples: list[Example], weights: object) -> list[Example]:
+    values = example_weights(weights, len(examples))
+    if values is None:
+        return examples
     return [replace(each, weight=float(value)) for each, value in zip(examples, values, strict=True)]
 
 

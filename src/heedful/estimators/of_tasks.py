@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.errors import UsageError
-from heedful.estimators.estimator import SentenceEstimator
+from heedful.estimators.columns import rows_of
+from heedful.estimators.estimator import SentenceEstimator, example_weights
 from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.targets import AnyTargets, Classes, LabelSets
+from heedful.evaluation import relatedness_metrics
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
@@ -40,8 +42,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
     @classmethod
     def _defaults(cls) -> RunConfig:
         config = super()._defaults()
-        text = replace(config.text, oov="nearest")
-        return replace(config, text=text, model=replace(config.model, wide="linear"))
+        return replace(config, text=replace(config.text, oov="nearest"))
 
     def _targets_of(self, y: object) -> Classes:
         return Classes.of(y)
@@ -56,7 +57,17 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         self.classes_ = targets.values
 
     def fit(
-        self, X: object, y: object, *, teacher: AnyTeacher | None = None, texts: object = None, **options: Any
+        self,
+        X: object,
+        y: object,
+        *,
+        dev: tuple[object, ...] | None = None,
+        folder: Path | str | None = None,
+        progress: bool = False,
+        baseline: bool = True,
+        sample_weight: object = None,
+        teacher: AnyTeacher | None = None,
+        texts: object = None,
     ) -> Self:
         """Train, with a teacher's answers beside the classes if there is one; see docs/distillation.md.
 
@@ -66,11 +77,15 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         Args:
             X: see `Estimator.fit`.
             y: see `Estimator.fit`.
+            dev: see `Estimator.fit`.
+            folder: see `Estimator.fit`.
+            progress: see `Estimator.fit`.
+            baseline: see `Estimator.fit`.
+            sample_weight: see `Estimator.fit`.
             teacher: a model folder, several of them (the mean of their probabilities), or a file of soft labels; or a
                 function that takes a list of texts or pairs and returns one row of probabilities each, in the order of
                 `classes_`, or one mapping of classes to probabilities each.
             texts: texts or pairs without classes, which the teacher answers too.
-            **options: ``dev``, ``folder``, ``progress`` and ``baseline`` of `Estimator.fit`.
 
         Returns:
             The estimator.
@@ -79,19 +94,26 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             UsageError: also if texts are given without a teacher.
             ArtefactError: if a teacher's model is missing or altered.
         """
-        if teacher is None:
-            if texts is not None:
-                raise UsageError("texts: are for a teacher to answer; give teacher too")
-            return super().fit(X, y, **options)
+        if teacher is None and texts is not None:
+            raise UsageError("texts: are for a teacher to answer; give teacher too")
         given, settings = self._given, self._settings
-        unlabeled = None if texts is None else self._requests(texts)
-        self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabeled)
         try:
-            self._settings = {**settings, "distil__teacher": _names(teacher)}
-            return super().fit(X, y, **options)
+            if teacher is not None:
+                unlabeled = None if texts is None else self._requests(texts)
+                self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabeled)
+                self._settings = {**settings, "distil__teacher": _names(teacher)}
+            return super().fit(
+                X,
+                y,
+                dev=dev,
+                folder=folder,
+                progress=progress,
+                baseline=baseline,
+                sample_weight=sample_weight,
+            )
         finally:
             self._given, self._settings = given, settings
-            del self._teacher
+            vars(self).pop("_teacher", None)
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return probabilities, [N, Y]; rows sum to 1."""
@@ -119,12 +141,8 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             The share of right predictions.
         """
         report = self.evaluate(X, y)
-        return float(np.average(report.gold == report.predicted, weights=_weights(sample_weight)))
-
-
-def _weights(given: object) -> NDArray[np.float64] | None:
-    """Return how much each example counts, as scikit-learn takes it."""
-    return None if given is None else np.asarray(given, np.float64)
+        weights = example_weights(sample_weight, report.count)
+        return float(np.average(report.gold == report.predicted, weights=weights))
 
 
 def _names(teacher: AnyTeacher) -> list[str]:
@@ -208,7 +226,8 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
             The subset accuracy.
         """
         gold = self._label_sets().matrix(y)
-        return float(np.average((self.predict(X) == gold).all(axis=1), weights=_weights(sample_weight)))
+        weights = example_weights(sample_weight, len(gold))
+        return float(np.average((self.predict(X) == gold).all(axis=1), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that y may be a matrix."""
@@ -239,7 +258,8 @@ class TextScorer(_Scorer):
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of the variance of gold that is explained (R²), as scikit-learn's regressors do."""
-        score: float = super().score(X, y, sample_weight)
+        weights = None if sample_weight is None else example_weights(sample_weight, len(rows_of(y, name="y")))
+        score: float = super().score(X, y, weights)
         return score
 
 
@@ -266,9 +286,22 @@ class PairScorer(_Scorer):
         config = super()._defaults()
         return replace(config, model=replace(config.model, outputs=5, activation="relu"))
 
-    def score(self, X: object, y: object) -> float:
-        """Return Pearson's correlation with gold, which scikit-learn's regressors do not: theirs is R²."""
-        return self.evaluate(X, y).metrics["pearson"]
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+        """Return Pearson's correlation with gold, which scikit-learn's regressors do not: theirs is R².
+
+        Args:
+            X: pairs.
+            y: their scores.
+            sample_weight: weight of each example, [N]; None for equal weights.
+
+        Returns:
+            The correlation.
+        """
+        report = self.evaluate(X, y)
+        if sample_weight is None:
+            return report.metrics["pearson"]
+        weights = example_weights(sample_weight, report.count)
+        return relatedness_metrics(report.gold, report.predicted, weights)["pearson"]  # type: ignore[arg-type]
 
 
 AnyEstimator = TextClassifier | PairClassifier | MultiLabelClassifier | TokenTagger | TextScorer | PairScorer

@@ -185,14 +185,17 @@ def reliability(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> Reliab
     return confidence_sums(logits, gold).reliability()
 
 
-def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> float:
-    """Find the temperature under which gold is likeliest: ``argmin_T -Σ log softmax(logits / T)[gold]``.
+def fit_temperature(
+    logits: NDArray[np.floating], gold: NDArray[np.int64], weights: NDArray[np.floating] | None = None
+) -> float:
+    """Find the temperature under which gold is likeliest: ``argmin_T -Σ w log softmax(logits / T)[gold]``.
 
     The likelihood has one maximum in 1 / T. It orders the classes of an example as before, so that no answer changes.
 
     Args:
         logits: of examples that were not trained on, [N, Y].
         gold: class numbers, [N].
+        weights: how much each example counts, [N]; None for all alike.
 
     Returns:
         The temperature, between 0.05 and 20; 1 where every answer is right or there are none, since any confidence
@@ -202,12 +205,14 @@ def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> fl
     from scipy.special import log_softmax
 
     wide = np.asarray(logits, np.float64)
-    if np.all(wide.argmax(axis=1) == gold):
+    right = wide.argmax(axis=1) == gold
+    if np.all(right if weights is None else right | (weights == 0)):
         return 1.0
     rows = np.arange(len(gold))
 
     def loss(log_temperature: float) -> float:
-        return -float(log_softmax(wide / np.exp(log_temperature), axis=1)[rows, gold].mean())
+        found = log_softmax(wide / np.exp(log_temperature), axis=1)[rows, gold]
+        return -float(found.mean() if weights is None else np.average(found, weights=weights))
 
     found = minimize_scalar(loss, bounds=np.log(_BOUNDS), method="bounded", options={"xatol": 1e-6})
     return float(np.exp(found.x))

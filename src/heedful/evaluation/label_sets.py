@@ -15,13 +15,19 @@ from heedful.evaluation.statistics import STATISTICS, pack_frames
 Flags = NDArray[np.bool_]
 
 
-def label_metrics(gold: Flags, answered: Flags, scores: NDArray[np.floating]) -> dict[str, float]:
+def label_metrics(
+    gold: Flags,
+    answered: Flags,
+    scores: NDArray[np.floating],
+    weights: NDArray[np.floating] | None = None,
+) -> dict[str, float]:
     """Compute the figures of several labels a text, by scikit-learn.
 
     Args:
         gold: which labels an example has, [N, Y].
         answered: which labels were answered, [N, Y].
         scores: of each label, higher is likelier, [N, Y].
+        weights: how much each example counts, [N]; None for all alike.
 
     Returns:
         "micro_f1" over all labels of all examples; "macro_f1", the mean over the labels that occur in gold or answers;
@@ -30,15 +36,17 @@ def label_metrics(gold: Flags, answered: Flags, scores: NDArray[np.floating]) ->
     """
     from sklearn.metrics import f1_score, label_ranking_average_precision_score
 
+    def f1(labels: NDArray[np.int64] | None, average: str) -> float:
+        return float(
+            f1_score(gold, answered, labels=labels, average=average, zero_division=0.0, sample_weight=weights)
+        )
+
     occurs = np.flatnonzero(gold.any(axis=0) | answered.any(axis=0))
-    macro = (
-        f1_score(gold, answered, labels=occurs, average="macro", zero_division=0.0) if len(occurs) else 0.0
-    )
     return {
-        "micro_f1": float(f1_score(gold, answered, average="micro", zero_division=0.0)),
-        "macro_f1": float(macro),
-        "subset_accuracy": float((gold == answered).all(axis=1).mean()),
-        "lrap": float(label_ranking_average_precision_score(gold, scores)),
+        "micro_f1": f1(None, "micro"),
+        "macro_f1": f1(occurs, "macro") if len(occurs) else 0.0,
+        "subset_accuracy": float(np.average((gold == answered).all(axis=1), weights=weights)),
+        "lrap": float(label_ranking_average_precision_score(gold, scores, sample_weight=weights)),
     }
 
 

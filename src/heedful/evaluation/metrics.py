@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,12 +47,15 @@ METRICS: dict[str, Metric] = {
         Metric("micro_f1", "higher"),
         Metric("subset_accuracy", "higher"),
         Metric("lrap", "higher"),
+        Metric("cost", "lower"),
     )
 }
 
 
 def classification_metrics(
-    gold: NDArray[np.int64], predicted: NDArray[np.int64], times: NDArray[np.int64] | None = None
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    times: NDArray[np.integer] | NDArray[np.floating] | None = None,
 ) -> dict[str, float]:
     """Count accuracy and macro-averaged F1.
 
@@ -71,7 +75,11 @@ def classification_metrics(
     }
 
 
-def relatedness_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+def relatedness_metrics(
+    gold: NDArray[np.floating],
+    predicted: NDArray[np.floating],
+    weights: NDArray[np.floating] | None = None,
+) -> dict[str, float]:
     """Compute Pearson's and Spearman's correlation and the mean squared error.
 
     A correlation with a constant is undefined; it is reported as 0, the value of a useless prediction.
@@ -79,12 +87,15 @@ def relatedness_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floati
     Args:
         gold: scores, [N].
         predicted: scores, [N].
+        weights: how much each example counts, [N]; None for all alike.
 
     Returns:
         "pearson", "spearman" and "mse".
     """
     from scipy import stats
 
+    if weights is not None:
+        return _weighted(("pearson", "spearman", "mse"), gold, predicted, weights)
     gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
     constant = len(gold) < 2 or np.ptp(gold) == 0 or np.ptp(predicted) == 0
     with warnings.catch_warnings():  # a young model predicts nearly the same for everything
@@ -123,7 +134,11 @@ def length_bin_numbers(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.searchsorted(EDGES, lengths.max(axis=1), side="left")
 
 
-def number_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+def number_metrics(
+    gold: NDArray[np.floating],
+    predicted: NDArray[np.floating],
+    weights: NDArray[np.floating] | None = None,
+) -> dict[str, float]:
     """Compute what is measured of numbers of any range.
 
     R² is the share of the variance of gold that is explained: 1 for what is right, 0 for the mean of gold, below 0 for
@@ -132,12 +147,15 @@ def number_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floating]) 
     Args:
         gold: numbers, [N].
         predicted: numbers, [N].
+        weights: how much each example counts, [N]; None for all alike.
 
     Returns:
         "r2", "pearson", "spearman", "mse" and "mae".
     """
     from sklearn.metrics import r2_score
 
+    if weights is not None:
+        return _weighted(("r2", "pearson", "spearman", "mse", "mae"), gold, predicted, weights)
     gold, predicted = np.asarray(gold, np.float64), np.asarray(predicted, np.float64)
     varies = len(gold) > 1 and np.ptp(gold) > 0
     return {
@@ -145,3 +163,17 @@ def number_metrics(gold: NDArray[np.floating], predicted: NDArray[np.floating]) 
         **relatedness_metrics(gold, predicted),
         "mae": float(np.mean(np.abs(gold - predicted))),
     }
+
+
+def _weighted(
+    names: Sequence[str],
+    gold: NDArray[np.floating],
+    predicted: NDArray[np.floating],
+    weights: NDArray[np.floating],
+) -> dict[str, float]:
+    """Compute metrics of scores of which each counts by its weight."""
+    from heedful.evaluation.statistics import STATISTICS
+
+    columns = (np.asarray(gold, np.float64), np.asarray(predicted, np.float64))
+    once = np.asarray(weights, np.float64)[None]
+    return {name: float(STATISTICS[name](*columns, once)[0]) for name in names}

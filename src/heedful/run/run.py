@@ -141,9 +141,12 @@ def _train(
     if keeping is not None and keeping.resume:
         check_same_run(keeping.folder, config, prepared.fingerprint)
     task = task_named(prepared.task)
-    _check_metric(config.train, task.metrics)
+    costly = ("cost",) if config.model.task_options.get("costs") else ()
+    _check_metric(config.train, (*task.metrics, *costly))
     predictor: AnyModel = task.untrained(config, prepared)
     batches = TrainingBatches(prepared.transfer or prepared.datasets["train"], config, task)
+    if config.data.protocol != "paper":  # whose dev part is the test part
+        task.begin(predictor, prepared.datasets["dev"], prepared.datasets["train"])
     with collect_choices() as choices:
         result = _fit(config, batches, predictor, prepared, keeping, reporter)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
@@ -187,7 +190,7 @@ def _fit(
             batches,
             task_of(predictor).objective(config, predictor),
             config.train,
-            evaluate=lambda _: report(predictor, prepared.datasets["dev"]).metrics,
+            evaluate=lambda _: task_of(predictor).judge(predictor, prepared.datasets["dev"]),
             keeping=keeping,
             reporter=reporter,
         )

@@ -20,7 +20,7 @@ from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, class_targets, collect_labels
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError, check_known
-from heedful.evaluation import Report, calibration, evaluate_classes, fit_temperature
+from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
@@ -31,12 +31,13 @@ from heedful.runtime.deciding import cheapest
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
-from heedful.tasks.sentences.fitting_wide import fit_beside
+from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     PAIRS,
     SENTENCES,
     SentenceTask,
+    example_weights,
     gold_of,
     group_of_each,
     notes_of,
@@ -146,18 +147,50 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             return partial(_distilled, smoothing=smoothing, weights=weights, distil=config.distil)
         return partial(_loss, smoothing=smoothing, weights=weights)
 
+    def linear_targets(self, model: Predictor, dataset: EncodedDataset) -> ClassTargets:
+        """See `SentenceTask.linear_targets`: an example counts by its own weight and by that of its class."""
+        classes, weights = gold_of(dataset).astype(np.int64), example_weights(dataset)
+        if model.class_weights is not None:
+            weights = weights * model.class_weights.numpy()[classes]
+            weights /= weights.mean() or 1.0
+        return ClassTargets.of_classes(classes, model.model.outputs, weights)
+
+    def take_weight(self, model: Predictor, weight: float) -> float:
+        """See `SentenceTask.take_weight`: one over the temperature, which divides all logits."""
+        model.about = replace(model.about, temperature=1 / weight)
+        return 1 / weight
+
+    def judged(self, model: Predictor, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """See `SentenceTask.judged`; classes are answered by cost, if wrong answers have costs."""
+        gold, stated, weights = gold_of(dev).astype(np.int64), _costs(model), self._counting(model, dev)
+        if not stated:
+            return classification_metrics(gold, rows.argmax(axis=1), weights)
+        temperature = 1.0 if model.joining is not None else fit_temperature(rows, gold, weights)
+        costs = cost_matrix(stated, model.labels)
+        probabilities = torch.softmax(torch.from_numpy(rows).double() / temperature, dim=-1).numpy()
+        answered = cheapest(probabilities, costs)
+        cost = float(np.average(costs[gold, answered], weights=weights))
+        return {**classification_metrics(gold, answered, weights), "cost": cost}
+
+    def _counting(self, model: Predictor, dataset: EncodedDataset) -> NDArray[np.float64] | None:
+        """Return how much each example counts, [N]; None where all count alike."""
+        alike = dataset.weights is None and model.class_weights is None
+        return None if alike else self.linear_targets(model, dataset).weights
+
     def calibrate(self, model: Predictor, dev: EncodedDataset, training: EncodedDataset) -> None:
-        """Fit the wide part where one is asked for, then the temperature under which the gold of dev is likeliest.
+        """Let the parts join, or fit the temperature under which the gold of dev is likeliest.
 
         From then on the model answers by cost, if wrong answers have costs. See `Task.calibrate`.
         """
-        if model.text.phrases.reads:
-            fit_beside(model, dev, training, model.class_weights)
-        logits, _ = model.run(dev)
-        temperature = fit_temperature(logits, gold_of(dev).astype(np.int64))
-        stated = _costs(model)
-        costs = tuple(map(tuple, cost_matrix(stated, model.labels).tolist())) if stated else ()
-        model.about = replace(model.about, temperature=temperature, costs=costs)
+        if model.joining is not None:
+            super().calibrate(model, dev, training)
+        else:
+            rows, gold = model.run_network(dev)[0], gold_of(dev).astype(np.int64)
+            temperature = fit_temperature(rows, gold, self._counting(model, dev))
+            model.about = replace(model.about, temperature=temperature)
+        if stated := _costs(model):
+            costs = tuple(map(tuple, cost_matrix(stated, model.labels).tolist()))
+            model.about = replace(model.about, costs=costs)
 
     def measure(self, model: Predictor, dataset: EncodedDataset) -> Report:
         """See `Task.measure`."""
@@ -274,7 +307,6 @@ _OF_CLASSES = frozenset(
         *LOSS,
         "model.highway",
         "model.final_bias",
-        "model.wide",
         "model.task_options",
     }
 )

@@ -20,7 +20,7 @@ from heedful.data.gold import Targets, has_gold
 from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, check_known
 from heedful.evaluation import Report
-from heedful.evaluation.label_sets import evaluate_label_sets
+from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
 from heedful.export.describe import answer_steps, classifier_steps
 from heedful.export.recording import Recording
 from heedful.models import ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
@@ -28,10 +28,12 @@ from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import LABELS, LabelsAnswer, Read, Shown
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.linear_targets import FlagTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     SENTENCES,
     SentenceTask,
+    example_weights,
     gold_of,
     group_of_each,
     notes_of,
@@ -176,25 +178,52 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         """See `Task.objective`: the binary cross-entropy, averaged over the labels."""
         return _loss
 
+    def linear_targets(self, model: LabelsModel, dataset: EncodedDataset) -> FlagTargets:
+        """See `SentenceTask.linear_targets`."""
+        return FlagTargets(example_weights(dataset), np.greater(gold_of(dataset), 0).astype(np.float64))
+
     def calibrate(self, model: LabelsModel, dev: EncodedDataset, training: EncodedDataset) -> None:
-        """Fit the thresholds on the dev split; see `Task.calibrate`."""
-        options = LabelsOptions(**model.model.task_options)
-        how = options.thresholds
-        if how == "half":
-            return
-        probabilities, gold = model.probabilities(model.run(dev)[0]), np.greater(gold_of(dev), 0)
-        if how == "one":
-            thresholds = np.full(gold.shape[1], best_threshold(probabilities.ravel(), gold.ravel()))
-        else:
-            by_label = zip(probabilities.T, gold.T, strict=True)
-            costs = (options.false_positive, options.false_negative)
-            thresholds = np.array(
-                [
-                    cheapest_threshold(p, g, *costs) if how == "cost" else best_threshold(p, g)
-                    for p, g in by_label
-                ]
-            )
+        """Let the parts join, and fit the thresholds on the dev split; see `Task.calibrate`."""
+        super().calibrate(model, dev, training)
+        thresholds = self.thresholds(model, model.run(dev)[0], dev)
         model.network.thresholds.copy_(torch.from_numpy(thresholds))
+
+    def judged(self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """See `SentenceTask.judged`; the thresholds are those that `calibrate` would fit."""
+        gold = np.greater(gold_of(dev), 0)
+        answered = model.probabilities(rows) >= self.thresholds(model, rows, dev)
+        return label_metrics(gold, answered, rows, dev.weights)
+
+    def thresholds(
+        self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset
+    ) -> NDArray[np.float64]:
+        """Find the probability from which each label is answered, [Y], as the settings say.
+
+        Args:
+            model: the model.
+            rows: its logits for the dev split, [N, Y].
+            dev: the dev split, whose examples count by their weights.
+
+        Returns:
+            The thresholds.
+        """
+        options = LabelsOptions(**model.model.task_options)
+        probabilities, gold = model.probabilities(rows), np.greater(gold_of(dev), 0)
+        outputs, weights = gold.shape[1], example_weights(dev)
+        if options.thresholds == "half":
+            return np.full(outputs, HALF)
+        if options.thresholds == "one":
+            every = np.repeat(weights, outputs)
+            return np.full(outputs, best_threshold(probabilities.ravel(), gold.ravel(), every))
+        costs = (options.false_positive, options.false_negative)
+        return np.array(
+            [
+                cheapest_threshold(p, g, *costs, weights)
+                if options.thresholds == "cost"
+                else best_threshold(p, g, weights)
+                for p, g in zip(probabilities.T, gold.T, strict=True)
+            ]
+        )
 
     def measure(self, model: LabelsModel, dataset: EncodedDataset) -> Report:
         """See `Task.measure`."""
@@ -217,22 +246,26 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         yield LABELS.cells(answer)
 
 
-def best_threshold(probabilities: NDArray[np.float64], gold: NDArray[np.bool_]) -> float:
+def best_threshold(
+    probabilities: NDArray[np.float64], gold: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+) -> float:
     """Return the threshold with the highest F1, midway between two probabilities.
 
     Args:
         probabilities: [N].
         gold: which are right, [N].
+        weights: how much each counts, [N]; None for all alike.
 
     Returns:
         The threshold; `HALF` where nothing is right. Of equally good ones the highest, which answers fewest.
     """
-    if not gold.any():
+    weights = np.ones(len(gold)) if weights is None else weights
+    if not weights[gold].any():
         return HALF
     order = np.argsort(-probabilities, kind="stable")
     ranked = probabilities[order]
-    right, answered = np.cumsum(gold[order]), np.arange(1, len(gold) + 1)
-    f1 = 2 * right / (answered + gold.sum())
+    right, answered = np.cumsum(gold[order] * weights[order]), np.cumsum(weights[order])
+    f1 = 2 * right / np.maximum(answered + right[-1], 1e-12)
     last = np.append(ranked[1:] < ranked[:-1], True)  # equal probabilities are answered together
     best = int(np.flatnonzero(last)[f1[last].argmax()])
     below = ranked[best + 1] if best + 1 < len(ranked) else 0.0
@@ -240,7 +273,11 @@ def best_threshold(probabilities: NDArray[np.float64], gold: NDArray[np.bool_]) 
 
 
 def cheapest_threshold(
-    probabilities: NDArray[np.float64], gold: NDArray[np.bool_], false_positive: float, false_negative: float
+    probabilities: NDArray[np.float64],
+    gold: NDArray[np.bool_],
+    false_positive: float,
+    false_negative: float,
+    weights: NDArray[np.float64] | None = None,
 ) -> float:
     """Return the threshold with the lowest cost, midway between two probabilities.
 
@@ -249,13 +286,17 @@ def cheapest_threshold(
         gold: which are right, [N].
         false_positive: cost of each answer that is wrong.
         false_negative: cost of each right one that is not answered.
+        weights: how much each counts, [N]; None for all alike.
 
     Returns:
         The threshold; where it is cheapest to answer nothing, one above 1. Of equally cheap ones the highest.
     """
+    weights = np.ones(len(gold)) if weights is None else weights
     order = np.argsort(-probabilities, kind="stable")
     ranked = probabilities[order]
-    wrong, right = (np.concatenate([[0], np.cumsum(flags)]) for flags in (~gold[order], gold[order]))
+    wrong, right = (
+        np.concatenate([[0], np.cumsum(flags * weights[order])]) for flags in (~gold[order], gold[order])
+    )
     costs = false_positive * wrong + false_negative * (right[-1] - right)
     ends = np.concatenate([[2.0], ranked, [-1.0]])
     last = ends[1:] < ends[:-1]  # equal probabilities are answered together

@@ -24,8 +24,9 @@ from heedful.nn.heads import ClassifierHead, Matching, match_features
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import NUMBERS, Answer, Read, Shown
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, ScoreTask, gold_of
+from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, ScoreTask, example_weights, gold_of
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
@@ -158,9 +159,38 @@ class _NumberTask(ScoreTask[NumberModel]):
         """Return the settings of the task's own."""
         return NumberOptions(**model.task_options)
 
-    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+    def linear_targets(self, model: NumberModel, dataset: EncodedDataset) -> NumberTargets:
+        """See `SentenceTask.linear_targets`: in standard deviations from the mean of the training numbers."""
+        mean, deviation = model.network.scale[:2].double().tolist()
+        numbers = (gold_of(dataset).astype(np.float64) - mean) / deviation
+        return NumberTargets(example_weights(dataset), numbers, self.own(model.model).loss == "huber")
+
+    def network_logits(self, model: NumberModel, rows: NDArray[np.float32]) -> NDArray[np.floating]:
+        """See `SentenceTask.network_logits`."""
+        mean, deviation = model.network.scale[:2].double().tolist()
+        return (rows.astype(np.float64) - mean) / deviation
+
+    def take_weight(self, model: NumberModel, weight: float) -> float:
+        """See `SentenceTask.take_weight`; the parts give standard deviations, and the model numbers."""
+        deviation = float(model.network.scale[1])
+        model.network.scale[1] *= weight
+        return deviation
+
+    def judged(self, model: NumberModel, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """See `SentenceTask.judged`."""
+        if model.joining is not None:
+            mean, deviation = model.network.scale[:2].tolist()
+            rows = rows * deviation + mean
+        return super().judged(model, rows, dev)
+
+    def figures(
+        self,
+        gold: NDArray[np.floating],
+        predicted: NDArray[np.floating],
+        weights: NDArray[np.floating] | None = None,
+    ) -> dict[str, float]:
         """See `ScoreTask.figures`."""
-        return number_metrics(gold, predicted)
+        return number_metrics(gold, predicted, weights)
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""

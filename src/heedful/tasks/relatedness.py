@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from heedful.data.encoding import EncodedDataset
 from heedful.data.tokens import place
 from heedful.errors import DataError
 from heedful.evaluation import relatedness_metrics
@@ -19,8 +20,9 @@ from heedful.nn.losses import expected_grade, relatedness_loss, relatedness_squa
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import GRADES, Answer, Read, Shown
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS, ScoreTask
+from heedful.tasks.sentences.sentence_task import PAIRS, ScoreTask, example_weights, gold_of
 from heedful.tasks.tables import PAIR, Table
 from heedful.tasks.task import Corpora
 from heedful.training.step import Objective
@@ -122,9 +124,21 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
         """Return the loss that ``train.relatedness_loss`` names; see `Task.objective`."""
         return _divergence if config.train.relatedness_loss == "kl" else _square_error
 
-    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
+    def linear_targets(self, model: RelatednessModel, dataset: EncodedDataset) -> ClassTargets:
+        """See `SentenceTask.linear_targets`: the two grades beside a score, each by its nearness (Tai et al., 2015)."""
+        scores = gold_of(dataset).astype(np.float64)
+        grades = np.arange(1, model.model.outputs + 1)
+        shares = np.maximum(1 - np.abs(scores[:, None] - grades), 0.0)
+        return ClassTargets(example_weights(dataset), shares)
+
+    def figures(
+        self,
+        gold: NDArray[np.floating],
+        predicted: NDArray[np.floating],
+        weights: NDArray[np.floating] | None = None,
+    ) -> dict[str, float]:
         """See `ScoreTask.figures`."""
-        return relatedness_metrics(gold, predicted)
+        return relatedness_metrics(gold, predicted, weights)
 
     def rows(self, answer: Answer) -> Iterable[list[str]]:
         """See `Task.rows`."""

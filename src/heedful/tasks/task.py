@@ -268,6 +268,28 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             The function from a network's output and a batch's targets to the loss of each example, [B].
         """
 
+    def begin(self, model: Model, dev: Dataset, training: Dataset) -> None:
+        """Fit what does not need the network, before it is trained; by default nothing.
+
+        Args:
+            model: the untrained model, changed in place.
+            dev: examples with labels that choose.
+            training: the examples that it will be trained on.
+        """
+        return
+
+    def judge(self, model: Model, dev: Dataset) -> Mapping[str, float]:
+        """Measure a model in training on the dev split, as it would be delivered now: all its parts together.
+
+        Args:
+            model: the model; what `calibrate` will fit is fitted for this measurement alone.
+            dev: examples with labels that the model is not trained on.
+
+        Returns:
+            The metrics, of which one selects the best checkpoint.
+        """
+        return self.measure(model, dev).metrics
+
     def calibrate(self, model: Model, dev: Dataset, training: Dataset) -> None:
         """Fit values on the dev split after training, such as a temperature; by default nothing.
 

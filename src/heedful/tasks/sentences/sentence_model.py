@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.wide import WideView
     from heedful.explain.word_features import WordFeatures
+    from heedful.tasks.sentences.joining import Joining
 
 
 _BLOCK = 1024
@@ -33,7 +34,13 @@ _BLOCK = 1024
 
 
 class SentenceModel(TextModel[A_co]):
-    """A network that reads a text or a pair and gives one row of numbers; see `TextModel` for the arguments."""
+    """A network that reads a text or a pair and gives one row of numbers; see `TextModel` for the arguments.
+
+    Attributes:
+        joining: the parts that wait to join the network; only in training.
+    """
+
+    joining: Joining | None = None
 
     @property
     def is_pair(self) -> bool:  # type: ignore[override]
@@ -112,11 +119,13 @@ class SentenceModel(TextModel[A_co]):
             Logits [N, Y], what stands beside the network included, and the sentence vectors of each side, [N, D] each,
             in the order of the data set.
         """
-        logits, vectors = self._run(dataset)
+        logits, vectors = self.run_network(dataset)
         beside = self.beside(dataset)
         return logits if beside is None else logits + beside, vectors
 
-    def _run(self, dataset: EncodedDataset) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+    @torch.inference_mode()
+    def run_network(self, dataset: EncodedDataset) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """Run the network alone; see `run`."""
         self.network.eval()
         logits = np.zeros((len(dataset), self.model.outputs), np.float32)
         width = self.network.sentence_encoder.width_out

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from heedful.data.batching import collate, collate_shared, distinct_texts
@@ -32,20 +35,26 @@ from heedful.nn import Embedding
 from heedful.runtime.answers import Answer
 from heedful.structures import Batch
 from heedful.tasks.schema import AnyAnswer, TextSettings
+from heedful.tasks.sentences.fitting_wide import fit_wide
+from heedful.tasks.sentences.joining import FittedPart, Joining
+from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered, Files, Shared
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary
+from heedful.text.wide_part import PhraseRule
 
 if TYPE_CHECKING:
     from heedful.run.run_config import DataConfig, RunConfig
 
 Model = TypeVar("Model", bound=SentenceModel[AnyAnswer])
 
+_log = logging.getLogger(__name__)
+
 WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout", "train.word_mask"})
 """Settings of texts that are read as words."""
-SENTENCES: frozenset[str] = WORDS | {"model.pooling", "model.hidden"}
+SENTENCES: frozenset[str] = WORDS | {"model.pooling", "model.hidden", "model.wide"}
 """Settings of networks that give one row of numbers for a text or a pair."""
 PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
 """Settings of those that read pairs."""
@@ -147,6 +156,79 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.files`."""
         return self.table.files(names, data, root, self.collect_labels)
 
+    @abstractmethod
+    def linear_targets(self, model: Model, dataset: EncodedDataset) -> LinearTargets:
+        """Return the gold of a data set as linear parts learn it, with how much each example counts.
+
+        Args:
+            model: the model that they are for.
+            dataset: examples with gold.
+
+        Returns:
+            The gold.
+        """
+
+    def begin(self, model: Model, dev: EncodedDataset, training: EncodedDataset) -> None:
+        """See `Task.begin`: fit the wide part, whose setting dev chooses."""
+        if not model.text.phrases.reads:
+            return
+        targets, held = self.linear_targets(model, training), self.linear_targets(model, dev)
+        parts = (wide_part(model.text.phrases, training, targets, dev, held),) if targets.varies else ()
+        model.joining = Joining(held, parts)
+
+    def calibrate(self, model: Model, dev: EncodedDataset, training: EncodedDataset) -> None:
+        """See `Task.calibrate`: let the parts join whose weights `begin` left open."""
+        joining = model.joining
+        if joining is None:
+            return
+        joined = joining.join(self.network_logits(model, model.run_network(dev)[0]), *NETWORK_WEIGHTS)
+        model.about = joining.added(joined, model.about, self.take_weight(model, joined.network))
+        model.joining = None
+        if model.about.wide is None:
+            model.text = replace(model.text, phrases=PhraseRule())
+        _log.info("%s", joined.sentence())
+
+    def network_logits(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.floating]:
+        """Return what the network gave, [N, Y], on the scale of `linear_targets`; by default unchanged."""
+        return rows
+
+    def take_weight(self, model: Model, weight: float) -> float:
+        """Give the network of a model its weight beside the parts.
+
+        Args:
+            model: the model, whose network or temperature is changed.
+            weight: of the network's logits.
+
+        Returns:
+            What the weights of the parts are to be multiplied by.
+        """
+        final = model.network.head.output
+        with torch.no_grad():
+            for values in final.parameters():
+                values.mul_(weight)
+        return 1.0
+
+    def judge(self, model: Model, dev: EncodedDataset) -> dict[str, float]:
+        """See `Task.judge`: all parts together, each example by its weight."""
+        rows = model.run_network(dev)[0]
+        if model.joining is not None:
+            joined = model.joining.join(self.network_logits(model, rows), *NETWORK_WEIGHTS)
+            rows = joined.logits.astype(np.float32)
+        return self.judged(model, rows, dev)
+
+    @abstractmethod
+    def judged(self, model: Model, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """Return the metrics of what a model would answer for the dev split, each example by its weight.
+
+        Args:
+            model: the model.
+            rows: what the parts give together, [N, Y]: on the scale of `linear_targets` where parts wait to join.
+            dev: the examples.
+
+        Returns:
+            The metrics that may select the best checkpoint.
+        """
+
     def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         return self.table.gold_of(file, given, model.labels, model.about.run)
@@ -169,6 +251,47 @@ def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:
             "there are no gold labels to evaluate against: name the column of the label or score"
         )
     return dataset.targets
+
+
+NETWORK_WEIGHTS = (0.05, 20.0)
+"""Smallest and largest weight of a network beside other parts: one over the temperatures that are looked at."""
+
+
+def example_weights(dataset: EncodedDataset) -> NDArray[np.float64]:
+    """Return how much each example counts, [N]; 1 for all where none is given."""
+    return np.ones(len(dataset)) if dataset.weights is None else dataset.weights.astype(np.float64)
+
+
+def wide_part(
+    rule: PhraseRule,
+    training: EncodedDataset,
+    targets: LinearTargets,
+    dev: EncodedDataset,
+    held: LinearTargets,
+) -> FittedPart:
+    """Fit a wide part, whose setting other examples choose.
+
+    Args:
+        rule: which features a text has.
+        training: the examples that it learns from.
+        targets: their gold.
+        dev: the examples that choose.
+        held: their gold.
+
+    Returns:
+        The part.
+    """
+    assert training.phrases is not None  # the model's own settings encoded both
+    assert dev.phrases is not None
+    own, others = (
+        [phrases[row] for row in range(len(phrases))] for phrases in (training.phrases, dev.phrases)
+    )
+    wide = fit_wide(rule, own, targets, others, held)
+    return FittedPart(
+        "words and characters",
+        wide.logits(others).astype(np.float64),
+        lambda about, weight: replace(about, wide=wide.weighing(weight)),
+    )
 
 
 def group_of_each(dataset: EncodedDataset) -> list[str]:
@@ -197,8 +320,17 @@ class ScoreTask(SentenceTask[Scored, Answer]):
     kept = "scores"
 
     @abstractmethod
-    def figures(self, gold: NDArray[np.floating], predicted: NDArray[np.floating]) -> dict[str, float]:
-        """Compute the metrics of scores, [N] each."""
+    def figures(
+        self,
+        gold: NDArray[np.floating],
+        predicted: NDArray[np.floating],
+        weights: NDArray[np.floating] | None = None,
+    ) -> dict[str, float]:
+        """Compute the metrics of scores, [N] each; with weights, [N], each example counts by its own."""
+
+    def judged(self, model: Scored, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """See `SentenceTask.judged`."""
+        return self.figures(gold_of(dev).astype(np.float64), model.scores(rows), dev.weights)
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`: there are none."""

@@ -1,0 +1,136 @@
+"""How the parts of a model join: each is fitted by itself; examples that trained none decide on their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.tasks.schema import About
+from heedful.tasks.sentences.linear_fits import GAIN, weigh
+from heedful.tasks.sentences.linear_targets import Floats, LinearTargets, NumberTargets
+
+NETWORK = "network"
+Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPart:
+    """A linear part, fitted and without a weight.
+
+    Attributes:
+        name: what it reads, for people.
+        logits: what it gives for the examples that choose, [N, Y].
+        put: returns what a folder keeps with this part in it, at a weight.
+    """
+
+    name: str
+    logits: Floats
+    put: Callable[[About, float], About]
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The weights of the parts, and what they come to on the examples that chose them.
+
+    Attributes:
+        network: weight of the network's logits; 1 where there is nothing to weigh.
+        weights: of each part that joins, by name.
+        logits: of the composed model, [N, Y].
+        loss: mean loss of these logits.
+        alone: mean loss of each part by itself, at its best weight.
+    """
+
+    network: float
+    weights: dict[str, float]
+    logits: Floats = field(repr=False)
+    loss: float
+    alone: dict[str, float]
+
+    def sentence(self) -> str:
+        """Say which parts join, with which weights, and what each is worth alone."""
+        alone = ", ".join(f"{name} {loss:.4f}" for name, loss in self.alone.items())
+        joined = ", ".join(f"{name} {weight:.3g}" for name, weight in self.weights.items()) or "none"
+        return (
+            f"Parts beside the network (weight {self.network:.3g}), by their weights: {joined}. Mean loss on the "
+            f"examples that chose: together {self.loss:.4f}; alone {alone}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Joining:
+    """Parts that wait for a network, or do without one.
+
+    Attributes:
+        targets: gold of the examples that choose.
+        parts: those that may join.
+    """
+
+    targets: LinearTargets
+    parts: tuple[FittedPart, ...]
+
+    def join(self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf) -> Joined:
+        """Find the weights under which the gold is likeliest, and leave out parts that add next to nothing.
+
+        A part whose absence costs less than `GAIN` in log-likelihood is left out, the least useful one first. The
+        network always stays, and so does the last part where there is no network.
+
+        Args:
+            network: logits of the network for the examples that choose, [N, Y]; None without a network.
+            least: smallest weight of the network.
+            most: largest.
+
+        Returns:
+            The weights. The same input gives the same weights.
+        """
+        own = [] if network is None else [np.asarray(network, np.float64)]
+        kept = list(self.parts)
+        limits = [(least, most)] * len(own)
+
+        def weighed(parts: Sequence[FittedPart]) -> tuple[Floats, float]:
+            return weigh([*own, *(part.logits for part in parts)], self.targets, limits)
+
+        weights, loss = weighed(kept)
+        while len(kept) > (not own):
+            without = [weighed([other for other in kept if other is not part]) for part in kept]
+            costs = [self._gain(loss, lower) for _, lower in without]
+            place = int(np.argmin(costs))
+            if costs[place] >= GAIN:
+                break
+            kept.pop(place)
+            weights, loss = without[place]
+        stack = [*own, *(part.logits for part in kept)]
+        logits = sum((w * z for w, z in zip(weights, stack, strict=True)), np.zeros_like(stack[0]))
+        names = {part.name: float(w) for part, w in zip(kept, weights[len(own) :], strict=True)}
+        return Joined(float(weights[0]) if own else 1.0, names, logits, loss, self._alone(network))
+
+    def _gain(self, loss: float, without: float) -> float:
+        """Return by how much the log-likelihood of all examples falls from one mean loss to another."""
+        total = float(self.targets.weights.sum())
+        if isinstance(self.targets, NumberTargets):  # normal errors of unknown variance
+            return total / 2 * float(np.log(max(without, 1e-12) / max(loss, 1e-12)))
+        return total * (without - loss) * self.targets.terms
+
+    def _alone(self, network: NDArray[np.floating] | None) -> dict[str, float]:
+        named = {} if network is None else {NETWORK: np.asarray(network, np.float64)}
+        named |= {part.name: part.logits for part in self.parts}
+        return {name: weigh([logits], self.targets)[1] for name, logits in named.items()}
+
+    def added(self, joined: Joined, about: About, scale: float = 1.0) -> About:
+        """Put the parts that join into what a folder keeps.
+
+        Args:
+            joined: their weights.
+            about: what it keeps so far.
+            scale: what the weights are multiplied by.
+
+        Returns:
+            The same with the parts.
+        """
+        about = replace(about, wide=None)
+        for part in self.parts:
+            if weight := joined.weights.get(part.name, 0.0):
+                about = part.put(about, weight * scale)
+        return about

@@ -1,0 +1,131 @@
+"""Weights of examples reach every part of a model and every choice, for every task, from Python and from files."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.utils.validation import has_fit_parameter
+
+from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer
+from heedful.run import prepare, train
+from heedful.run.recipe_files import load_config
+
+SIDES = {"good": ("fine", "lovely", "superb"), "bad": ("dull", "awful", "dreary")}
+FEW = {"train__max_steps": 30, "train__epochs": 0, "model__width": 8, "model__hidden": 8}
+PAIRED = (PairClassifier, PairScorer)
+ESTIMATORS = (TextClassifier, PairClassifier, MultiLabelClassifier, TextScorer, PairScorer)
+RECIPES = {
+    TextClassifier: "my-texts",
+    PairClassifier: "my-pairs",
+    MultiLabelClassifier: "my-labels",
+    TextScorer: "my-numbers",
+    PairScorer: "my-scores",
+}
+
+
+def rows(count: int, seed: int) -> list[tuple[str, str]]:
+    """Return texts and what is right of them."""
+    draw = random.Random(seed)
+    right = [draw.choice(["good", "bad"]) for _ in range(count)]
+    return [
+        (
+            f"the {draw.choice(['film', 'book', 'play'])} was {draw.choice(SIDES[each])} on {draw.choice('abcdefgh')}",
+            each,
+        )
+        for each in right
+    ]
+
+
+def answers(kind: type, right: list[str]) -> list[object]:
+    """Return gold in the form that an estimator takes."""
+    if kind is MultiLabelClassifier:
+        return [[each] for each in right]
+    if kind in (TextScorer, PairScorer):
+        return [4.0 if each == "good" else 2.0 for each in right]
+    return list(right)
+
+
+def inputs(kind: type, texts: list[str]) -> list[object]:
+    return [("a remark", text) for text in texts] if kind in PAIRED else list(texts)
+
+
+def weighted() -> tuple[list[str], list[str], np.ndarray]:
+    """Return texts of which two thirds have the wrong label at weight 1, and one third the right one at weight 50."""
+    examples = rows(240, 0)
+    heavy = [number % 3 == 0 for number in range(len(examples))]
+    other = {"good": "bad", "bad": "good"}
+    labels = [each if sure else other[each] for (_, each), sure in zip(examples, heavy, strict=True)]
+    return [text for text, _ in examples], labels, np.where(heavy, 50.0, 1.0)
+
+
+def right_share(
+    kind: type, predicted: np.ndarray, right: list[str], classes: list[str] | None = None
+) -> float:
+    if kind is MultiLabelClassifier:
+        assert classes is not None
+        wanted = np.array([[each == name for name in classes] for each in right])
+        return float((np.asarray(predicted, bool) == wanted).all(axis=1).mean())
+    if kind in (TextScorer, PairScorer):
+        return float(((np.asarray(predicted) > 3) == np.array([each == "good" for each in right])).mean())
+    return float((np.asarray(predicted) == np.array(right)).mean())
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("dev", [False, True])
+def test_heavy_examples_win_from_python(kind: type, dev: bool) -> None:
+    texts, labels, weights = weighted()
+    x, y = inputs(kind, texts), answers(kind, labels)
+    held = (x, y, weights) if dev else None
+    model = kind(**FEW).fit(x, y, sample_weight=weights, dev=held, baseline=False)
+    test = rows(60, 1)
+    right = [each for _, each in test]
+    predicted = model.predict(inputs(kind, [text for text, _ in test]))
+    classes = model.classes_.tolist() if kind is MultiLabelClassifier else None
+    assert right_share(kind, predicted, right, classes) == 1.0
+    assert model.predictor_.about.wide is not None, "the part beside the network is in it"
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_heavy_examples_win_from_a_file(kind: type, tmp_path: Path) -> None:
+    texts, labels, weights = weighted()
+    gold = answers(kind, labels)
+    names = ("premise", "hypothesis") if kind in PAIRED else ("text",)
+    column = "score" if kind in (TextScorer, PairScorer) else "label"
+    with (tmp_path / "train.jsonl").open("w") as file:
+        for text, target, weight in zip(texts, gold, weights.tolist(), strict=True):
+            own = ("a remark", text) if kind in PAIRED else (text,)
+            file.write(json.dumps({**dict(zip(names, own, strict=True)), column: target, "w": weight}) + "\n")
+    settings = [f"{name.replace('__', '.')}={value}" for name, value in FEW.items()]
+    config = load_config(
+        RECIPES[kind],
+        [f"data.train={tmp_path / 'train.jsonl'}", "data.options.weight=w", *settings],
+    )
+    model = train(config, prepare(config, None, tmp_path / "cache")).predictor
+    test = rows(60, 1)
+    right = [each for _, each in test]
+    found = model.answer(inputs(kind, [text for text, _ in test]))
+    if kind is MultiLabelClassifier:
+        predicted = [[name in each.labels for name in model.labels] for each in found]
+    else:
+        predicted = [each.label if column == "label" else each.score for each in found]
+    assert right_share(kind, np.array(predicted), right, list(model.labels)) == 1.0
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_scikit_learn_finds_the_weights(kind: type) -> None:
+    assert has_fit_parameter(kind, "sample_weight")
+    assert has_fit_parameter(kind(), "sample_weight")
+
+
+def test_every_score_takes_weights() -> None:
+    for kind in ESTIMATORS:
+        texts, labels, weights = weighted()
+        x, y = inputs(kind, texts), answers(kind, labels)
+        model = kind(**FEW).fit(x, y, sample_weight=weights, baseline=False)
+        heavy = model.score(x, y, sample_weight=weights)
+        assert heavy > model.score(x, y) + 0.1
+        assert model.score(x, y, sample_weight=np.ones(len(x))) == pytest.approx(model.score(x, y))
