@@ -77,7 +77,9 @@ TESTED_BY = {
     "training/believing.py": "unit/training/test_state.py",
     "training/keeper.py": "unit/training/test_loop.py",
     "training/step.py": "unit/training/test_distributed.py",
+    "tasks/sentences/": "contracts/test_one_option.py",
     "tasks/sentences/fitting_wide.py": "unit/text/test_wide_part.py",
+    "text/english.py": "unit/run/test_decided.py",
     "workshop/bench/": "unit/workshop/bench/test_bench.py",
     "workshop/reproduce/": "unit/workshop/reproduce/test_make_tables.py",
 }

@@ -26,6 +26,7 @@ from heedful.machine import threads
 from heedful.run import RunConfig, RunResult, evaluate_corpus, from_examples, prepare_examples, train
 from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
+from heedful.run.few import few_rows
 from heedful.run.recipe_files import from_table, override
 from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
@@ -180,6 +181,7 @@ class Estimator(BaseEstimator, Generic[Model]):
             config.data.dev_fraction,
             config.train.seed,
             labels=targets.names,
+            few_rows=few_rows(config),
         )
         prepared = prepare_examples(config, source, self._teacher)
         result = train(
@@ -373,7 +375,12 @@ class SentenceEstimator(Estimator[Reader]):
     @classmethod
     def _defaults(cls) -> RunConfig:
         config = super()._defaults()
-        return replace(config, model=replace(config.model, wide="linear"))
+        return replace(
+            config,
+            data=replace(config.data, few_rows=1000),
+            text=replace(config.text, vectors="auto"),
+            model=replace(config.model, wide="linear", sentence="auto"),
+        )
 
     def answer(self, X: object) -> list[Answer]:
         """Return the full prediction for each input, with counts of unknown and truncated words; see `Answer`."""

@@ -53,7 +53,7 @@ from heedful.encoders import (
     TransformerEncoder,
 )
 from heedful.errors import UsageError, check_known, nearest, shown
-from heedful.models.config import ModelConfig
+from heedful.models.config import NO_NETWORK, ModelConfig
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
 from heedful.models.networks import Network, SentenceEncoder
 from heedful.nn import Embedding, PretrainedEmbedding, WordEmbedding
@@ -159,7 +159,7 @@ def _read_options(config: ModelConfig) -> tuple[object, list[str]]:
     """Return the settings of the encoder, and every mistake in its name and options."""
     choices: dict[str, type[Settings]] = {
         name: kind for table in (ENCODERS, NETWORKS) for name, (kind, _) in table.items()
-    }
+    } | {NO_NETWORK: EmbeddingConfig}
     if config.encoder not in choices:
         return None, [
             f"model.encoder={config.encoder!r} is unknown: {nearest(config.encoder, list(choices))}"
@@ -287,6 +287,8 @@ def build_encoder(config: ModelConfig, width: int) -> ContextEncoder:
         UsageError: if a setting is unknown or out of range, or the name is that of a whole network.
     """
     settings = encoder_config(config)
+    if config.encoder == NO_NETWORK:  # whose weights are zero: see `heedful.tasks.words.word_task`
+        return EmbeddingEncoder(width, settings)
     if config.encoder not in ENCODERS:
         raise UsageError(
             f"model.encoder={config.encoder!r} aligns pairs and encodes no single text; valid: {', '.join(ENCODERS)}"

@@ -10,7 +10,11 @@ from heedful.nn import Activation
 from heedful.nn.heads import Matching
 
 Wide = Literal["none", "linear"]
-"""What is added to the logits of a network that chooses a class."""
+"""Whether a linear model over words and characters is added to what a network gives."""
+SentenceFeatures = Literal["none", "auto", "overlap", "mean"]
+"""What a linear model over frozen features of a text reads, which is added to what a network gives."""
+NO_NETWORK = "none"
+"""The encoder of a model that has parts alone and no network."""
 
 PoolingName = Literal[
     "source2token",
@@ -69,7 +73,8 @@ class ModelConfig(Settings):
     Attributes:
         task: what the model predicts, a name of `heedful.tasks.TASKS`: "text", "pair", "relatedness", "roles" and so
             on.
-        encoder: name of the encoder, or "decomposable" for the network that aligns a pair. That network ignores
+        encoder: name of the encoder, "none" for a model of linear parts without a network, or "decomposable" for the
+            network that aligns a pair. That network ignores
             ``pooling`` and ``matching``, and ``hidden`` is the size of all its layers.
         encoder_options: settings of the encoder that differ from its defaults. Without an entry for them, the encoder
             uses ``model.activation`` and ``model.dropout``.
@@ -91,8 +96,12 @@ class ModelConfig(Settings):
         window: number of words that the encoder reads at a time; 0 for whole texts. Training sets it to
             ``data.max_tokens`` if ``data.truncate`` is "window".
         wide: with "linear", a linear model over words, pairs of neighboring words and runs of characters is fitted
-            after the network is trained. Its logits are added to those of the network with a weight that is fitted on
+            before the network is trained. Its logits are added to those of the network with a weight that is fitted on
             the dev split; if it does not improve the dev split, it is dropped. "none" for no such model.
+        sentence: likewise, a linear model over features of the whole text: with "mean" the mean of its word vectors
+            (``text.vectors``), scaled to length 1, and for pairs how the two texts differ, their cosine and their
+            overlap; with "overlap" only the latter, which needs no vectors. "auto" takes what there is. "none" for no
+            such model.
         tagger: the ``[model.tagger]`` table, for semantic roles.
         task_options: settings of the task itself that differ from its defaults, if it has any.
     """
@@ -115,4 +124,5 @@ class ModelConfig(Settings):
     tagger: TaggerConfig = field(default_factory=TaggerConfig)
     window: int = ranged(0, at_least(0))
     wide: Wide = "none"
+    sentence: SentenceFeatures = "none"
     task_options: dict[str, Any] = field(default_factory=dict)

@@ -6,6 +6,7 @@ The training loop takes it in batches.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Generic
 
@@ -14,7 +15,9 @@ import numpy as np
 from heedful.data.batching import BucketSampler
 from heedful.data.check import Finding, Report, check_corpora
 from heedful.errors import DataError, UsageError
+from heedful.run.decided import decide, remembered
 from heedful.run.distilling import PythonTeacher, Teaching
+from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.structures import Batch
@@ -65,11 +68,19 @@ def _prepared(
 ) -> AnyPrepared:
     check_task(config, source)
     task = task_named(source.task)
+    source = replace(source, load=remembered(source.load))
+    decided = decide(config, source)
+    if decided.settings:
+        config = override(config, decided.settings)
+        check_task(config, source)
     if not config.distil.teacher:
         found: AnyPrepared = task.prepare(config, source, place)
-        return found
-    teaching = Teaching.of(config, source, place, teacher)
-    return teaching.taught(task.prepare(config, teaching.source, place))
+    else:
+        teaching = Teaching.of(config, source, place, teacher)
+        found = teaching.taught(task.prepare(config, teaching.source, place))
+    protocol = found.protocol if "dev" in found.datasets else replace(found.protocol, selects="folds")
+    notes = (*decided.notes, *found.notes)
+    return replace(found, notes=notes, protocol=protocol, decided=decided.settings)
 
 
 def check_task(config: RunConfig, source: Source) -> None:
@@ -102,7 +113,9 @@ def check_parts(config: RunConfig, folder: Path | None) -> Report:
     """
     source = find_source(config, data_root(config, folder))
     corpora = source.load()
-    if corpora.get("test") is corpora["dev"]:  # the papers' protocol selects on the test part
+    if (
+        "dev" in corpora and corpora.get("test") is corpora["dev"]
+    ):  # the papers' protocol selects on the test part
         del corpora["test"]
     text = with_tokenizer(config, corpora["train"])[0].text
     report = check_corpora(

@@ -21,8 +21,9 @@ class Protocol:
     Attributes:
         origin: "splits" of a known data set, "folds" of one, the "generated" corpus, named "files", or examples from
             "python".
-        selects: "dev" for a split of its own, "cut" for one that is held out from the training examples, "test" for the
-            best of all evaluations on the test split itself, as the papers report it.
+        selects: "dev" for a split of its own, "cut" for one that is held out from the training examples, "folds" for
+            cross-validation on few training examples, "test" for the best of all evaluations on the test split itself,
+            as the papers report it.
         train: the split that trains; only if the origin is splits.
         dev: the split or file that selects; empty unless ``selects`` is "dev".
         test: the split or file that is tested; empty if there is none.
@@ -35,7 +36,7 @@ class Protocol:
     """
 
     origin: Literal["splits", "folds", "generated", "files", "python"]
-    selects: Literal["dev", "cut", "test"]
+    selects: Literal["dev", "cut", "test", "folds"]
     train: str = ""
     dev: str = ""
     test: str = "test"
@@ -74,6 +75,8 @@ class Protocol:
         if self.selects == "test":
             return "the papers' own protocol: the best of all evaluations on the test split itself"
         once = "; the test split is read once" if self.test else ""
+        if self.selects == "folds":
+            return f"everything is chosen by cross-validation on the training examples, and fitted on all of them{once}"
         if self.selects == "dev":
             return f"{self._dev()} selects the best checkpoint{once}"
         seed = "with the run's seed" if self.cut_seed is None else f"seed {self.cut_seed}"

@@ -18,13 +18,27 @@ from heedful.run.run_config import RunConfig
 from heedful.storage import note_read
 from heedful.tasks import task_problems
 
+FEW_ROWS = "data.few_rows"
+NETWORK_TABLES = ("model.", "train.", "batches.", "distil.", "text.subword", "text.parser", "text.random")
+"""Tables and settings of a network."""
+WITHOUT_NETWORK = (
+    *(f"model.{name}" for name in ("task", "wide", "sentence", "outputs")),
+    *(
+        f"train.{name}"
+        for name in ("seed", "metric", "direction", "class_weight", "evaluate_train", "device")
+    ),
+    "batches.eval_size",
+)
+"""Those of them that a model without a network reads too."""
+
 
 def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
     """Read settings from a packaged recipe or a TOML file.
 
     Args:
         recipe: name of a packaged recipe, or path of a TOML file.
-        overrides: ``table.key=value`` strings, the value in TOML or a bare string; applied last.
+        overrides: ``table.key=value`` strings, the value in TOML or a bare string; applied last. One that only a
+            network reads, such as model.dropout, asks for a network however few the rows are (data.few_rows=0).
 
     Returns:
         The settings, defaults filled in.
@@ -34,8 +48,9 @@ def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
     """
     table, source = _read(recipe)
     problems: list[str] = []
-    for text in overrides:
-        _apply(table, text, problems)
+    names = [_apply(table, text, problems) for text in overrides]
+    if _ask_for_network(names):
+        _set(table, FEW_ROWS, 0, problems)
     return _checked(table, problems, source)
 
 
@@ -55,6 +70,8 @@ def override(config: RunConfig, values: Mapping[str, object]) -> RunConfig:
     table, problems = asdict(config), list[str]()
     for name, value in values.items():
         _set(table, name, value, problems)
+    if _ask_for_network(values):
+        _set(table, FEW_ROWS, 0, problems)
     return _checked(table, problems, "settings")
 
 
@@ -156,17 +173,26 @@ def _read_text(path: Path) -> str:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _apply(table: dict[str, object], text: str, problems: list[str]) -> None:
-    """Set one ``a.b.c=value`` in nested dictionaries."""
+def _ask_for_network(names: Iterable[str]) -> bool:
+    """Say whether settings that a user gives ask for a network; with data.few_rows the user says so."""
+    names = list(names)
+    return FEW_ROWS not in names and any(
+        name.startswith(NETWORK_TABLES) and not name.startswith(WITHOUT_NETWORK) for name in names
+    )
+
+
+def _apply(table: dict[str, object], text: str, problems: list[str]) -> str:
+    """Set one ``a.b.c=value`` in nested dictionaries; return its name."""
     name, sign, raw = text.partition("=")
     if not sign or not name.strip():
         problems.append(f"--set {text!r}: write table.key=value, for example train.epochs=3")
-        return
+        return ""
     try:
         value = tomllib.loads(f"x = {raw}")["x"]
     except ValueError:
         value = raw.strip()
     _set(table, name.strip(), value, problems)
+    return name.strip()
 
 
 def _set(table: dict[str, object], name: str, value: object, problems: list[str]) -> None:

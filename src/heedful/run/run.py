@@ -18,17 +18,18 @@ from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
 from heedful.models import MappedVectors
+from heedful.models.config import NO_NETWORK
 from heedful.nn import PieceTables, WordEmbedding
 from heedful.run.card import model_card
 from heedful.run.kept_settings import check_same_run
 from heedful.run.prepare import TrainingBatches
-from heedful.run.recipe_files import as_table, to_toml
+from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, SentenceModel, task_named, task_of
 from heedful.tasks.task import Examples
 from heedful.training.distributed import is_first_process
-from heedful.training.loop import FitResult, fit
+from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import Keeping, RunFolder
 from heedful.training.train_settings import TrainSettings
@@ -143,16 +144,18 @@ def _train(
     task = task_named(prepared.task)
     costly = ("cost",) if config.model.task_options.get("costs") else ()
     _check_metric(config.train, (*task.metrics, *costly))
-    predictor: AnyModel = task.untrained(config, prepared)
-    batches = TrainingBatches(prepared.transfer or prepared.datasets["train"], config, task)
-    if config.data.protocol != "paper":  # whose dev part is the test part
-        task.begin(predictor, prepared.datasets["dev"], prepared.datasets["train"])
+    own = override(config, prepared.decided) if prepared.decided else config
+    predictor: AnyModel = task.untrained(own, prepared)
+    batches = TrainingBatches(prepared.transfer or prepared.datasets["train"], own, task)
+    chooses = config.data.protocol != "paper"  # whose dev part is the test part
     with collect_choices() as choices:
-        result = _fit(config, batches, predictor, prepared, keeping, reporter)
+        if chooses:
+            task.begin(own, predictor, prepared.datasets)
+        result = _fit(own, batches, predictor, prepared, keeping, reporter)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
-        if config.data.protocol != "paper":  # whose dev part is the test part
-            task.calibrate(predictor, prepared.datasets["dev"], prepared.datasets["train"])
-        dev = report(predictor, prepared.datasets["dev"])
+        if chooses:
+            task.calibrate(predictor, prepared.datasets)
+        dev = task.held_out(predictor, prepared.datasets)
         test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
         fitted = report(predictor, prepared.datasets["train"]) if config.train.evaluate_train else None
     seconds = result.seconds_before + time.perf_counter() - started
@@ -184,6 +187,8 @@ def _fit(
     keeping: Keeping | None,
     reporter: Reporter | None,
 ) -> FitResult:
+    if predictor.model.encoder == NO_NETWORK:
+        return without_network(keeping)
     try:
         return fit(
             _trained(config, predictor, batches.dataset),

@@ -117,6 +117,9 @@ class DataConfig(Settings):
             ``train = "train"`` reads train.en and train.de. Line n of one is the translation of line n of the other.
         options: options of the data set's reader, for example ``phrases = true`` for SST.
         dev_fraction: share of the training examples that is held out as the dev split if the data has none.
+        few_rows: with fewer training rows than this nothing is held out and no network is trained: which linear parts
+            join, how strongly they are regularized, and their weights are chosen by cross-validation, and the model is
+            fitted on all rows. 0 for never. It needs a part: ``model.wide`` or ``model.sentence``.
         protocol: with "honest" a dev split selects the best checkpoint and the test split is read once; "paper" reports
             the best of all evaluations on the test split, as published tables did.
         folds: number of folds of cross-validation, for data without official splits.
@@ -144,6 +147,7 @@ class DataConfig(Settings):
     languages: tuple[str, ...] = ranged((), _two_or_none)
     options: dict[str, object] = field(default_factory=dict)
     dev_fraction: float = ranged(0.1, inside(0, 1))
+    few_rows: int = ranged(0, at_least(0))
     protocol: Protocol = "honest"
     folds: int = ranged(10, at_least(2))
     fold: int = ranged(1, at_least(1))
@@ -175,7 +179,9 @@ class TextConfig(Settings):
         lowercase: whether words are lower-cased.
         min_count: a word that occurs less often than this in the training split is treated as unknown.
         vectors: file of pretrained word vectors, relative to ``--data``, or the name of an installed package that has
-            word vectors, such as "heedful-en"; empty for none.
+            word vectors, such as "heedful-en"; empty for none. With "auto", English texts begin with the vectors of
+            heedful-en where that package is installed; base forms, norm and ``model.width`` are then set with them. A
+            width other than 100 and 300 is yours, and the network begins without vectors.
         baseforms: file of ``form<TAB>base`` lines, or the name of such a package. A word without a vector gets the
             vector of its base form.
         extra_words: whether the model also keeps the pretrained vectors of words that are not in the training data;

@@ -12,6 +12,7 @@ from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
+from heedful.run.few import few_rows
 from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, protocol_of
 from heedful.run.run_config import DataConfig, RunConfig
 from heedful.storage.fields import Fields
@@ -61,9 +62,9 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     if data.set:
         if root is None:
             raise UsageError("the folder of data sets is not named: use --data or HEEDFUL_DATA")
-        return _known_set(data, seed, root)
+        return _known_set(data, seed, root, few_rows(config))
     if data.train:
-        return _named_files(task_named(config.model.task), data, seed, root)
+        return _named_files(task_named(config.model.task), data, seed, root, few_rows(config))
     raise UsageError(
         "there is nothing to train on: name your file (--set data.train=FILE), or a known data set "
         "(--set data.set=NAME; 'heedful data list' shows them)"
@@ -88,6 +89,7 @@ def from_examples(
     seed: int,
     *,
     labels: Sequence[str] = (),
+    few_rows: int = 0,
 ) -> Source:
     """Make a source of examples already at hand.
 
@@ -98,6 +100,7 @@ def from_examples(
         fraction: share that becomes the dev part.
         seed: of the cut.
         labels: class names in the order of their numbers; empty for the alphabetical order of those in ``train``.
+        few_rows: fewer training examples than this are not cut; see `heedful.run.decided.few_rows`.
 
     Returns:
         The source.
@@ -109,7 +112,7 @@ def from_examples(
         parts = {"train": whole, "dev": Corpus(list(dev))}
         return Source(lambda: parts, task, Protocol("python", "dev", dev="dev", test=""), labels)
     cut = Protocol("python", "cut", test="", dev_fraction=fraction, cut_seed=seed)
-    return Source(arranged(lambda: {"train": whole}, cut), task, cut, labels)
+    return Source(arranged(lambda: {"train": whole}, cut, few_rows), task, cut, labels)
 
 
 @cache
@@ -122,7 +125,7 @@ def _sample_sha256() -> str:
     return digest.hexdigest()
 
 
-def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
+def _known_set(data: DataConfig, seed: int, root: Path, few: int) -> Source:
     known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
     _check_splits(data, names)
     for part in known.parts.values():
@@ -142,7 +145,7 @@ def _known_set(data: DataConfig, seed: int, root: Path) -> Source:
         return {**parts, **dev, "test": split(protocol.test)}
 
     fingerprint = catalogue.fingerprint(data.set, root)
-    return Source(arranged(read, protocol), known.task, protocol, known.labels, fingerprint)
+    return Source(arranged(read, protocol, few), known.task, protocol, known.labels, fingerprint)
 
 
 def _check_splits(data: DataConfig, names: Sequence[str]) -> None:
@@ -167,9 +170,9 @@ def _check_splits(data: DataConfig, names: Sequence[str]) -> None:
         )
 
 
-def _named_files(task: AnyTask, data: DataConfig, seed: int, root: Path | None) -> Source:
+def _named_files(task: AnyTask, data: DataConfig, seed: int, root: Path | None, few: int) -> Source:
     files, protocol = task.files(_named(data), data, root), protocol_of(data, seed)
-    return Source(arranged(files.read, protocol), task.name, protocol, fingerprint=files.fingerprint)
+    return Source(arranged(files.read, protocol, few), task.name, protocol, fingerprint=files.fingerprint)
 
 
 def _named(data: DataConfig) -> dict[str, str]:
@@ -183,12 +186,14 @@ def _named(data: DataConfig) -> dict[str, str]:
     return {part: name for part, name in named.items() if name}
 
 
-def arranged(read: Callable[[], Corpora], protocol: Protocol) -> Callable[[], Corpora]:
+def arranged(read: Callable[[], Corpora], protocol: Protocol, few_rows: int = 0) -> Callable[[], Corpora]:
     """Add the part that selects.
 
     Args:
         read: reads "train", "test" where there is one, and "dev" where the data has such a part.
         protocol: says which part selects; where that is the test part, there must be one.
+        few_rows: of fewer training examples than this no part is held out; everything is then chosen by
+            cross-validation.
 
     Returns:
         What reads all parts.
@@ -199,7 +204,13 @@ def arranged(read: Callable[[], Corpora], protocol: Protocol) -> Callable[[], Co
         return read
     seed = protocol.cut_seed
     assert seed is not None  # the protocol of one run
-    return lambda: with_dev(read(), protocol.dev_fraction, seed)
+
+    def cut() -> Corpora:
+        parts = read()
+        rows = sum(example.target is not None for example in parts["train"].examples)
+        return parts if rows < few_rows else with_dev(parts, protocol.dev_fraction, seed)
+
+    return cut
 
 
 def one_fold(whole: Corpus, data: DataConfig) -> Corpora:

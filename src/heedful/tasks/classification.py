@@ -177,14 +177,15 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         alike = dataset.weights is None and model.class_weights is None
         return None if alike else self.linear_targets(model, dataset).weights
 
-    def calibrate(self, model: Predictor, dev: EncodedDataset, training: EncodedDataset) -> None:
+    def calibrate(self, model: Predictor, datasets: Mapping[str, EncodedDataset]) -> None:
         """Let the parts join, or fit the temperature under which the gold of dev is likeliest.
 
         From then on the model answers by cost, if wrong answers have costs. See `Task.calibrate`.
         """
         if model.joining is not None:
-            super().calibrate(model, dev, training)
+            super().calibrate(model, datasets)
         else:
+            dev = self.choosing(datasets)
             rows, gold = model.run_network(dev)[0], gold_of(dev).astype(np.int64)
             temperature = fit_temperature(rows, gold, self._counting(model, dev))
             model.about = replace(model.about, temperature=temperature)
@@ -192,20 +193,20 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             costs = tuple(map(tuple, cost_matrix(stated, model.labels).tolist()))
             model.about = replace(model.about, costs=costs)
 
-    def measure(self, model: Predictor, dataset: EncodedDataset) -> Report:
-        """See `Task.measure`."""
-        started = time.perf_counter()
-        logits, _ = model.run(dataset)
+    def report_of(
+        self, model: Predictor, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
+    ) -> Report:
+        """See `SentenceTask.report_of`."""
         gold = gold_of(dataset).astype(np.int64)
-        predicted, likeliest = _answered(model, logits)
+        predicted, likeliest = _answered(model, rows)
         report = evaluate_classes(
             gold,
             predicted,
             model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
-            calibration=calibration(logits, gold, model.about.temperature),
-            seconds=time.perf_counter() - started,
+            calibration=calibration(rows, gold, model.about.temperature),
+            seconds=seconds,
             notes=notes_of(dataset),
         )
         classes = len(model.labels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +27,7 @@ from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import LABELS, LabelsAnswer, Read, Shown
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.by_folds import OutOfFold
 from heedful.tasks.sentences.linear_targets import FlagTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
@@ -182,11 +182,24 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         """See `SentenceTask.linear_targets`."""
         return FlagTargets(example_weights(dataset), np.greater(gold_of(dataset), 0).astype(np.float64))
 
-    def calibrate(self, model: LabelsModel, dev: EncodedDataset, training: EncodedDataset) -> None:
-        """Let the parts join, and fit the thresholds on the dev split; see `Task.calibrate`."""
-        super().calibrate(model, dev, training)
-        thresholds = self.thresholds(model, model.run(dev)[0], dev)
+    def calibrate(self, model: LabelsModel, datasets: Mapping[str, EncodedDataset]) -> None:
+        """Let the parts join, and fit the thresholds on the examples that choose; see `Task.calibrate`."""
+        rows = None if model.joining is None else self.joined(model, datasets).logits.astype(np.float32)
+        super().calibrate(model, datasets)
+        dev = self.choosing(datasets)
+        thresholds = self.thresholds(model, model.run(dev)[0] if rows is None else rows, dev)
         model.network.thresholds.copy_(torch.from_numpy(thresholds))
+
+    def nested(self, model: LabelsModel, found: OutOfFold, training: EncodedDataset) -> NDArray[np.float32]:
+        """See `SentenceTask.nested`: logits over those of the thresholds that are chosen without an example."""
+        rows, choices = found.nested()
+        joined = found.joining().join(None).logits.astype(np.float32)
+        final = self.thresholds(model, joined, training)
+        for inside, choice in choices:
+            outside = np.setdiff1d(np.arange(len(training)), inside)
+            own = self.thresholds(model, choice.logits.astype(np.float32), training.select(outside))
+            rows[inside] += _logit(final) - _logit(own)
+        return rows.astype(np.float32)
 
     def judged(self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
         """See `SentenceTask.judged`; the thresholds are those that `calibrate` would fit."""
@@ -225,16 +238,14 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
             ]
         )
 
-    def measure(self, model: LabelsModel, dataset: EncodedDataset) -> Report:
-        """See `Task.measure`."""
-        started = time.perf_counter()
-        logits, _ = model.run(dataset)
-        chosen = model.chosen(logits)
-        seconds = time.perf_counter() - started
+    def report_of(
+        self, model: LabelsModel, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
+    ) -> Report:
+        """See `SentenceTask.report_of`."""
         report = evaluate_label_sets(
             np.greater(gold_of(dataset), 0),
-            chosen,
-            logits,
+            model.chosen(rows),
+            rows,
             model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
@@ -244,6 +255,12 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     def rows(self, answer: LabelsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`."""
         yield LABELS.cells(answer)
+
+
+def _logit(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    clipped = np.clip(probabilities, 1e-9, 1 - 1e-9)
+    found: NDArray[np.float64] = np.log(clipped) - np.log1p(-clipped)
+    return found
 
 
 def best_threshold(

@@ -176,11 +176,15 @@ class _NumberTask(ScoreTask[NumberModel]):
         model.network.scale[1] *= weight
         return deviation
 
+    def delivered(self, model: NumberModel, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See `SentenceTask.delivered`."""
+        mean, deviation = model.network.scale[:2].tolist()
+        return rows * deviation + mean
+
     def judged(self, model: NumberModel, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
         """See `SentenceTask.judged`."""
         if model.joining is not None:
-            mean, deviation = model.network.scale[:2].tolist()
-            rows = rows * deviation + mean
+            rows = self.delivered(model, rows)
         return super().judged(model, rows, dev)
 
     def figures(

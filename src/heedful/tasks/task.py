@@ -114,6 +114,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
         transfer: with a teacher, the transfer set: the examples of "train" and those that were added. Its targets,
             [N, 1 + Y + V] float32, are the number of the class (-1 without a label), the teacher's probabilities (zeros
             without a prediction), and its sentence vectors (V is 0 if they are not learned).
+        decided: settings that the data decided, by their dotted names; see `heedful.run.decided`.
     """
 
     datasets: Mapping[str, Dataset_co]
@@ -124,6 +125,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
     protocol: Protocol
     fingerprint: dict[str, str]
     transfer: Dataset_co | None = None
+    decided: Mapping[str, object] = field(default_factory=dict)
 
 
 AnyPrepared = Prepared[Examples, object]
@@ -160,6 +162,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         kept: what the record of a run keeps: predicted "classes", "scores", or the "counts" behind the metrics.
         sides: number of texts in an example, 1 or 2.
         settings: the class of the settings of the task itself, ``model.task_options``.
+        chooses_by_folds: whether a model of few rows is chosen by cross-validation, without a dev split.
         shows_texts: whether the texts are printed beside the rows on a terminal, because the rows do not contain them.
     """
 
@@ -175,6 +178,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
     kept: ClassVar[Literal["classes", "scores", "counts"]] = "classes"
     sides: ClassVar[int] = 1
     settings: ClassVar[type[Settings]] = Settings
+    chooses_by_folds: ClassVar[bool] = False
     shows_texts: ClassVar[bool] = True
 
     def problems(self, config: RunConfig) -> list[str]:
@@ -268,15 +272,27 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             The function from a network's output and a batch's targets to the loss of each example, [B].
         """
 
-    def begin(self, model: Model, dev: Dataset, training: Dataset) -> None:
+    def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, Dataset]) -> None:
         """Fit what does not need the network, before it is trained; by default nothing.
 
         Args:
+            config: the settings of the run.
             model: the untrained model, changed in place.
-            dev: examples with labels that choose.
-            training: the examples that it will be trained on.
+            datasets: "train", and "dev" unless everything is chosen by cross-validation.
         """
         return
+
+    def held_out(self, model: Model, datasets: Mapping[str, Dataset]) -> Report:
+        """Report on the examples that chose: the dev split, or by cross-validation every training example.
+
+        Args:
+            model: the trained model.
+            datasets: see `begin`.
+
+        Returns:
+            The report.
+        """
+        return self.measure(model, datasets["dev"])
 
     def judge(self, model: Model, dev: Dataset) -> Mapping[str, float]:
         """Measure a model in training on the dev split, as it would be delivered now: all its parts together.
@@ -290,13 +306,14 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """
         return self.measure(model, dev).metrics
 
-    def calibrate(self, model: Model, dev: Dataset, training: Dataset) -> None:
-        """Fit values on the dev split after training, such as a temperature; by default nothing.
+    def calibrate(self, model: Model, datasets: Mapping[str, Dataset]) -> None:
+        """Fit values after training on examples that the model was not trained on, such as a temperature.
+
+        By default nothing is fitted.
 
         Args:
             model: the trained model, changed in place.
-            dev: examples with labels that the model was not trained on.
-            training: the examples that it was trained on.
+            datasets: see `begin`.
         """
         return
 

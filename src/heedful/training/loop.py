@@ -126,6 +126,21 @@ def fit(
         return result
 
 
+def without_network(keeping: Keeping | None) -> FitResult:
+    """Begin the folder of a run that trains no network, and say that no step was taken.
+
+    Args:
+        keeping: where the run is kept; None keeps nothing on disk.
+
+    Returns:
+        A result without steps.
+    """
+    if keeping is not None:
+        home = RunFolder(keeping.folder)
+        home.begin(keeping.config, keeping.files, resume=keeping.resume, overwrite=keeping.overwrite)
+    return FitResult("no network", -1, {}, 0, 0, 0.0, (), Cost(), 0.0, 0)
+
+
 class _Loop:
     """Steps, evaluations and checkpoints in their order."""
 

@@ -65,7 +65,7 @@ class Best:
         return better
 
 
-StopReason = Literal["epochs", "max_steps", "patience"]
+StopReason = Literal["epochs", "max_steps", "patience", "no network"]
 _TENSORS, _STATE = STATE_FILES
 _MAY_CHANGE = {"epochs", "max_steps", "patience", "device", "save_seconds", "save_steps", "log_every"}
 _LENGTH = {"epochs", "max_steps"}

@@ -11,7 +11,10 @@ from scipy import sparse
 
 from heedful.errors import UsageError
 from heedful.explain.wide import contributions
-from heedful.tasks.sentences.fitting_wide import fit_weight, fit_wide, interpolated, log_ratios
+from heedful.tasks.sentences.fitting_wide import fit_wide
+from heedful.tasks.sentences.joining import FittedPart, Joining
+from heedful.tasks.sentences.linear_fits import interpolated, log_ratios
+from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 from tiny import texts
 
@@ -26,8 +29,20 @@ _ONE_EACH = (([0.25, 0.25, 1.25], [2.25, 2.25, 1.25]), ([0.25, 1.25, 1.25], [2.2
 """Counts inside and outside the classes of the fourth and of the third row of a small table, 0.25 added."""
 
 
+def targets(classes: np.ndarray, outputs: int = 2) -> ClassTargets:
+    return ClassTargets.of_classes(classes, outputs, np.ones(len(classes)))
+
+
 def fitted(outputs: int = 2) -> WidePart:
-    return fit_wide(RULE, FEATURES[:90], CLASSES[:90], outputs, FEATURES[90:120], CLASSES[90:120])
+    own, others = targets(CLASSES[:90], outputs), targets(CLASSES[90:120], outputs)
+    return fit_wide(RULE, FEATURES[:90], own, FEATURES[90:120], others)
+
+
+def fit_weight(network: np.ndarray, wide: np.ndarray, classes: np.ndarray) -> float:
+    """Return the weight of a part relative to that of a network, 0 where it does not join."""
+    part = FittedPart("wide", wide, lambda about, weight: about)
+    joined = Joining(targets(classes, network.shape[1]), (part,)).join(network)
+    return joined.weight("wide") / joined.network
 
 
 def number(kind: int, side: int, text: str) -> int:
@@ -73,10 +88,10 @@ def test_log_ratios_are_those_of_naive_bayes() -> None:
     rows = sparse.csr_matrix(np.array([[0.5, 0, 0], [0.3, 0.9, 0], [0, 0.2, 0.7], [0, 0, 0.1]]))
     strong = np.log(2.25 / 0.25)
     two = np.array([[strong, -strong], [0, 0], [-strong, strong]])
-    assert log_ratios(rows, np.array([0, 0, 1, 1]), 2) == pytest.approx(two)
+    assert log_ratios(rows, targets(np.array([0, 0, 1, 1]))) == pytest.approx(two)
     second, third = (np.log(np.divide(p, sum(p)) / np.divide(q, sum(q))) for p, q in _ONE_EACH)
     expected = np.stack([np.log([9, 1, 1 / 9]), second, third, np.zeros(3)], axis=1)
-    assert log_ratios(rows, np.array([0, 0, 2, 1]), 4) == pytest.approx(expected)
+    assert log_ratios(rows, targets(np.array([0, 0, 2, 1]), 4)) == pytest.approx(expected)
 
 
 def test_interpolated_weights_lie_between_those_of_the_fit_and_naive_bayes() -> None:

@@ -37,7 +37,10 @@ class PartRows:
 
     def fitted(self, targets: LinearTargets, setting: FitSetting, logits: Floats) -> FittedPart:
         """Return the part fitted on all training examples, with its logits for the examples that choose."""
-        fit = next(iter(linear_candidates(self.rows, targets, (setting,))))
+        return self.of_fit(next(iter(linear_candidates(self.rows, targets, (setting,)))), logits)
+
+    def of_fit(self, fit: LinearFit, logits: Floats) -> FittedPart:
+        """Return the part with a fit, and with its logits for the examples that choose."""
         return FittedPart(self.name, logits, lambda about, weight: self.put(about, fit, weight))
 
 

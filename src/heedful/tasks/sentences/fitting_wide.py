@@ -24,6 +24,8 @@ SHARES = (0.5, 0.25)
 """Shares of the fitted weights beside those of naive Bayes that are tried too."""
 RIDGE_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Inverse strengths for numbers."""
+DENSE_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
+"""Inverse strengths for features of whole texts, whose vectors have length 1."""
 MOST_FEATURES = 500_000
 """Features that are kept at most, the most frequent ones."""
 MOST_WEIGHTS = 30_000_000

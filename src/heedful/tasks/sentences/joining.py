@@ -40,23 +40,24 @@ class Joined:
         weights: of each part that joins, by name.
         logits: of the composed model, [N, Y].
         loss: mean loss of these logits.
-        alone: mean loss of each part by itself, at its best weight.
+        alone: logits of each part by itself, also of those that do not join.
     """
 
     network: float
     weights: dict[str, float]
     logits: Floats = field(repr=False)
     loss: float
-    alone: dict[str, float]
+    alone: dict[str, Floats] = field(repr=False)
 
-    def sentence(self) -> str:
-        """Say which parts join, with which weights, and what each is worth alone."""
-        alone = ", ".join(f"{name} {loss:.4f}" for name, loss in self.alone.items())
-        joined = ", ".join(f"{name} {weight:.3g}" for name, weight in self.weights.items()) or "none"
-        return (
-            f"Parts beside the network (weight {self.network:.3g}), by their weights: {joined}. Mean loss on the "
-            f"examples that chose: together {self.loss:.4f}; alone {alone}."
-        )
+    def weight(self, name: str) -> float:
+        """Return the weight of a part; 0 for one that does not join."""
+        return self.network if name == NETWORK else self.weights.get(name, 0.0)
+
+    def shares(self) -> dict[str, float]:
+        """Return the weight of each part relative to the network's, by a name for logs."""
+        return {
+            f"{name.replace(' ', '_')}_weight": weight / self.network for name, weight in self.weights.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +114,9 @@ class Joining:
             return total / 2 * float(np.log(max(without, 1e-12) / max(loss, 1e-12)))
         return total * (without - loss) * self.targets.terms
 
-    def _alone(self, network: NDArray[np.floating] | None) -> dict[str, float]:
+    def _alone(self, network: NDArray[np.floating] | None) -> dict[str, Floats]:
         named = {} if network is None else {NETWORK: np.asarray(network, np.float64)}
-        named |= {part.name: part.logits for part in self.parts}
-        return {name: weigh([logits], self.targets)[1] for name, logits in named.items()}
+        return named | {part.name: part.logits for part in self.parts}
 
     def added(self, joined: Joined, about: About, scale: float = 1.0) -> About:
         """Put the parts that join into what a folder keeps.
@@ -129,7 +129,7 @@ class Joining:
         Returns:
             The same with the parts.
         """
-        about = replace(about, wide=None)
+        about = replace(about, wide=None, sentence=None)
         for part in self.parts:
             if weight := joined.weights.get(part.name, 0.0):
                 about = part.put(about, weight * scale)

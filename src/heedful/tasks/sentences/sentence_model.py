@@ -38,14 +38,23 @@ class SentenceModel(TextModel[A_co]):
 
     Attributes:
         joining: the parts that wait to join the network; only in training.
+        nested: rows of numbers for each training example, [N, Y], that cross-validation gave; only in training.
+        joined_note: what each part reached alone, and with which weight it joined; after training.
     """
 
     joining: Joining | None = None
+    nested: NDArray[np.float32] | None = None
+    joined_note: str = ""
 
     @property
     def is_pair(self) -> bool:  # type: ignore[override]
         """Whether a request is a pair of texts."""
         return self.network.sides == 2
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the answer is a number."""
+        return isinstance(self, ScoreModel)
 
     @abstractmethod
     def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[A_co]:

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.data.batching import collate, collate_shared, distinct_texts
+from heedful.data.cross_folds import cross_folds
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, score_targets
@@ -31,13 +32,15 @@ from heedful.models import (
     build_aligned,
     build_sentence_encoder,
 )
+from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.runtime.answers import Answer
 from heedful.structures import Batch
 from heedful.tasks.schema import AnyAnswer, TextSettings
-from heedful.tasks.sentences.fitting_wide import fit_wide
-from heedful.tasks.sentences.joining import FittedPart, Joining
+from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
+from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.linear_targets import LinearTargets
+from heedful.tasks.sentences.part_rows import few, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered, Files, Shared
@@ -54,7 +57,13 @@ _log = logging.getLogger(__name__)
 
 WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout", "train.word_mask"})
 """Settings of texts that are read as words."""
-SENTENCES: frozenset[str] = WORDS | {"model.pooling", "model.hidden", "model.wide"}
+SENTENCES: frozenset[str] = WORDS | {
+    "model.pooling",
+    "model.hidden",
+    "model.wide",
+    "model.sentence",
+    "data.few_rows",
+}
 """Settings of networks that give one row of numbers for a text or a pair."""
 PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
 """Settings of those that read pairs."""
@@ -73,6 +82,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     has_parts = True
     table: ClassVar[Table]
     dataset_type = EncodedDataset
+    chooses_by_folds = True
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: what cannot be read in windows."""
@@ -168,25 +178,107 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             The gold.
         """
 
-    def begin(self, model: Model, dev: EncodedDataset, training: EncodedDataset) -> None:
-        """See `Task.begin`: fit the wide part, whose setting dev chooses."""
-        if not model.text.phrases.reads:
+    def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
+        """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
+        training, dev = datasets["train"], datasets.get("dev")
+        targets = self.linear_targets(model, training)
+        reads = part_rows(config, model, targets, training, dev)
+        if not reads:
             return
-        targets, held = self.linear_targets(model, training), self.linear_targets(model, dev)
-        parts = (wide_part(model.text.phrases, training, targets, dev, held),) if targets.varies else ()
-        model.joining = Joining(held, parts)
+        if dev is not None and not few(config, training):
+            model.joining = on_dev(reads, targets, self.linear_targets(model, dev))
+            return
+        folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
+        held = None if dev is None else self.linear_targets(model, dev)
+        found = OutOfFold.of(reads, targets, folds, held)
+        model.joining = found.joining()
+        if dev is None:
+            model.nested = self.nested(model, found, training)
 
-    def calibrate(self, model: Model, dev: EncodedDataset, training: EncodedDataset) -> None:
+    def nested(self, model: Model, found: OutOfFold, training: EncodedDataset) -> NDArray[np.float32]:
+        """Return rows of numbers for each training example, [N, Y], from a choice that it had no part in."""
+        return found.nested()[0].astype(np.float32)
+
+    def calibrate(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.calibrate`: let the parts join whose weights `begin` left open."""
-        joining = model.joining
-        if joining is None:
+        if model.joining is None:
             return
-        joined = joining.join(self.network_logits(model, model.run_network(dev)[0]), *NETWORK_WEIGHTS)
+        joining, joined = model.joining, self.joined(model, datasets)
+        alone = {
+            name: self.judged(model, logits.astype(np.float32), self.choosing(datasets))
+            for name, logits in joined.alone.items()
+        }
+        together = self.judged(model, joined.logits.astype(np.float32), self.choosing(datasets))
         model.about = joining.added(joined, model.about, self.take_weight(model, joined.network))
         model.joining = None
-        if model.about.wide is None:
-            model.text = replace(model.text, phrases=PhraseRule())
-        _log.info("%s", joined.sentence())
+        model.joined_note = self.joined_note(joined, alone, together)
+        _log.info("%s", model.joined_note)
+        text = model.text if model.about.wide is not None else replace(model.text, phrases=PhraseRule())
+        model.text = replace(text, keeps_words=model.about.sentence is not None)
+
+    def joined(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> Joined:
+        """Return the weights of the parts beside the network of a model, as it is now."""
+        assert model.joining is not None  # the caller looked
+        network = None
+        if model.model.encoder != NO_NETWORK:
+            network = self.network_logits(model, model.run_network(datasets["dev"])[0])
+        return model.joining.join(network, *NETWORK_WEIGHTS)
+
+    def choosing(self, datasets: Mapping[str, EncodedDataset]) -> EncodedDataset:
+        """Return the examples that choose the weights of the parts."""
+        return datasets["dev"] if "dev" in datasets else datasets["train"]
+
+    def joined_note(
+        self, joined: Joined, alone: Mapping[str, Mapping[str, float]], together: Mapping[str, float]
+    ) -> str:
+        """Say what each part reaches alone, and with which weight it joins."""
+        metric = self.metrics[0]
+        own = ", ".join(
+            f"{name} {metric} {figures[metric]:.3f} (weight {joined.weight(name):.3g})"
+            for name, figures in alone.items()
+        )
+        return (
+            f"Parts, each alone on the examples that chose: {own}; together {metric} {together[metric]:.3f}."
+        )
+
+    def held_out(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> Report:
+        """See `Task.held_out`."""
+        chose = self.choosing(datasets)
+        if model.nested is None:
+            rows = model.run(chose)[0]
+        else:
+            rows, model.nested = self.delivered(model, model.nested), None
+        report = self.report_of(model, chose, rows, 0.0)
+        if chose.weights is None:
+            return report
+        # Intervals resample examples of equal weight, so there are none.
+        return replace(report, metrics=self.judged(model, rows, chose), statistics={})
+
+    def delivered(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return rows on the scale of `linear_targets` as the model gives them; by default unchanged."""
+        return rows
+
+    def measure(self, model: Model, dataset: EncodedDataset) -> Report:
+        """See `Task.measure`."""
+        started = time.perf_counter()
+        rows, _ = model.run(dataset)
+        return self.report_of(model, dataset, rows, time.perf_counter() - started)
+
+    @abstractmethod
+    def report_of(
+        self, model: Model, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
+    ) -> Report:
+        """Report on the answers that rows of numbers stand for.
+
+        Args:
+            model: the model.
+            dataset: examples with gold.
+            rows: what the model gives for them, [N, Y].
+            seconds: how long that took.
+
+        Returns:
+            The report.
+        """
 
     def network_logits(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.floating]:
         """Return what the network gave, [N, Y], on the scale of `linear_targets`; by default unchanged."""
@@ -209,12 +301,15 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         return 1.0
 
     def judge(self, model: Model, dev: EncodedDataset) -> dict[str, float]:
-        """See `Task.judge`: all parts together, each example by its weight."""
+        """See `Task.judge`: all parts together, each example by its weight; and the network alone."""
         rows = model.run_network(dev)[0]
-        if model.joining is not None:
-            joined = model.joining.join(self.network_logits(model, rows), *NETWORK_WEIGHTS)
-            rows = joined.logits.astype(np.float32)
-        return self.judged(model, rows, dev)
+        if model.joining is None:
+            return self.judged(model, rows, dev)
+        network = self.network_logits(model, rows)
+        joined = model.joining.join(network, *NETWORK_WEIGHTS)
+        found = self.judged(model, joined.logits.astype(np.float32), dev)
+        alone = self.judged(model, (joined.network * network).astype(np.float32), dev)
+        return {**found, f"network_{self.metrics[0]}": alone[self.metrics[0]], **joined.shares()}
 
     @abstractmethod
     def judged(self, model: Model, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
@@ -260,38 +355,6 @@ NETWORK_WEIGHTS = (0.05, 20.0)
 def example_weights(dataset: EncodedDataset) -> NDArray[np.float64]:
     """Return how much each example counts, [N]; 1 for all where none is given."""
     return np.ones(len(dataset)) if dataset.weights is None else dataset.weights.astype(np.float64)
-
-
-def wide_part(
-    rule: PhraseRule,
-    training: EncodedDataset,
-    targets: LinearTargets,
-    dev: EncodedDataset,
-    held: LinearTargets,
-) -> FittedPart:
-    """Fit a wide part, whose setting other examples choose.
-
-    Args:
-        rule: which features a text has.
-        training: the examples that it learns from.
-        targets: their gold.
-        dev: the examples that choose.
-        held: their gold.
-
-    Returns:
-        The part.
-    """
-    assert training.phrases is not None  # the model's own settings encoded both
-    assert dev.phrases is not None
-    own, others = (
-        [phrases[row] for row in range(len(phrases))] for phrases in (training.phrases, dev.phrases)
-    )
-    wide = fit_wide(rule, own, targets, others, held)
-    return FittedPart(
-        "words and characters",
-        wide.logits(others).astype(np.float64),
-        lambda about, weight: replace(about, wide=wide.weighing(weight)),
-    )
 
 
 def group_of_each(dataset: EncodedDataset) -> list[str]:
@@ -344,16 +407,16 @@ class ScoreTask(SentenceTask[Scored, Answer]):
         """See `WordTask.named_outputs`: numbers have no names."""
         return 0
 
-    def measure(self, model: Scored, dataset: EncodedDataset) -> Report:
-        """See `Task.measure`."""
-        started = time.perf_counter()
-        rows, _ = model.run(dataset)
+    def report_of(
+        self, model: Scored, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
+    ) -> Report:
+        """See `SentenceTask.report_of`."""
         return evaluate_scores(
             gold_of(dataset).astype(np.float64),
             model.scores(rows),
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
-            seconds=time.perf_counter() - started,
+            seconds=seconds,
             notes=notes_of(dataset),
             metrics=self.figures,
         )

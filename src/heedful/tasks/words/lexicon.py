@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from torch import nn
 
 from heedful.data.cache import load_or_read_vectors
 from heedful.errors import DataError, UsageError
 from heedful.models import Network
+from heedful.models.config import NO_NETWORK
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.tables import find_named
@@ -144,6 +146,10 @@ class Pretrained:
         """
         if isinstance(vocabulary, PieceVocabulary):
             return Words(vocabulary, None, self.encoder, tokenizer)
+        if config.model.encoder == NO_NETWORK:
+            trained = np.zeros((vocabulary.trainable_rows, config.model.width), np.float32)
+            frozen = np.zeros((vocabulary.frozen_rows, config.model.width), np.float16)
+            return Words(vocabulary, Table(trained, frozen, {}), None, tokenizer)
         table = initial_table(
             vocabulary,
             self.vectors,
@@ -172,6 +178,8 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
         DataError: if a file is missing, or its vectors are of another width.
     """
     text, encoder = config.text, config.model.pretrained
+    if config.model.encoder == NO_NETWORK:
+        return Pretrained()
     if encoder.name and text.vectors:
         raise UsageError(
             "text.vectors and model.pretrained.name: a model has word vectors or an encoder; name one"

@@ -19,6 +19,7 @@ from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
+from heedful.models.config import NO_NETWORK
 from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
@@ -137,6 +138,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             "task": self.name,
             "task_options": config.model.task_options,
             "wide": config.model.wide,
+            "sentence": config.model.sentence,
         }
 
     def prepare(self, config: RunConfig, source: Source, place: Place) -> Prepared[Encoded, Words]:
@@ -164,7 +166,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
     def untrained(self, config: RunConfig, prepared: Prepared[Encoded, Words]) -> Model:
         """See `Task.untrained`."""
-        window = config.data.max_tokens if config.data.truncate == "window" else 0
+        windows = config.data.truncate == "window" and config.model.encoder != NO_NETWORK
+        window = config.data.max_tokens if windows else 0
         model, words = self.fitted(replace(config.model, window=window), prepared.labels), prepared.lexicon
         with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
             files = words.encoder
@@ -185,6 +188,11 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 if (mask_row := words.vocabulary.mask_row) is not None:
                     embedding.mask_words(mask_row, config.train.word_mask)
                 network = self.network(model, embedding)
+        if model.encoder == NO_NETWORK:
+            with torch.no_grad():
+                for weight in network.parameters():
+                    weight.zero_()
+            network.requires_grad_(requires_grad=False)
         model = replace(model, width=network.sentence_encoder.embedding.width)
         text = replace(text_settings(config), tokenizer=words.tokenizer)
         return self.model_type(network, model, words.vocabulary, prepared.labels, text)
@@ -320,6 +328,7 @@ def text_settings(config: RunConfig) -> TextSettings:
         config.text.parser,
         config.text.markup,
         PhraseRule(*WIDE) if config.model.wide == "linear" else PhraseRule(),
+        keeps_words=config.model.wide != "none" or config.model.sentence != "none",
     )
 
 

@@ -1,0 +1,138 @@
+"""Settings that the data decides: whether there are rows enough for a network, and whether the texts are English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from heedful.data.examples import Corpus
+from heedful.run.few import few_rows
+from heedful.run.recipe_files import FEW_ROWS
+from heedful.run.run_config import RunConfig
+from heedful.tasks import Corpora, Source, task_named
+from heedful.text.english import ENGLISH, is_english, package_of
+
+NO_NETWORK: dict[str, object] = {
+    "model.encoder": "none",
+    "model.encoder_options": {},
+    "model.width": 1,
+    "model.hidden": 1,
+    "model.pooling": "mean",
+    "model.highway": False,
+    "text.subwords": 0,
+    "text.subword_case": False,
+    "train.word_mask": 0.0,
+}
+"""What a model without a network needs: nothing that only a network reads."""
+ENGLISH_VECTORS: dict[str, object] = {
+    "text.vectors": ENGLISH,
+    "text.baseforms": ENGLISH,
+    "text.vector_norm": 5.0,
+    "model.width": 300,
+}
+"""The word vectors of the English package, as a network takes them."""
+
+
+WIDTHS_OF_RECIPES = (100, 300)
+"""Widths that recipes for own data and the estimators have; another one is the user's, and vectors give way to it."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What the data decided.
+
+    Attributes:
+        settings: by their dotted names, those that replace "auto" or what the rows are too few for.
+        notes: one sentence on each decision.
+    """
+
+    settings: dict[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def remembered(load: Callable[[], Corpora]) -> Callable[[], Corpora]:
+    """Return a function that reads once, however often it is called."""
+    kept: list[Corpora] = []
+
+    def read() -> Corpora:
+        if not kept:
+            kept.append(load())
+        return dict(kept[0])
+
+    return read
+
+
+def decide(config: RunConfig, source: Source) -> Decided:
+    """Look at the training texts for what the settings leave open.
+
+    Args:
+        config: the settings.
+        source: where the texts come from.
+
+    Returns:
+        The settings that the data decides.
+    """
+    limit = few_rows(config)
+    open_vectors = config.text.vectors == "auto"
+    open_sentence = config.model.sentence == "auto"
+    if not (limit or open_vectors or open_sentence):
+        without = {**NO_NETWORK, FEW_ROWS: config.data.few_rows}
+        return Decided(without if config.model.encoder == "none" else {})
+    training = source.load()["train"]
+    settings: dict[str, object] = {}
+    notes: list[str] = []
+    if open_vectors or open_sentence:
+        found, note = _vectors(config, training)
+        settings |= found
+        notes += [note] if note else []
+    rows = sum(example.target is not None for example in training.examples)
+    if rows < limit and config.model.encoder != "none":
+        settings |= NO_NETWORK
+        notes.append(
+            f"{rows:,} training rows are fewer than data.few_rows = {limit:,}: no network is trained; linear parts are "
+            "chosen by cross-validation and fitted on all rows. data.few_rows=0 trains a network all the same."
+        )
+    elif config.model.encoder == "none":
+        settings |= NO_NETWORK
+    if settings:
+        settings[FEW_ROWS] = config.data.few_rows
+    return Decided(settings, tuple(notes))
+
+
+def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], str]:
+    """Decide on word vectors and on what the sentence part reads."""
+    settings: dict[str, object] = {}
+    open_vectors, open_sentence = config.text.vectors == "auto", config.model.sentence == "auto"
+    english = is_english(_some(training))
+    package = package_of(ENGLISH) if english else ""
+    if open_vectors:
+        default = replace(config.text, vectors="", baseforms="")
+        settings |= {"text.vectors": default.vectors, "text.baseforms": default.baseforms}
+        if package and config.model.width in WIDTHS_OF_RECIPES:
+            settings |= {name: value for name, value in ENGLISH_VECTORS.items() if _left_open(config, name)}
+    if open_sentence:
+        named = package_of(config.text.vectors)
+        settings["model.sentence"] = "mean" if named or package else "overlap" if _pairs(config) else "none"
+    if package:
+        return settings, f"The texts are English: word vectors of the installed package {package} are used."
+    if english:
+        return settings, (
+            f"The texts are English: pip install 'heedful[en]' brings word vectors ({ENGLISH}), with which few "
+            "examples teach more."
+        )
+    return settings, ""
+
+
+def _left_open(config: RunConfig, name: str) -> bool:
+    """Say whether a setting that goes with the vectors has the value that recipes for own data have."""
+    return name != "text.vector_norm" or config.text.vector_norm == 0
+
+
+def _pairs(config: RunConfig) -> bool:
+    return task_named(config.model.task).sides == 2
+
+
+def _some(corpus: Corpus) -> Iterable[str]:
+    """Return some texts from all over a corpus."""
+    step = max(1, len(corpus.examples) // 500)
+    return [text for example in corpus.examples[::step] for text in example.texts]

@@ -1,0 +1,181 @@
+"""What the linear parts of a model read of examples: words and characters, and features of whole texts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.encoding import EncodedDataset
+from heedful.models.config import SentenceFeatures as Reads
+from heedful.runtime.pair_features import ExampleFeatures, Pairing
+from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.runtime.sentence_part import SentencePart
+from heedful.storage.shared_rows import SharedRows
+from heedful.tasks.schema import About, AnyAnswer
+from heedful.tasks.sentences.by_folds import PartRows
+from heedful.tasks.sentences.fitting_wide import (
+    DENSE_STRENGTHS,
+    FitSetting,
+    empty_part,
+    feature_rows,
+    linear_candidates,
+    scaled_loss,
+    wide_settings,
+    with_fit,
+)
+from heedful.tasks.sentences.joining import Joining
+from heedful.tasks.sentences.linear_fits import LinearFit
+from heedful.tasks.sentences.linear_targets import LinearTargets
+from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.text.english import ENGLISH, package_of
+
+if TYPE_CHECKING:
+    from heedful.run.run_config import RunConfig
+
+WORDS_AND_CHARACTERS = "words and characters"
+_BLOCK = 1024
+
+
+def few(config: RunConfig, training: EncodedDataset) -> bool:
+    """Say whether a run has so few rows that cross-validation chooses."""
+    return len(training) < config.data.few_rows
+
+
+def texts_of(dataset: EncodedDataset) -> list[Hashable]:
+    """Return what is equal for examples with equal words."""
+    assert dataset.kept is not None  # the settings of a run with parts keep the words
+    forms = [form.lower() for form in dataset.kept.forms]
+    sides = dataset.kept.sides
+    return [tuple(tuple(forms[word] for word in side[row]) for side in sides) for row in range(len(dataset))]
+
+
+def part_rows(
+    config: RunConfig,
+    model: SentenceModel[AnyAnswer],
+    targets: LinearTargets,
+    training: EncodedDataset,
+    dev: EncodedDataset | None,
+) -> list[PartRows]:
+    """Return what each part that the settings ask for reads of the examples.
+
+    Args:
+        config: the settings of the run.
+        model: the model that the parts are for.
+        targets: gold of the training examples; where it does not vary, no part has anything to learn.
+        training: the examples that the parts learn from.
+        dev: further examples that choose; None where there are none.
+
+    Returns:
+        The parts; none where none is asked for.
+    """
+    found = []
+    if not targets.varies:
+        return found
+    if model.text.phrases.reads:
+        found.append(_wide_rows(model, targets, training, dev))
+    if features := sentence_features(config, symmetric=targets.membership() is None or model.is_score):
+        found.append(_sentence_rows(features, config.model.sentence, targets, training, dev))
+    return found
+
+
+def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:
+    """Fit every part in every setting, and keep the setting under which the dev split is likeliest.
+
+    Args:
+        parts: what may join, with the rows of the dev split.
+        targets: gold of the training examples.
+        held: gold of the dev split.
+
+    Returns:
+        The parts, which wait for the network.
+    """
+    found = []
+    for part in parts:
+        assert part.held is not None  # the rows of dev
+        best: tuple[float, LinearFit] | None = None
+        for fit in linear_candidates(part.rows, targets, part.settings):
+            loss = scaled_loss(fit.logits(part.held), held)
+            if best is None or loss < best[0]:
+                best = loss, fit
+        assert best is not None  # there is a setting
+        found.append(part.of_fit(best[1], best[1].logits(part.held)))
+    return Joining(held, tuple(found))
+
+
+def sentence_features(config: RunConfig, *, symmetric: bool) -> ExampleFeatures | None:
+    """Return the features that ``model.sentence`` names; None for none.
+
+    Args:
+        config: the settings.
+        symmetric: whether the order of the texts of a pair says nothing.
+
+    Returns:
+        The features.
+    """
+    reads: Reads = config.model.sentence
+    if reads in ("none", "auto"):
+        return None
+    from heedful.tasks import task_named
+
+    pairing: Pairing = "none"
+    if task_named(config.model.task).sides == 2:
+        pairing = "symmetric" if symmetric else "ordered"
+    name = config.text.vectors if package_of(config.text.vectors) else package_of(ENGLISH)
+    if reads == "mean" and name:
+        return ExampleFeatures(MeanOfVectors.packaged(name), pairing)
+    return None if pairing == "none" else ExampleFeatures(_no_vectors(), pairing)
+
+
+def _no_vectors() -> MeanOfVectors:
+    """Return features of no word, for pairs of which only the overlap is read."""
+    return MeanOfVectors(SharedRows(("",), np.zeros((1, 1), np.int8), np.zeros(1, np.float32)), "")
+
+
+def _wide_rows(
+    model: SentenceModel[AnyAnswer],
+    targets: LinearTargets,
+    training: EncodedDataset,
+    dev: EncodedDataset | None,
+) -> PartRows:
+    own = _phrases(training)
+    empty = empty_part(model.text.phrases, own, targets.outputs)
+
+    def put(about: About, fit: LinearFit, weight: float) -> About:
+        return replace(about, wide=with_fit(empty, fit, weight))
+
+    held = None if dev is None else feature_rows(empty, _phrases(dev))
+    return PartRows(WORDS_AND_CHARACTERS, feature_rows(empty, own), wide_settings(targets), put, held)
+
+
+def _phrases(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
+    assert dataset.phrases is not None  # the settings of a run with a wide part read them
+    return [dataset.phrases[row] for row in range(len(dataset))]
+
+
+def _sentence_rows(
+    features: ExampleFeatures,
+    reads: str,
+    targets: LinearTargets,
+    training: EncodedDataset,
+    dev: EncodedDataset | None,
+) -> PartRows:
+    def put(about: About, fit: LinearFit, weight: float) -> About:
+        weights, bias = fit.weights.astype(np.float32), fit.bias.astype(np.float32)
+        return replace(about, sentence=SentencePart(features, weights, bias, weight))
+
+    held = None if dev is None else _features(features, dev)
+    settings = tuple(map(FitSetting, DENSE_STRENGTHS))
+    name = {"mean": "mean of word vectors", "overlap": "overlap of the texts"}.get(reads, reads)
+    return PartRows(name, _features(features, training), settings, put, held)
+
+
+def _features(features: ExampleFeatures, dataset: EncodedDataset) -> NDArray[np.float32]:
+    kept = dataset.kept
+    assert kept is not None  # the settings of a run with a sentence part keep the words
+    blocks = range(0, len(dataset), _BLOCK)
+    rows = [features.of(kept.examples(range(b, min(b + _BLOCK, len(dataset))))) for b in blocks]
+    return np.concatenate([np.zeros((0, features.width), np.float32), *rows])

@@ -1,0 +1,35 @@
+"""Folds for cross-validation: even in every class, equal texts together, the same everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heedful.data.cross_folds import cross_folds
+
+
+def test_every_class_is_spread_and_a_class_of_three_is_in_three_folds() -> None:
+    strata = np.array([0] * 47 + [1] * 20 + [2] * 3)
+    folds = cross_folds(strata, list(range(70)), 5, seed=1)
+    assert np.bincount(folds).tolist() == [14] * 5
+    for kind in (0, 1):
+        counts = np.bincount(folds[strata == kind], minlength=5)
+        assert np.ptp(counts) <= 1
+    assert len(set(folds[strata == 2])) == 3
+
+
+def test_equal_texts_share_a_fold() -> None:
+    texts = [f"text {number % 17}" for number in range(100)]
+    strata = np.arange(100) % 3
+    folds = cross_folds(strata, texts, 5, seed=0)
+    assert all(
+        len({fold for fold, each in zip(folds, texts, strict=True) if each == text}) == 1 for text in texts
+    )
+    assert len(set(folds)) == 5
+
+
+def test_the_seed_decides_and_few_texts_make_few_folds() -> None:
+    strata, texts = np.zeros(40, int), list(range(40))
+    assert np.array_equal(cross_folds(strata, texts, 5, 3), cross_folds(strata, texts, 5, 3))
+    assert not np.array_equal(cross_folds(strata, texts, 5, 3), cross_folds(strata, texts, 5, 4))
+    assert sorted(set(cross_folds(np.zeros(2, int), ["a", "b"], 5, 0))) == [0, 1]
+    assert cross_folds(np.zeros(0, int), [], 5, 0).tolist() == []
