@@ -8,11 +8,22 @@ from html import escape
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from heedful.baselines.linear import NB_SVM, TFIDF_LOGISTIC, LinearModel
+from heedful.baselines.linear import LinearModel
+from heedful.baselines.mean_vectors import CosineModel
+from heedful.baselines.rivals import rivals
 from heedful.baselines.splits import CLASS_TASKS, Split, Splits, read_splits
 from heedful.errors import HeedfulError
-from heedful.evaluation import Comparison, Report, classification_metrics, holm, mcnemar, paired_seeds
+from heedful.evaluation import (
+    Comparison,
+    Report,
+    classification_metrics,
+    holm,
+    mcnemar,
+    paired_bootstrap,
+    paired_seeds,
+)
 from heedful.evaluation.report_text import table_html
 from heedful.evaluation.significance import describe_p
 from heedful.run import RunResult, Source
@@ -22,7 +33,9 @@ from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study
 
-BESIDE = (TFIDF_LOGISTIC, NB_SVM)
+Rival = LinearModel | CosineModel
+SCORE_TASKS = {"number": "r2", "pair-number": "pearson", "relatedness": "pearson"}
+"""Tasks that give numbers, and the metric by which models are compared: a cosine has no scale of its own."""
 MOST_EXAMPLES = 200_000
 """Of more training examples, the baselines would take minutes and gigabytes."""
 _SPLITS = ("dev", "test")
@@ -33,15 +46,17 @@ class Beside:
     """A model and the baselines that were trained on the same examples.
 
     Attributes:
-        tests: split ("dev", "test") to baseline to a paired test of accuracy; the model is the first system, the
-            baseline the second.
+        tests: split ("dev", "test") to baseline to a paired test of the metric; the model is the first system, the
+            baseline the second. Where cross-validation chose, "dev" holds every training example, out of fold.
         adjusted: likewise to the p-value after Holm's adjustment for the baselines of that split.
         strengths: baseline to the strength of regularization that dev chose.
+        metric: "accuracy"; of numbers "r2", and of scores of pairs "pearson".
     """
 
     tests: dict[str, dict[str, Comparison]]
     adjusted: dict[str, dict[str, float]]
     strengths: dict[str, float]
+    metric: str = "accuracy"
 
     @property
     def deciding(self) -> str:
@@ -62,16 +77,17 @@ class Beside:
             return ""
         test, p = self.tests[self.deciding][name], self.adjusted[self.deciding][name]
         sure = describe_p(p) if p < 0.05 else f"no significant difference, {describe_p(p)}"
-        return (
-            f"A simple baseline is more accurate: {name} has {test.second:.1%} on {self.deciding}, this model "
-            f"{test.first:.1%} ({sure})."
-        )
+        if self.metric == "accuracy":
+            theirs, own = f"{test.second:.1%}", f"{test.first:.1%}"
+        else:
+            theirs, own = f"{self.metric} {test.second:.4f}", f"{test.first:.4f}"
+        return f"A simple baseline is more accurate: {name} has {theirs} on {self.deciding}, this model {own} ({sure})."
 
     def render(self) -> str:
         """Return the figures as lines for a terminal."""
         names = list(self.strengths)
         width = max(map(len, ["this model", *names]))
-        header = "".join(f"  {split + ' accuracy':>14}  {'p (Holm)':<10}" for split in self.tests)
+        header = "".join(f"  {f'{split} {self.metric}':>14}  {'p (Holm)':<10}" for split in self.tests)
         lines = [f"{'model':<{width}}{header}".rstrip(), f"{'this model':<{width}}" + self._own()]
         for name in names:
             cells = (
@@ -91,7 +107,7 @@ class Beside:
 
     def _repr_html_(self) -> str:
         """Return the figures as a table, which is how a notebook shows them."""
-        header = ["", *(f"{split} {what}" for split in self.tests for what in ("accuracy", "p (Holm)"))]
+        header = ["", *(f"{split} {what}" for split in self.tests for what in (self.metric, "p (Holm)"))]
         own = [
             cell for tests in self.tests.values() for cell in (f"{next(iter(tests.values())).first:.4f}", "")
         ]
@@ -128,23 +144,34 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
         result: the run on them.
 
     Returns:
-        The comparison; None for anything but classes of texts or pairs, where wrong answers have costs, for more than
-        `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
+        The comparison; None for anything but classes and numbers of texts or pairs, where wrong answers have costs, for
+        more than `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
     """
-    if source.task not in CLASS_TASKS or "cost" in result.dev.metrics:
+    metric = SCORE_TASKS.get(source.task, "accuracy")
+    if source.task not in (*CLASS_TASKS, *SCORE_TASKS) or "cost" in result.dev.metrics:
         return None
     splits = read_splits(source)
     models = baselines_of(splits)
-    reports = {"dev": result.dev, "test": result.test}
     tests: dict[str, dict[str, Comparison]] = {}
-    for name, report in reports.items():
-        split = getattr(splits, name)
-        if report is not None and _same_examples(report, split):
-            tests[name] = {
-                other: mcnemar(report.gold, report.predicted, model.outputs(split.texts).argmax(axis=1))
-                for other, model in models.items()
-            }
-    return adjusted(tests, models)
+    if _same_examples(result.dev, splits.choosing):
+        tests["dev"] = {
+            other: _compared(metric, result.dev, model.held)
+            for other, model in models.items()
+            if model.held is not None
+        }
+    if result.test is not None and splits.test is not None and _same_examples(result.test, splits.test):
+        tests["test"] = {
+            other: _compared(metric, result.test, model.outputs(splits.test.texts))
+            for other, model in models.items()
+        }
+    return adjusted(tests, models, metric)
+
+
+def _compared(metric: str, report: Report, outputs: NDArray[np.float64]) -> Comparison:
+    """Test a model against the outputs of a baseline for the same examples."""
+    if metric == "accuracy":
+        return mcnemar(report.gold, report.predicted, outputs.argmax(axis=1))
+    return paired_bootstrap(metric, report.gold, report.predicted, outputs, resamples=1_000)
 
 
 def or_warning(train: Callable[[], Beside | None]) -> tuple[Beside | None, list[str]]:
@@ -162,7 +189,7 @@ def or_warning(train: Callable[[], Beside | None]) -> tuple[Beside | None, list[
         return None, [f"The baselines beside the model could not be trained: {error or type(error).__name__}"]
 
 
-def baselines_of(splits: Splits) -> dict[str, LinearModel]:
+def baselines_of(splits: Splits) -> dict[str, Rival]:
     """Train the baselines.
 
     Args:
@@ -171,20 +198,24 @@ def baselines_of(splits: Splits) -> dict[str, LinearModel]:
     Returns:
         Name to model; none for more than `MOST_EXAMPLES` training examples, or for texts without words.
     """
-    without_words = not any(text.strip() for texts in splits.train.texts for text in texts)
+    texts = splits.train.texts
+    without_words = not any(text.strip() for each in texts for text in each)
     if len(splits.train) > MOST_EXAMPLES or len(np.unique(splits.train.gold)) < 2 or without_words:
         return {}
-    return {baseline.name: baseline.train(splits) for baseline in BESIDE}
+    return {baseline.name: baseline.train(splits) for baseline in rivals(splits.task, texts)}
 
 
 def adjusted(
-    tests: Mapping[str, Mapping[str, Comparison]], models: Mapping[str, LinearModel]
+    tests: Mapping[str, Mapping[str, Comparison]],
+    models: Mapping[str, Rival],
+    metric: str = "accuracy",
 ) -> Beside | None:
     """Adjust the tests of each split for the number of baselines.
 
     Args:
         tests: split to baseline to test.
         models: the baselines.
+        metric: what was tested.
 
     Returns:
         The comparison; None where there is no test.
@@ -196,7 +227,7 @@ def adjusted(
         split: dict(zip(of_split, holm([_p(test) for test in of_split.values()]), strict=True))
         for split, of_split in found.items()
     }
-    return Beside(found, p_values, {name: model.strength for name, model in models.items()})
+    return Beside(found, p_values, {name: model.strength for name, model in models.items()}, metric)
 
 
 def _p(test: Comparison) -> float:
@@ -226,7 +257,7 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
     own = [Run.of_record(run) for run in study.runs]
     beside: dict[str, list[Run]] = {}
     dev: dict[str, list[float]] = {}
-    models: dict[str, LinearModel] = {}
+    models: dict[str, Rival] = {}
     for config, run in zip(configs, own, strict=True):
         splits = _splits(config, data)
         if splits is None or splits.test is None or not np.array_equal(splits.test.gold, run.gold):
@@ -236,8 +267,9 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
             predicted = model.outputs(splits.test.texts).argmax(axis=1)
             metrics = classification_metrics(splits.test.classes, predicted)
             beside.setdefault(name, []).append(Run(run.varied, metrics, run.gold, predicted, run.classes))
-            on_dev = model.outputs(splits.dev.texts).argmax(axis=1)
-            dev.setdefault(name, []).append(float(np.mean(on_dev == splits.dev.gold)))
+            assert model.held is not None  # every baseline of classes has it
+            right = model.held.argmax(axis=1) == splits.choosing.gold
+            dev.setdefault(name, []).append(float(np.mean(right)))
     own_dev = [run.figures.dev.metrics["accuracy"] for run in study.runs]
     tests = {
         "dev": {name: paired_seeds(own_dev, values) for name, values in dev.items()},

@@ -54,7 +54,9 @@ class FastTextBaseline:
                     str(file), lr=rate, epoch=epochs, wordNgrams=2, dim=100, thread=1, seed=1, verbose=0
                 )
                 model = FastTextModel(trained, len(splits.labels), f"learning rate {rate:g}, {epochs} epochs")
-                right = float(np.mean(model.outputs(splits.dev.texts).argmax(axis=1) == splits.dev.gold))
+                right = float(
+                    np.mean(model.outputs(splits.choosing.texts).argmax(axis=1) == splits.choosing.gold)
+                )
                 if best is None or right > best[0]:
                     best = right, model
         assert best is not None  # the grid is not empty
@@ -176,8 +178,8 @@ class SpacyBaseline:
             shuffle.shuffle(examples)
             for batch in minibatch(examples, self.batch):
                 nlp.update(batch, sgd=optimizer, drop=0.2)
-            outputs = SpacyModel(nlp, len(names), "").outputs(splits.dev.texts)
-            right = float(np.mean(outputs.argmax(axis=1) == splits.dev.gold))
+            outputs = SpacyModel(nlp, len(names), "").outputs(splits.choosing.texts)
+            right = float(np.mean(outputs.argmax(axis=1) == splits.choosing.gold))
             if right > best:
                 best, weights, chosen = right, nlp.to_bytes(), epoch
             if epoch - chosen >= self.patience:

@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
+from heedful.data.cross_folds import cross_folds
 from heedful.evaluation import classification_metrics, relatedness_metrics
 
 WORD = r"(?u)\w+|[^\w\s]"
@@ -139,7 +140,7 @@ class NBSVM(ClassifierMixin, BaseEstimator):
         return ratio * (bayes + self.beta * weights), bayes * odds + self.beta * float(svm.intercept_[0])
 
 
-CHOOSING = 30_000
+CHOOSING = 3_000
 """Training examples that decide on the strength of regularization at most."""
 
 
@@ -201,13 +202,39 @@ class LinearBaseline:
     def _train(self, splits: Splits) -> LinearModel:
         features = self.features()
         rows = features.fit(splits.train.texts).transform(splits.train.texts)
-        dev = features.transform(splits.dev.texts)
+        held = None if splits.dev is None else features.transform(splits.dev.texts)
         found: list[tuple[float, LinearModel]] = []
         for strength in self.grid:
-            estimator = _trained(self.estimator(strength), rows, splits.train.gold)
-            model = LinearModel(features, estimator, strength, len(splits.labels))
-            found.append((_dev_metric(splits, model.of_rows(dev)), model))
-        return max(found, key=lambda pair: pair[0])[1]
+            if held is None:
+                model = LinearModel(features, None, strength, len(splits.labels))
+                outputs = self._out_of_fold(splits, rows, model)
+            else:
+                model = self._fitted(splits, rows, LinearModel(features, None, strength, len(splits.labels)))
+                outputs = model.of_rows(held)
+            found.append((_dev_metric(splits, outputs), replace(model, held=outputs)))
+        best = max(found, key=lambda pair: pair[0])[1]
+        return best if best.estimator is not None else self._fitted(splits, rows, best)
+
+    def _fitted(
+        self, splits: Splits, rows: Rows, model: LinearModel, places: NDArray[np.int64] | None = None
+    ) -> LinearModel:
+        """Train a model on all training examples, or on some."""
+        own, gold = (rows, splits.train.gold) if places is None else (rows[places], splits.train.gold[places])
+        return replace(model, estimator=_trained(self.estimator(model.strength), own, gold))
+
+    def _out_of_fold(self, splits: Splits, rows: Rows, model: LinearModel) -> NDArray[np.float64]:
+        """Return what models give for training examples that they did not see."""
+        gold = splits.train.gold
+        strata = splits.train.classes if splits.labels else np.zeros(len(gold), np.int64)
+        folds = cross_folds(strata, list(splits.train.texts), 5, splits.seed)
+        shape = (len(gold), len(splits.labels)) if splits.labels else (len(gold),)
+        outputs = np.zeros(shape)
+        for fold in np.unique(folds):
+            inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            if splits.labels and len(np.unique(gold[outside])) < 2:
+                continue
+            outputs[inside] = self._fitted(splits, rows, model, outside).of_rows(rows[inside])
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -219,12 +246,14 @@ class LinearModel:
         estimator: trained on them.
         strength: the one that was chosen.
         classes: how many there are, also such as training lacked; 0 for scores.
+        held: what it gives for the examples that chose the strength, by models that did not see them.
     """
 
     features: Features
-    estimator: LinearEstimator
+    estimator: LinearEstimator | None
     strength: float
     classes: int
+    held: NDArray[np.float64] | None = None
 
     def outputs(self, texts: Texts) -> NDArray[np.float64]:
         """Return logits of texts or pairs, [N, Y], or scores, [N]."""
@@ -238,11 +267,13 @@ class LinearModel:
     @property
     def megabytes(self) -> float:
         """What the model takes on disk: weights and features as 4-byte numbers, and its words as text."""
+        assert self.estimator is not None  # it is trained
         numbers = np.size(self.estimator.coef_) + np.size(self.estimator.intercept_)
         return (4 * numbers + self.features.bytes) / 1e6
 
     def of_rows(self, rows: Rows) -> NDArray[np.float64]:
         """Return the same for what `features` made of texts."""
+        assert self.estimator is not None  # it is trained
         if not self.classes:
             return np.asarray(self.estimator.predict(rows), np.float64)
         margins = np.asarray(self.estimator.decision_function(rows), np.float64)
@@ -288,5 +319,5 @@ def _trained(estimator: LinearEstimator, rows: Rows, gold: Numbers) -> LinearEst
 def _dev_metric(splits: Splits, outputs: NDArray[np.float64]) -> float:
     """Return the accuracy on dev, or Pearson's correlation for scores."""
     if not splits.labels:
-        return relatedness_metrics(splits.dev.scores, outputs)["pearson"]
-    return classification_metrics(splits.dev.classes, outputs.argmax(axis=1))["accuracy"]
+        return relatedness_metrics(splits.choosing.scores, outputs)["pearson"]
+    return classification_metrics(splits.choosing.classes, outputs.argmax(axis=1))["accuracy"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -73,7 +73,8 @@ class CosineBaseline:
 
     def train(self, splits: Splits) -> CosineModel:
         """Collect the vocabulary of the training texts; scores are not looked at."""
-        return CosineModel(self.features().fit(splits.train.texts))
+        model = CosineModel(self.features().fit(splits.train.texts))
+        return replace(model, held=model.outputs(splits.choosing.texts))
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,13 @@ class CosineModel:
 
     Attributes:
         features: turns single texts into rows.
+        held: the cosines of the examples that others choose on.
+        strength: nothing is regularized.
     """
 
     features: Features
+    held: NDArray[np.float64] | None = None
+    strength: float = 0.0
 
     @property
     def chosen(self) -> str:

@@ -110,7 +110,7 @@ def measure(system: System, splits: Splits) -> Measured:
     return Measured(
         _metric(splits.test, outputs),
         outputs if outputs.ndim == 1 else (outputs.argmax(axis=1) == splits.test.gold).astype(np.int64),
-        None if outputs.ndim == 1 else _ece(model, splits.dev, splits.test, outputs),
+        None if outputs.ndim == 1 else _ece(model, splits.choosing, splits.test, outputs),
         _metric(splits.test, with_typos),
         trained - started,
         len(splits.test) / predicting,

@@ -82,7 +82,7 @@ class Splits:
         task: what the gold is for, ``model.task``.
         labels: class names in the order of their numbers; empty for scores.
         train: what is trained on.
-        dev: what settings are chosen on.
+        dev: what settings are chosen on; None where few examples are chosen on by cross-validation.
         test: what is read once; None where there is none.
         protocol: how the splits came about.
         seed: of the run, for systems that draw.
@@ -91,10 +91,15 @@ class Splits:
     task: str
     labels: tuple[str, ...]
     train: Split
-    dev: Split
+    dev: Split | None
     test: Split | None
     protocol: Protocol
     seed: int = 0
+
+    @property
+    def choosing(self) -> Split:
+        """The examples that settings are chosen on: dev, or by cross-validation the training examples."""
+        return self.train if self.dev is None else self.dev
 
     def trains_like(self, other: Splits) -> bool:
         """Say whether both give the same training, dev and test examples, so that what is trained is the same too."""
@@ -138,7 +143,9 @@ def read_splits(source: Source, grades: int = 5) -> Splits:
         labels = collect_labels(corpora["train"].examples, corpora["train"].source)
     numbers = {name: number for number, name in enumerate(labels)}
     splits = {name: _split(corpus, numbers) for name, corpus in corpora.items()}
-    return Splits(source.task, labels, splits["train"], splits["dev"], splits.get("test"), source.protocol)
+    return Splits(
+        source.task, labels, splits["train"], splits.get("dev"), splits.get("test"), source.protocol
+    )
 
 
 def _split(corpus: Corpus, numbers: dict[str, int]) -> Split:

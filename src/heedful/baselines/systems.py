@@ -69,7 +69,7 @@ class HeedfulSystem:
         config = replace(self.config, train=replace(self.config.train, seed=splits.seed))
         source = from_examples(
             _examples(splits.train, splits.labels),
-            _examples(splits.dev, splits.labels),
+            None if splits.dev is None else _examples(splits.dev, splits.labels),
             splits.task,
             config.data.dev_fraction,
             splits.seed,

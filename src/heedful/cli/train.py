@@ -136,7 +136,9 @@ def _summary(
 
     first = [] if beside is None or not beside.warning else [beside.warning]
     lines = [*first, *(f"warning: {warning}" for warning in warnings)]
-    lines += [f"protocol: {prepared.protocol.sentence()}", "", f"dev   {result.dev.render()}"]
+    held = "dev " if "dev" in prepared.datasets else "cross-validated "
+    lines += [f"protocol: {prepared.protocol.sentence()}", *([result.parts] if result.parts else [])]
+    lines += ["", f"{held}  {result.dev.render()}"]
     if result.test is not None:
         lines += ["", f"test  {result.test.render()}"]
     lines += [] if beside is None else ["", beside.render()]

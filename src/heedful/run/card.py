@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
+from heedful.models.config import NO_NETWORK
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage.fields import Fields
@@ -47,7 +48,7 @@ def model_card(
         *_front_matter(config, name, task.hub_task, result),
         f"# {name}",
         "",
-        f"A Heedful model ({config.model.encoder}, {result.parameters:,} parameters without word vectors). "
+        f"A Heedful model ({_kind(result)}). "
         f"It predicts {task.question}" + (f": {labels}." if labels else "."),
         "",
         "## Use",
@@ -66,14 +67,15 @@ def model_card(
         "| part | examples | " + " | ".join(result.dev.metrics) + " |",
         "| --- | --- |" + " --- |" * len(result.dev.metrics),
     ]
-    for part, report in (("dev", result.dev), ("test", result.test)):
+    held = "dev" if "dev" in prepared.datasets else "cross-validation"
+    for part, report in ((held, result.dev), ("test", result.test)):
         if report is not None:
             values = " | ".join(f"{value:.4f}" for value in report.metrics.values())
             lines.append(f"| {part} | {report.count:,} | {values} |")
     lines += [
         "",
-        f"Seed {config.train.seed}; best at step {result.fit.best_step:,} of {result.fit.steps:,}; training took "
-        f"{result.fit.seconds:.0f} s.",
+        _course(config, result),
+        *(["", result.parts] if result.parts else []),
         *_about_wide(config, wide),
         *_about_training(result),
         "",
@@ -95,6 +97,24 @@ def model_card(
         "",
     ]
     return "\n".join(lines)
+
+
+def _kind(result: RunResult) -> str:
+    """Say what the model is made of."""
+    encoder = result.predictor.model.encoder
+    if encoder == NO_NETWORK:
+        return "linear parts alone, without a network"
+    return f"{encoder}, {result.parameters:,} parameters without word vectors"
+
+
+def _course(config: RunConfig, result: RunResult) -> str:
+    """Say how training went."""
+    if result.predictor.model.encoder == NO_NETWORK:
+        return f"Seed {config.train.seed}; training took {result.seconds:.0f} s."
+    return (
+        f"Seed {config.train.seed}; best at step {result.fit.best_step:,} of {result.fit.steps:,}; training took "
+        f"{result.fit.seconds:.0f} s."
+    )
 
 
 def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -> list[str]:
@@ -133,10 +153,13 @@ def _about_training(result: RunResult) -> list[str]:
 
 def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
     if wide is not None:
-        said = f"A wide part, a linear model over {len(wide.numbers):,} words, phrases and runs of characters, is added"
-        return ["", f"{said} to the network's logits {wide.weight:.2f} times, which the dev split decided."]
+        return [
+            "",
+            f"A wide part, a linear model over {len(wide.numbers):,} words, phrases and runs of characters, is added "
+            f"to the logits {wide.weight:.2f} times.",
+        ]
     tried = config.model.wide != "none"
-    return ["", "A wide part was tried and left out: it did not help on the dev split."] if tried else []
+    return ["", "A wide part was tried and left out: it did not help."] if tried else []
 
 
 NAMED = 0.1

@@ -27,6 +27,7 @@ from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, SentenceModel, task_named, task_of
+from heedful.tasks.sentences.held_scores import KEY
 from heedful.tasks.task import Examples
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
@@ -53,6 +54,8 @@ class RunResult:
             changes.
         kernels: operation to the implementation that training and evaluation used, and why.
         train: report on the training split; None unless ``train.evaluate_train`` asks for it.
+        parts: what each part of the model reached alone, and with which weight it joined, as a sentence; empty where
+            there is the network alone.
     """
 
     predictor: AnyModel
@@ -65,6 +68,7 @@ class RunResult:
     epoch_cpu_seconds: float
     kernels: Mapping[str, str] = field(default_factory=dict)
     train: Report | None = None
+    parts: str = ""
 
     def summary(self) -> dict[str, object]:
         """Return the figures as plain values."""
@@ -83,6 +87,7 @@ class RunResult:
             "stopped": self.fit.stopped,
             "resumed": self.fit.resumed,
             "kernels": dict(self.kernels),
+            **({"parts": self.parts} if self.parts else {}),
         }
 
     def _repr_html_(self) -> str:
@@ -170,9 +175,13 @@ def _train(
         epoch_cpu_seconds=result.stepping.cpu_seconds / passes,
         kernels=joined_choices(choices),
         train=fitted,
+        parts=getattr(predictor, "joined_note", ""),
     )
     card = model_card(config, prepared, run, predictor.about.wide)
-    predictor.about = replace(predictor.about, run=as_table(config), metrics=run.summary(), card=card)
+    metrics = run.summary()
+    if isinstance(predictor, SentenceModel) and predictor.held_scores is not None:
+        metrics[KEY] = predictor.held_scores.as_dict()
+    predictor.about = replace(predictor.about, run=as_table(config), metrics=metrics, card=card)
     if keeping is not None and is_first_process():
         write_text(RunFolder(keeping.folder).recipe, to_toml(config))
         predictor.save(RunFolder(keeping.folder).model)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.wide import WideView
     from heedful.explain.word_features import WordFeatures
+    from heedful.tasks.sentences.held_scores import HeldScores
     from heedful.tasks.sentences.joining import Joining
 
 
@@ -39,11 +40,13 @@ class SentenceModel(TextModel[A_co]):
     Attributes:
         joining: the parts that wait to join the network; only in training.
         nested: rows of numbers for each training example, [N, Y], that cross-validation gave; only in training.
+        held_scores: what is kept of `nested`; after training.
         joined_note: what each part reached alone, and with which weight it joined; after training.
     """
 
     joining: Joining | None = None
     nested: NDArray[np.float32] | None = None
+    held_scores: HeldScores | None = None
     joined_note: str = ""
 
     @property

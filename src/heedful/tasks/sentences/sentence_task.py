@@ -38,6 +38,7 @@ from heedful.runtime.answers import Answer
 from heedful.structures import Batch
 from heedful.tasks.schema import AnyAnswer, TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
+from heedful.tasks.sentences.held_scores import HeldScores
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_rows import few, on_dev, part_rows, texts_of
@@ -248,6 +249,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             rows = model.run(chose)[0]
         else:
             rows, model.nested = self.delivered(model, model.nested), None
+            model.held_scores = HeldScores(chose.rows, gold_of(chose), rows)
         report = self.report_of(model, chose, rows, 0.0)
         if chose.weights is None:
             return report

@@ -1,0 +1,235 @@
+"""The simple models that a reader would name first, for every task of sentences: they are trained beside every run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
+
+from heedful.baselines.linear import (
+    NB_SVM,
+    TFIDF_LOGISTIC,
+    LinearBaseline,
+    LinearEstimator,
+    Sides,
+    character_tfidf,
+    word_tfidf,
+)
+from heedful.baselines.mean_vectors import CosineBaseline
+from heedful.baselines.splits import CLASS_TASKS, Features, Texts
+from heedful.errors import DataError, needing
+from heedful.runtime.pair_features import ExampleFeatures, overlap
+from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.text.english import ENGLISH, is_english, package_of
+from heedful.text.tokenize import tokenizer
+
+_STRENGTHS = (1.0, 10.0, 100.0)
+
+
+class Joined(TransformerMixin, BaseEstimator):
+    """The rows of several features side by side.
+
+    Args:
+        parts: what makes rows.
+    """
+
+    def __init__(self, parts: Sequence[Features]) -> None:
+        self.parts = parts
+
+    @property
+    def bytes(self) -> int:
+        """What the parts take on disk."""
+        return sum(part.bytes for part in self.parts)
+
+    def fit(self, X: Texts, y: object = None) -> Self:
+        """Collect what the parts need from training texts."""
+        for part in self.parts:
+            part.fit(X)
+        self.is_fitted_ = True
+        return self
+
+    def transform(self, X: Texts) -> sparse.csr_matrix:
+        """Return one row an example."""
+        return sparse.hstack([part.transform(X) for part in self.parts], format="csr")
+
+
+class Frozen(TransformerMixin, BaseEstimator):
+    """Rows that need no training: of a text its features, of a pair how the features of the two relate.
+
+    Args:
+        features: turns the words of examples into numbers.
+        cutter: name of the tokenizer.
+    """
+
+    def __init__(self, features: ExampleFeatures, cutter: str = "treebank") -> None:
+        self.features, self.cutter = features, cutter
+
+    @property
+    def bytes(self) -> int:
+        """Nothing: the rows of vectors belong to their package."""
+        return 0
+
+    def fit(self, X: Texts, y: object = None) -> Self:
+        """Learn nothing."""
+        self.is_fitted_ = True
+        return self
+
+    def transform(self, X: Texts) -> NDArray[np.float32]:
+        """Return one row an example."""
+        words = tokenizer(self.cutter).words
+        return self.features.of([[words(text) for text in texts] for texts in X])
+
+
+class Overlap(TransformerMixin, BaseEstimator):
+    """How much the two texts of a pair have in common: the words, their neighbors and their runs of characters."""
+
+    @property
+    def bytes(self) -> int:
+        """Nothing is kept."""
+        return 0
+
+    def fit(self, X: Texts, y: object = None) -> Self:
+        """Collect how rare words and runs of characters are."""
+        self.cosines_ = [Sides(make()).fit(X) for make in (word_tfidf, character_tfidf)]
+        return self
+
+    def transform(self, X: Texts) -> NDArray[np.float32]:
+        """Return one row a pair: `overlap`, and the cosines of TF-IDF over words and over runs of characters."""
+        words = tokenizer("treebank").words
+        rows = np.array([overlap(*(words(text) for text in texts)) for texts in X], np.float32)
+        cosines = [_cosines(sides, X) for sides in self.cosines_]
+        return np.concatenate([rows.reshape(len(X), -1), *(each[:, None] for each in cosines)], axis=1)
+
+
+def _cosines(sides: Sides, X: Texts) -> NDArray[np.float32]:
+    first, second = (sides.transform([(text,) for text in side]) for side in zip(*X, strict=True))
+    return np.asarray(first.multiply(second).sum(axis=1), np.float32).ravel()
+
+
+class FrozenEncoder(TransformerMixin, BaseEstimator):
+    """The sentence vectors of a pretrained encoder: the mean of its last states, at length 1; of pairs as `Sides` does.
+
+    Args:
+        folder: of the encoder, as transformers reads it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def bytes(self) -> int:
+        """What the weights take on disk."""
+        return sum(file.stat().st_size for file in Path(self.folder).glob("*.safetensors"))
+
+    def fit(self, X: Texts, y: object = None) -> Self:
+        """Load the encoder; nothing is trained."""
+        try:
+            from transformers import AutoModel, AutoTokenizer
+        except ImportError as error:
+            raise needing("transformers", "a frozen encoder", error) from error
+        if not (Path(self.folder) / "config.json").is_file():
+            raise DataError(f"{self.folder}: is no encoder of transformers: there is no config.json")
+        self.tokens_ = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
+        self.encoder_ = AutoModel.from_pretrained(self.folder, local_files_only=True).eval()
+        return self
+
+    def transform(self, X: Texts) -> NDArray[np.float32]:
+        """Return one row an example."""
+        sides = [self._vectors(side) for side in zip(*X, strict=True)]
+        if len(sides) == 1:
+            return sides[0]
+        u, v = sides
+        return np.concatenate([u, v, np.abs(u - v), u * v], axis=1)
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import torch
+
+        found = np.zeros((len(texts), self.encoder_.config.hidden_size), np.float32)
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        for start in range(0, len(order), 32):
+            rows = order[start : start + 32]
+            batch = self.tokens_(
+                [texts[row] for row in rows],
+                padding=True,
+                truncation=True,
+                max_length=256,
+                return_tensors="pt",
+            )
+            with torch.inference_mode():
+                states = self.encoder_(**batch).last_hidden_state
+                valid = batch["attention_mask"][..., None].to(states.dtype)
+                vectors = torch.nn.functional.normalize((states * valid).sum(1) / valid.sum(1).clamp(min=1))
+            found[rows] = vectors.float().numpy()
+        return found
+
+
+def _logistic(strength: float) -> LinearEstimator:
+    return LogisticRegression(C=strength, max_iter=300, tol=1e-3)
+
+
+def _ridge(strength: float) -> LinearEstimator:
+    return Ridge(alpha=1 / strength)
+
+
+def _lsqr(strength: float) -> LinearEstimator:
+    return Ridge(alpha=1 / strength, solver="lsqr")
+
+
+def _words_and_characters() -> Features:
+    return Joined([Sides(word_tfidf()), Sides(character_tfidf())])
+
+
+WORDS_AND_CHARACTERS = LinearBaseline(
+    "TF-IDF (words 1-2, characters 2-5) + linear SVM",
+    _words_and_characters,
+    lambda strength: LinearSVC(C=strength, random_state=0, max_iter=5_000),
+    (0.1, 0.3, 1.0, 3.0),
+)
+WORDS_AND_CHARACTERS_RIDGE = LinearBaseline(
+    "TF-IDF (words 1-2, characters 2-5) + ridge regression",
+    _words_and_characters,
+    _lsqr,
+    (0.1, 0.3, 1.0, 3.0, 10.0),
+)
+CHARACTER_COSINE = CosineBaseline("TF-IDF (characters 2-5), cosine", lambda: Sides(character_tfidf()))
+
+
+def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[LinearBaseline | CosineBaseline]:
+    """Return the simple models for a task.
+
+    Args:
+        task: what the gold is for, ``model.task``.
+        texts: of the training examples, which say whether English word vectors suit them.
+        encoders: folders of pretrained encoders, whose frozen vectors are tried too.
+
+    Returns:
+        The models; none for a task that has none.
+    """
+    classes = task in CLASS_TASKS
+    if not classes and task not in ("number", "pair-number", "relatedness"):
+        return []
+    pairs = bool(texts) and len(texts[0]) == 2
+    make: Callable[[float], LinearEstimator] = _logistic if classes else _ridge
+    ending = "logistic regression" if classes else "ridge regression"
+    found: list[LinearBaseline | CosineBaseline] = (
+        [TFIDF_LOGISTIC, NB_SVM, WORDS_AND_CHARACTERS] if classes else [WORDS_AND_CHARACTERS_RIDGE]
+    )
+    if pairs:
+        found.append(LinearBaseline(f"overlap of the texts + {ending}", Overlap, make, _STRENGTHS))
+    if pairs and not classes:
+        found.append(CHARACTER_COSINE)
+    if package_of(ENGLISH) and is_english(text for each in texts[:500] for text in each):
+        features = ExampleFeatures(MeanOfVectors.packaged(ENGLISH), "ordered" if pairs else "none")
+        name = f"mean of word vectors ({ENGLISH}) + {ending}"
+        found.append(LinearBaseline(name, lambda: Frozen(features), make, _STRENGTHS))
+    for folder in encoders:
+        name = f"{folder.name}, frozen + {ending}"
+        found.append(LinearBaseline(name, lambda folder=folder: FrozenEncoder(folder), make, _STRENGTHS))
+    return found
