@@ -7,6 +7,8 @@ from importlib import resources
 from heedful.errors import check_known
 
 _FOLDER = resources.files("heedful") / "recipes"
+ALIASES = {"my-english-texts": "my-texts"}
+"""Former names of recipes: English word vectors are used by default now, where heedful-en is installed."""
 
 
 def recipe_names() -> list[str]:
@@ -20,7 +22,7 @@ def recipe_text(name: str) -> str:
     """Return a packaged recipe as TOML.
 
     Args:
-        name: one of `recipe_names`.
+        name: one of `recipe_names`, or a former name.
 
     Returns:
         The text.
@@ -28,6 +30,6 @@ def recipe_text(name: str) -> str:
     Raises:
         UsageError: if there is none of this name; gives the nearest.
     """
-    names = recipe_names()
+    names, name = recipe_names(), ALIASES.get(name, name)
     check_known(name, names, f"there is no packaged recipe {name!r}")
     return (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")
