@@ -35,7 +35,7 @@ WAYS = {
 }
 """Name to measure and number of candidates, as the options of the command."""
 RECIPES: dict[str, dict[str, object]] = {
-    "my-texts": {},
+    "my-english-texts": {},
     "my-texts": {
         "model.encoder": "embedding",
         "model.width": 50,
@@ -126,7 +126,7 @@ def main() -> None:
     """Draw the curves that are missing, and show all."""
     parser = options_of(__doc__, out="the results", columns="trec,subj", seeds="1,2,3,4,5")
     parser.add_argument("--ways", default=";".join(WAYS), help="Ways of choosing, with ; between them.")
-    parser.add_argument("--recipe", default="my-texts", choices=list(RECIPES))
+    parser.add_argument("--recipe", default="my-english-texts", choices=list(RECIPES))
     asked = parser.parse_args()
     kept = asked.out / "curves.jsonl"
     curves = (
