@@ -66,7 +66,6 @@ TESTED_BY = {
     "serving/": "unit/serving/test_app.py",
     "storage/encoder_settings.py": "unit/storage/test_hugging_face.py",
     "storage/manifest.py": "unit/storage/test_model_folder.py",
-    "storage/writing.py": "unit/storage/test_folders.py",
     "tasks/": "unit/tasks/test_predictor.py",
     "tasks/roles/": "unit/tasks/test_role_predictor.py",
     "tasks/translation/": "unit/tasks/test_translator.py",
