@@ -87,6 +87,8 @@ MODELS = {
     "number": {"task": "number", "outputs": 1, "encoder": "embedding"},
     "pair-number": {"task": "pair-number", "outputs": 1, "matching": "absolute", "encoder": "cnn"},
     "labels": {"task": "labels", "highway": True, "encoder": "embedding"},
+    "vector": {"task": "vector", "encoder": "disan"},
+    "vector of a pooling": {"task": "vector", "outputs": 7, "encoder": "embedding", "pooling": "mean"},
     "aligned": {"task": "pair", "encoder": "decomposable", "train_embedding": False},
     "aligned, intra": {
         "task": "relatedness",

@@ -31,9 +31,9 @@ main(sys.argv[1:])
 """
 
 
-@pytest.fixture(params=LAYOUTS)
+@pytest.fixture(params=[task for task in LAYOUTS if task != "vector"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A saved model of each task."""
+    """A saved model of each task that answers by itself."""
     return saved(request.param, tmp_path / "model")
 
 

@@ -20,10 +20,12 @@ from heedful.export import (  # noqa: F401  (they enter what they write down)
 from heedful.export.recording import NetworkTable, NotDescribed, Recording, encoder_steps
 from heedful.models import (
     AlignmentNetwork,
+    JoinedEncoder,
     Network,
     PairNetwork,
     RelatednessNetwork,
     SentenceEncoder,
+    SentenceVectorNetwork,
     TextNetwork,
     WordTagger,
 )
@@ -169,6 +171,9 @@ def described(network: nn.Module) -> NetworkTable:
     elif isinstance(reader, SentenceEncoder):
         vector = pooling_steps(reader.pooling, read, encoder_steps(reader.encoder, read, WORDS))
         read.show("weights", weighing_steps(read, vector))
+        if isinstance(reader, JoinedEncoder):
+            parts = (vector, read.step("mean", WORDS))
+            vector = read.concat([read.step("unit", part) for part in parts])
         logits = answer_steps(network, answer, [f"{side}.{vector}" for side in SIDES[: network.sides]])
     else:
         raise NotDescribed(f"{type(network).__name__} is not described")
@@ -212,6 +217,11 @@ def answer_steps(network: Network, record: Recording, vectors: list[str]) -> str
 @answer_steps.register
 def _(network: TextNetwork, record: Recording, vectors: list[str]) -> str:
     return classifier_steps(network.head, record, vectors[0])
+
+
+@answer_steps.register
+def _(network: SentenceVectorNetwork, record: Recording, vectors: list[str]) -> str:
+    return record.step("unit", record.dense(network.output, vectors[0]))
 
 
 @answer_steps.register

@@ -36,6 +36,14 @@ def input_names(texts: int) -> tuple[str, ...]:
     return ("ids",) if texts == 1 else tuple(f"{side}_ids" for side in SIDES)
 
 
+def output_names(description: NetworkTable) -> tuple[str, str]:
+    """Return the names of the outputs: that of the answer, and that of the vector of each text.
+
+    Where the answer itself is a vector of unit length, what was read of a text are the states before it.
+    """
+    return ("vector", "states") if description["answer"][-1]["do"] == "unit" else ("logits", "vector")
+
+
 def write_onnx(
     description: NetworkTable, weights: Weights, metadata: Mapping[str, object], temperature: float
 ) -> bytes:
@@ -44,7 +52,8 @@ def write_onnx(
     Inputs are ids [B, L] int64, 0 at padding, which follows the words; B and L are free, and L is at least 1. Outputs
     are "logits" [B, Y], a vector for each text where the network has them, and "probabilities" [B, Y]: of classes and
     grades the softmax, of several labels the sigmoid; a network that gives a number has none. A network that answers
-    for each word has both as [B, L, Y], whose rows at padding hold anything.
+    for each word has both as [B, L, Y], whose rows at padding hold anything. A network whose answer is a vector has
+    "vector" [B, Y] and "states" [B, D], what its last layer reads.
 
     Args:
         description: of the network.
@@ -64,6 +73,7 @@ def write_onnx(
             "text.subwords: n-grams are cut from the letters of a word, and the graph takes ids of words"
         )
     graph, texts = Graph(), int(description["texts"])
+    answer, states = output_names(description)
     values: dict[str, Value] = {}
     inputs: dict[str, Sequence[int | str]] = {}
     outputs: dict[str, Sequence[int | str]] = {}
@@ -74,18 +84,18 @@ def write_onnx(
         )
         values |= {f"{side}.{each}": value for each, value in read.items()}
         if description["vector"] is not None:
-            vector = "vector" if texts == 1 else f"{side}_vector"
+            vector = states if texts == 1 else f"{side}_{states}"
             _output(graph, read[description["vector"]], vector)
             outputs[vector] = ["B", "D"]
     logits = _run(graph, description["answer"], weights, values)[description["logits"]]
     shape = ["B", *inputs["ids"][1:], "Y"] if description.get("each") == "word" else ["B", "Y"]
     if len(shape) > 2:  # at padding the rows hold anything
-        graph.nodes.append(("Identity", (logits.name,), ("logits",), {}))
+        graph.nodes.append(("Identity", (logits.name,), (answer,), {}))
     else:
-        _output(graph, logits, "logits")
-    outputs["logits"] = shape
-    if "scale" not in description:
-        scaled = graph.node("Div", "logits", graph.constant(temperature))
+        _output(graph, logits, answer)
+    outputs[answer] = shape
+    if "scale" not in description and answer == "logits":
+        scaled = graph.node("Div", answer, graph.constant(temperature))
         kind = ("Sigmoid", {}) if "thresholds" in description else ("Softmax", {"axis": -1})
         graph.nodes.append((kind[0], (scaled,), ("probabilities",), kind[1]))
         outputs["probabilities"] = shape
@@ -141,7 +151,9 @@ class DifferentError(HeedfulError):
     exit_code: ClassVar[ExitCode] = ExitCode.GATE_FAILED
 
 
-def check_onnx(content: bytes, program: Program, rows: int, longest: int) -> float:
+def check_onnx(
+    content: bytes, program: Program, rows: int, longest: int, answer: str = "logits"
+) -> float:
     """Compare an ONNX file with the runtime on random batches, texts without words and of the longest length included.
 
     Args:
@@ -149,6 +161,7 @@ def check_onnx(content: bytes, program: Program, rows: int, longest: int) -> flo
         program: the network, as the runtime computes it.
         rows: of the vocabulary; ids are below.
         longest: length of the longest text.
+        answer: name of the output that is compared; see `output_names`.
 
     Returns:
         The largest difference of two logits, over the largest logit where that is above 1.
@@ -163,7 +176,7 @@ def check_onnx(content: bytes, program: Program, rows: int, longest: int) -> flo
     for number in range(BATCHES):
         examples = _examples(generator, number, program.texts, rows, longest)
         columns = [_padded([example[side] for example in examples]) for side in range(program.texts)]
-        (found,) = session.run(["logits"], dict(zip(input_names(program.texts), columns, strict=True)))
+        (found,) = session.run([answer], dict(zip(input_names(program.texts), columns, strict=True)))
         wanted = np.concatenate([np.atleast_2d(program.run(example).logits) for example in examples])
         if program.each == "word":
             found = np.concatenate([row[: len(ids)] for row, (ids,) in zip(found, examples, strict=True)])
@@ -268,6 +281,7 @@ def export_onnx(
         program = Program(
             description, weights, (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
         )
-        worst = check_onnx(content, program, len(vocabulary), min(text.whole("max_tokens"), 400))
+        longest = min(text.whole("max_tokens"), 400)
+        worst = check_onnx(content, program, len(vocabulary), longest, output_names(description)[0])
     write_bytes(target, content)
     return worst

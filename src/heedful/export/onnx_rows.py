@@ -8,6 +8,7 @@ import numpy as np
 
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.recording import NotDescribed
+from heedful.runtime.operators import SMALLEST
 from heedful.runtime.steps import Step
 
 Emit = Callable[..., Value]
@@ -89,6 +90,14 @@ def multiply(graph: Graph, step: Step, x: Value, y: Value) -> Value:
 def scaled(graph: Graph, step: Step, x: Value) -> Value:
     """A value times a number."""
     return Value(graph.node("Mul", x.name, graph.constant(step.number("factor"))), x.valid)
+
+
+@emitter
+def unit(graph: Graph, step: Step, x: Value) -> Value:
+    """A vector scaled to unit length."""
+    squares = graph.node("ReduceSum", graph.node("Mul", x.name, x.name), graph.axes(-1), keepdims=1)
+    length = graph.node("Max", graph.node("Sqrt", squares), graph.constant(SMALLEST))
+    return Value(graph.node("Div", x.name, length), x.valid)
 
 
 @emitter

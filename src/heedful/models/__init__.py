@@ -25,6 +25,7 @@ from heedful.models.networks import (
     TextNetwork,
     VectorNetwork,
 )
+from heedful.models.vector_network import JoinedEncoder, SentenceVectorNetwork
 from heedful.models.tagger import TaggerNetwork, WordReader, WordTagger
 from heedful.models.translation_network import TranslationConfig, TranslationNetwork
 
@@ -34,6 +35,7 @@ __all__ = [
     "POOLINGS",
     "AlignmentNetwork",
     "DecomposableConfig",
+    "JoinedEncoder",
     "MappedVectors",
     "ModelConfig",
     "Network",
@@ -42,6 +44,7 @@ __all__ = [
     "RelatednessNetwork",
     "SentenceEncoder",
     "SentenceReader",
+    "SentenceVectorNetwork",
     "TaggerConfig",
     "TaggerNetwork",
     "TextNetwork",

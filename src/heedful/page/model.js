@@ -73,6 +73,7 @@ class Model {
 
   // The answer for a text, or for two: {label, score, probabilities, sides, alignments}. Without `look` no pictures.
   predict(texts, look = true) {
+    if (this.task === "vector") return this.compare(texts, look);
     const sides = texts.map((text, number) => this.read(text, number));
     const { vector } = this.network.description;
     const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
@@ -85,6 +86,19 @@ class Model {
     const label = this.labels.length ? this.labels[cheapest(shares, this.costs)] : null;
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
     return { label, score, probabilities, logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+  }
+
+  // How alike two texts are: the cosine of their vectors, which are of unit length. The answer is that of `predict`.
+  compare(texts, look = true) {
+    const sides = texts.map((text, number) => this.read(text, number));
+    const vectors = sides.map((side) => {
+      const looks = look ? [new Look(this.captions, this.network.description.vector), null] : [];
+      const vector = this.network.answer([side], looks);
+      Object.assign(side, looks[0]?.result());
+      return vector;
+    });
+    const score = sum(vectors[0].map((a, feature) => a * vectors[1][feature]));
+    return { label: null, score, probabilities: [], logits: [score], vectors, sides, alignments: [] };
   }
 
   read(text, number) {

@@ -80,8 +80,13 @@ def _brackets(holds: Callable[[str], bool]) -> str:
     return "".join(parts)
 
 
-TASKS = {"text": ("text",), "pair": ("premise", "hypothesis"), "relatedness": ("first text", "second text")}
-"""Every task that a page answers, with the names of its texts."""
+TASKS = {
+    "text": ("text",),
+    "pair": ("premise", "hypothesis"),
+    "relatedness": ("first text", "second text"),
+    "vector": ("first text", "second text"),
+}
+"""Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
 SCRIPTS = ("digest.js", "words.js", "wide.js", "network.js", "model.js", "pictures.js", "page.js")
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
 

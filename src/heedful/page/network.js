@@ -260,6 +260,15 @@ const OPERATORS = {
 
   subtract: () => ([x, y]) => pairwise(x, y, (a, b) => a - b),
   multiply: () => ([x, y]) => pairwise(x, y, (a, b) => a * b),
+  unit: () => ([x]) => {
+    const made = value(x.rows, x.cols);
+    for (let i = 0; i < x.rows; i += 1) {
+      const from = row(x, i), length = Math.max(Math.hypot(...from), 1e-12);
+      made.data.set(from.map((a) => a / length), i * x.cols);
+    }
+    return made;
+  },
+
   rescale(step) {
     const [mean, deviation] = step.floats("scale");
     return ([x]) => mapped(x, (a) => a * deviation + mean);

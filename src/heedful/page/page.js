@@ -12,6 +12,7 @@ function bar(share) {
 
 // The probabilities as a table; of classes the most probable first.
 function answerTable({ label, probabilities, score }) {
+  if (!probabilities.length) return "";
   const shown = score === null ? [...probabilities].sort((a, b) => b.probability - a.probability) : probabilities;
   const rows = shown.map(({ label: name, probability }) =>
     element("tr", name === label ? { class: "best" } : {}, element("td", {}, oneLine(name)),
@@ -138,7 +139,8 @@ function show(answer, { prefix }) {
   const own = probabilities.find((each) => each.label === label), best = own?.probability ?? 0;
   const [what, how] = score === null
     ? [oneLine(label), percent(best)]
-    : [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
+    : probabilities.length ? [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`]
+      : [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
   at("headline").replaceChildren(what, element("small", {}, how));
   const key = sides.some(({ weights, words }) => weights && words.length)
     ? ["The stronger its shade, the larger a word's share of the vector of the text."]

@@ -310,5 +310,6 @@ LAYOUTS: dict[str, Layout[Answer] | Layout[LabelsAnswer] | Layout[TagsAnswer]] =
     "pair-number": NUMBERS,
     "labels": LABELS,
     "tags": TAGS,
+    "vector": CLASSES,
 }
 """``model.task`` to the layout of its answers: these tasks need no torch to answer."""

@@ -14,9 +14,11 @@ from heedful.runtime.asking import Asking
 from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model
+from heedful.runtime.named_labels import NamedLabels
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
 from heedful.runtime.sentence_part import read_sentence_part
+from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.weights import Weights
@@ -87,8 +89,8 @@ def _load(path: Path) -> Model:
         if settings.outputs not in (None, program.outputs):
             raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
         decision = _decision(settings, labels, weights, program)
-        if (settings.wide or settings.sentence) and settings.task == "tags":
-            raise UsageError("a task of tags of words has no parts beside the network")
+        if (settings.wide or settings.sentence) and settings.task in ("tags", "vector"):
+            raise UsageError(f"a task of {settings.task!r} has no parts beside the network")
         wide = _wide(settings, weights, program.outputs) if settings.wide else None
         sentence = None
         if settings.sentence:
@@ -100,6 +102,8 @@ def _load(path: Path) -> Model:
     if settings.task == "tags":
         return Tagger(PlacedAsking(settings, vocabulary), program, decision)
     metrics = read_json(path / METRICS, dict)
+    if settings.task == "vector":
+        return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence)
     return Model(Asking(settings, vocabulary), program, decision, parts, metrics=metrics)
 
@@ -115,6 +119,8 @@ def _decision(settings: Settings, labels: Sequence[str], weights: Weights, progr
     if task in NUMBERS:
         scale = _numbers_of(settings, weights, "scale", 4)
         return Decision(task, (), numbers=(float(scale[2]), float(scale[3])))
+    if task == "vector":
+        return NamedLabels(task, (), settings.temperature)
     if task == "labels":
         thresholds = _numbers_of(settings, weights, "thresholds", outputs)
         return Decision(task, tuple(labels), thresholds=thresholds.astype(np.float64))

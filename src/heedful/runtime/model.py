@@ -104,6 +104,11 @@ class Model:
         """Whether a request is a pair of texts."""
         return self.program.texts == 2
 
+    @property
+    def width(self) -> int:
+        """Features of the vector that `encode` gives; 0 where it gives none."""
+        return self.program.width
+
     def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Self:
         """Return a model with another limit on the length of a text; the network is shared.
 
@@ -184,7 +189,7 @@ class Model:
             UsageError: if the network has no vector of one text alone.
         """
         rows = list(self.vectors(texts))
-        return np.stack(rows) if rows else np.zeros((0, self.program.width), np.float32)
+        return np.stack(rows) if rows else np.zeros((0, self.width), np.float32)
 
     def vectors(self, texts: Iterable[str]) -> Iterator[Floats]:
         """Yield the vector of each text, [D], in order; see `encode`."""

@@ -111,6 +111,17 @@ def scaled(step: Step) -> Compute:
     return lambda x: x * factor
 
 
+SMALLEST = 1e-12
+"""A vector shorter than this is divided by it, so that zeros stay zeros."""
+
+
+@row_wise
+def unit(step: Step) -> Compute:
+    """A vector scaled to unit length; zeros stay zeros."""
+    step.takes(1)
+    return lambda x: x / np.maximum(np.sqrt(np.square(x).sum(axis=1, keepdims=True)), np.float32(SMALLEST))
+
+
 @row_wise
 def rescale(step: Step) -> Compute:
     """A number of standard deviations from a mean, on its own scale: ``x * scale[1] + scale[0]``."""

@@ -20,7 +20,7 @@ PAIRS = ("pair", "relatedness", "pair-number")
 """Tasks whose examples are pairs."""
 NUMBERS = ("number", "pair-number")
 """Tasks that answer with any number."""
-UNNAMED = ("relatedness", *NUMBERS)
+UNNAMED = ("relatedness", "vector", *NUMBERS)
 """Tasks without labels."""
 MISSING = "missing"
 """Key of a description that says why there is none."""

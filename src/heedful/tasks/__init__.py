@@ -27,6 +27,7 @@ from heedful.tasks.tags import TagsModel
 from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task
 from heedful.tasks.translation.translation_task import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
+from heedful.tasks.vectors import VectorModel
 from heedful.tasks.words.text_model import TextModel
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "TextSettings",
     "Translation",
     "Translator",
+    "VectorModel",
     "build_network",
     "build_translation",
     "load_model",

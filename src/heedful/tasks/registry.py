@@ -28,6 +28,7 @@ from heedful.tasks.saved_model import Limits, SavedModel, model_folder
 from heedful.tasks.tags import TagsTask
 from heedful.tasks.task import Task
 from heedful.tasks.translation.translation_task import TranslationTask
+from heedful.tasks.vectors import VectorTask
 from heedful.tasks.words.word_task import WordTask
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _OWN: tuple[AnyTask, ...] = (
     TagsTask(),
     RolesTask(),
     TranslationTask(),
+    VectorTask(),
 )
 
 TASKS: dict[str, AnyTask] = {task.name: task for task in _OWN}

@@ -1,0 +1,110 @@
+"""Answers by the names of labels: the label whose name, and whose first examples, are most like the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from heedful.errors import UsageError
+from heedful.runtime.answers import Answer, LabelsAnswer, Read, Shown
+from heedful.runtime.deciding import Decision, Shares
+from heedful.runtime.kernels import Floats
+
+Encode = Callable[[Sequence[str]], Floats]
+"""Texts to vectors of unit length, [N, D]."""
+WITHOUT = (
+    "this model turns texts into vectors and has no labels of its own: name two labels or more (--label refund --label "
+    "praise, or with_labels([...]) in Python), or ask for the vectors (heedful encode)"
+)
+
+
+@dataclass(frozen=True)
+class NamedLabels(Decision):
+    """Turns the vector of a text into an answer, once there are names; see `Decision` for the other attributes.
+
+    Attributes:
+        rows: a vector of unit length for each name, [Y, D]. The probabilities are the softmax of the cosines with the
+            text's vector over the temperature.
+    """
+
+    rows: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        examples: Sequence[tuple[str, str]],
+        encode: Encode,
+        temperature: float,
+    ) -> Self:
+        """Encode the names, and refine them with examples.
+
+        The vector of a label is the mean of that of its name and those of its examples, each counted alike, so that
+        a few examples soon outweigh a name that says little.
+
+        Args:
+            names: of the labels, two or more, each once.
+            examples: texts with their labels; may be empty.
+            encode: of the model.
+            temperature: what the cosines are divided by.
+
+        Returns:
+            What decides.
+
+        Raises:
+            UsageError: if there are fewer than two names, one is empty or there twice, or an example has another label.
+        """
+        if isinstance(names, str) or len(names) < 2:
+            raise UsageError(f"labels: expected two names or more; got {names!r:.80}")
+        for place, name in enumerate(names):
+            if not name.strip():
+                raise UsageError("labels: a name is empty; every label needs a name, since its meaning decides")
+            if name in names[:place]:
+                raise UsageError(f"labels: {name!r:.80} is there twice")
+        place_of = {name: place for place, name in enumerate(names)}
+        for text, label in examples:
+            if label not in place_of:
+                raise UsageError(f"examples: {text!r:.40} has the label {label!r:.80}, which is not one of the names")
+        rows = encode([*(_read(name) for name in names), *(text for text, _ in examples)]).astype(np.float64)
+        total = rows[: len(names)].copy()
+        for row, (_, label) in zip(rows[len(names) :], examples, strict=True):
+            total[place_of[label]] += row
+        lengths = np.maximum(np.sqrt(np.square(total).sum(axis=1, keepdims=True)), 1e-12)
+        return cls("vector", tuple(names), temperature, rows=(total / lengths).astype(np.float32))
+
+    def answers(self, logits: Floats, read: Sequence[Read]) -> Iterator[Answer | LabelsAnswer]:
+        """Answer requests; see `Decision.answers`.
+
+        Raises UsageError where there are no names.
+        """
+        self._refuse_without_names()
+        yield from super().answers(logits, read)
+
+    def shown(self, logits: Floats) -> Shown:
+        """Return the answer as an explanation shows it; see `Decision.shown`.
+
+        Raises UsageError where there are no names.
+        """
+        self._refuse_without_names()
+        return super().shown(logits)
+
+    def _refuse_without_names(self) -> None:
+        if not self.names:
+            raise UsageError(WITHOUT)
+
+    def probabilities(self, logits: Floats) -> Shares:
+        """Return the probability of each name for vectors of texts, [N, D]; see `Decision.probabilities`.
+
+        A text without words is as like each name as the other.
+        """
+        # one product a row: a product of matrices may round by the number of rows
+        cosines = np.stack([self.rows @ row for row in logits]) if len(logits) else np.zeros((0, len(self.names)))
+        return super().probabilities(cosines.astype(np.float32))
+
+
+def _read(name: str) -> str:
+    """Return a name as words: "card_arrival" is read as "card arrival"."""
+    return name.replace("_", " ").replace("-", " ")

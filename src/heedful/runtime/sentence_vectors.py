@@ -1,0 +1,105 @@
+"""A sentence encoder without torch: texts to vectors of unit length, their similarity, and the states before them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Self, overload
+
+import numpy as np
+
+from heedful.errors import UsageError
+from heedful.runtime.asking import Block
+from heedful.runtime.kernels import Floats
+from heedful.runtime.model import Model, finite
+from heedful.runtime.named_labels import NamedLabels
+
+_BLOCK = 64
+
+
+class SentenceVectors(Model):
+    """A model whose answer to a text is a vector of unit length; see `Model` for the arguments.
+
+    `encode` gives the vectors, [N, D]; a text without words has the zero vector.
+    """
+
+    @property
+    def width(self) -> int:
+        """Features of a vector."""
+        return self.program.outputs
+
+    @property
+    def states_width(self) -> int:
+        """Features of the states before the last layer."""
+        return self.program.width
+
+    @overload
+    def similarity(self, first: str, second: str) -> float: ...
+    @overload
+    def similarity(self, first: Sequence[str], second: Sequence[str]) -> Floats: ...
+    def similarity(self, first: str | Sequence[str], second: str | Sequence[str]) -> float | Floats:
+        """Return how alike texts are: the cosine of their vectors, from -1 to 1, and 0 for a text without words.
+
+        Args:
+            first: a text, or N texts.
+            second: a text, or M texts.
+
+        Returns:
+            A number for two texts; else one for each pair, [N, M].
+
+        Raises:
+            UsageError: if one is a text and the other is not.
+        """
+        return similarity(self.encode, first, second)
+
+    def states(self, words: Sequence[Sequence[str]]) -> Floats:
+        """Return the states before the last layer: what a linear part for few labels is fitted on.
+
+        They are the pooled states and the mean of the word vectors, each of unit length, side by side.
+
+        Args:
+            words: the words of each text, as the tokenizer gives them; those beyond the limit are not read.
+
+        Returns:
+            [N, F]; the same to the last bit whatever the other texts are.
+
+        Raises:
+            ArtefactError: if the network gives a number that is not finite.
+        """
+        limit, found = self.settings.max_tokens, list[Floats]()
+        for start in range(0, len(words), _BLOCK):
+            looked = [self.asking.looked_up(tuple(text[:limit])) for text in words[start : start + _BLOCK]]
+            read = self.program.read([(each.ids, each.ngrams) for each in looked])
+            first = len(found) + 1
+            found += [finite("vector", self.program.vector(one), first + n) for n, one in enumerate(read)]
+        return np.stack(found) if found else np.zeros((0, self.states_width), np.float32)
+
+    def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> Self:
+        """Return a model that answers with one of these labels, without any training.
+
+        Args:
+            names: of the labels, two or more. Their meaning decides: "refund" or "asks for the money back".
+            examples: texts with their labels, which refine them.
+
+        Returns:
+            A model whose `predict` answers; the network is shared.
+
+        Raises:
+            UsageError: see `NamedLabels.of`.
+        """
+        decision = NamedLabels.of(names, examples, self.encode, self.settings.temperature)
+        return type(self)(self.asking, self.program, decision, None, self.threads, self.metrics)
+
+    def _vectors(self, block: Block) -> list[Floats]:
+        return self.logits_of(block)
+
+
+def similarity(
+    encode: Callable[[Sequence[str]], Floats], first: str | Sequence[str], second: str | Sequence[str]
+) -> float | Floats:
+    """Return the cosines of texts; see `SentenceVectors.similarity`."""
+    if isinstance(first, str) != isinstance(second, str):
+        raise UsageError("similarity: expected two texts, or two lists of texts; got one of each")
+    if isinstance(first, str) and isinstance(second, str):
+        one, other = encode([first, second])
+        return float(one @ other)
+    return encode(list(first)) @ encode(list(second)).T

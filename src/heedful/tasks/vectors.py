@@ -1,0 +1,144 @@
+"""Texts to vectors: a sentence encoder, which answers with the names of labels once it is given some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Corpus, Example
+from heedful.data.gold import Targets
+from heedful.data.tokens import TokenisedCorpus
+from heedful.errors import UsageError
+from heedful.evaluation import Report
+from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceEncoder, SentenceVectorNetwork
+from heedful.runtime.answers import CLASSES, Answer, Read, Shown
+from heedful.runtime.named_labels import NamedLabels
+from heedful.runtime.sentence_vectors import similarity
+from heedful.tasks.saved_model import as_corpus
+from heedful.tasks.schema import TextSettings
+from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask
+from heedful.tasks.tables import TEXT, Table
+from heedful.training.step import Objective
+
+if TYPE_CHECKING:
+    from heedful.run.run_config import RunConfig
+
+_NOT_TRAINED = (
+    "model.task='vector' learns from the vectors of another encoder, not from labels, so this command cannot train or "
+    "measure it; docs/sentence-vectors.md says how en-sentences was made"
+)
+
+
+class VectorModel(SentenceModel[Answer]):
+    """A network that turns texts into vectors of unit length; see `TextModel` for the arguments.
+
+    Attributes:
+        decision: turns vectors into answers; it has names once `with_labels` gave some.
+    """
+
+    network: SentenceVectorNetwork
+    decision: NamedLabels = NamedLabels("vector", ())
+
+    def encode(self, texts: Sequence[str] | Corpus) -> NDArray[np.float32]:
+        """Turn texts into vectors of unit length.
+
+        Args:
+            texts: strings.
+
+        Returns:
+            One vector a text, [N, D]; exactly zero for a text without words.
+
+        Raises:
+            ArtefactError: naming the text, if the network gives a number that is not finite.
+        """
+        return self.logits(as_corpus(texts, pair=False))
+
+    @overload
+    def similarity(self, first: str, second: str) -> float: ...
+    @overload
+    def similarity(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]: ...
+    def similarity(
+        self, first: str | Sequence[str], second: str | Sequence[str]
+    ) -> float | NDArray[np.float32]:
+        """Return the cosines of texts; see `heedful.runtime.SentenceVectors.similarity`."""
+        return similarity(self.encode, first, second)
+
+    def states(self, words: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        """Return the states before the last layer; see `heedful.runtime.SentenceVectors.states`."""
+        cut = [Example((" ".join(text),), words=(tuple(text[: self.text.max_tokens]),)) for text in words]
+        return super().encode(Corpus(cut))
+
+    def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> VectorModel:
+        """Return a model that answers with labels; see `heedful.runtime.SentenceVectors.with_labels`."""
+        made = self.reading(self.text)
+        made.decision = NamedLabels.of(names, examples, self.encode, self.about.temperature)
+        return made
+
+    def reading(self, text: TextSettings) -> VectorModel:
+        """See `SavedModel.reading`; the labels stay."""
+        made = super().reading(text)
+        made.decision = self.decision
+        return made
+
+    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
+        """See `SentenceModel.answers`: the label whose name is most like the text."""
+        return [answer for answer in self.decision.answers(rows, read) if isinstance(answer, Answer)]
+
+    def shown(self, row: NDArray[np.float32]) -> Shown:
+        """See `SentenceModel.shown`."""
+        return self.decision.shown(row)
+
+
+class VectorTask(SentenceTask[VectorModel, Answer]):
+    """A vector of unit length for a text."""
+
+    name, noun = "vector", "vectors of texts"
+    model_type = VectorModel
+    table = Table(TEXT, "label")
+    metrics = ("spearman",)
+    uses = SENTENCES | table.settings | {"model.outputs"}
+    options = table.options
+    question, usage = "a vector for a text", 'model.encode(["a text", "another text"])'
+    hub_task = "sentence-similarity"
+    header = CLASSES.header
+
+    def problems(self, config: RunConfig) -> list[str]:
+        """See `Task.problems`: there is nothing that `heedful train` could learn from."""
+        return [_NOT_TRAINED]
+
+    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """See `Task.collect_labels`: there are none."""
+        return ()
+
+    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+        """See `SentenceTask.targets`."""
+        raise UsageError(_NOT_TRAINED)
+
+    def named_outputs(self, model: ModelConfig) -> int:
+        """See `WordTask.named_outputs`: features have no names."""
+        return 0
+
+    def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
+        """See `WordTask.fitted`: the width of the vector is the user's choice."""
+        return model
+
+    def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
+        """See `SentenceTask.head`."""
+        return SentenceVectorNetwork(JoinedEncoder.of(encoder), config.outputs)
+
+    def objective(self, config: RunConfig, model: VectorModel) -> Objective:
+        """See `Task.objective`."""
+        raise UsageError(_NOT_TRAINED)
+
+    def measure(self, model: VectorModel, dataset: EncodedDataset) -> Report:
+        """See `Task.measure`."""
+        raise UsageError(_NOT_TRAINED)
+
+    def rows(self, answer: Answer) -> Iterable[list[str]]:
+        """See `Task.rows`."""
+        yield CLASSES.cells(answer)
