@@ -87,7 +87,7 @@ class SentenceVectors(Model):
             UsageError: see `NamedLabels.of`.
         """
         decision = NamedLabels.of(names, examples, self.encode, self.settings.temperature)
-        return type(self)(self.asking, self.program, decision, None, self.threads, self.metrics)
+        return type(self)(self.asking, self.program, decision, self.parts, self.threads, self.metrics)
 
     def _vectors(self, block: Block) -> list[Floats]:
         return self.logits_of(block)
