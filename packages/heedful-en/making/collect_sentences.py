@@ -70,7 +70,9 @@ def changed(collection: Collection, data: Path) -> list[str]:
     own = list(collection.texts)
     drawn.shuffle(own)
     scenes = [text for source, text in own if source in ("snli", "multinli", "ewt")]
-    asked = [text for source, text in own if source in ("banking77", "clinc150", "snips") or text.endswith("?")]
+    asked = [
+        text for source, text in own if source in ("banking77", "clinc150", "snips") or text.endswith("?")
+    ]
     vectors = read_vectors(data / "numberbatch" / "numberbatch-en-41k-300d.txt")
     near = neighbors(vectors.words, vectors.matrix)
     nouns, names, adjectives = _lists(data, vectors.words)
@@ -115,7 +117,9 @@ def _lists(data: Path, words: Sequence[str]) -> tuple[list[str], list[str], list
 
 def main() -> None:
     """Read the command line, write the blocks and the counts."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("data", type=Path)
     options.add_argument("out", type=Path)
     given = options.parse_args()

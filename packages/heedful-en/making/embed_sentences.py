@@ -54,7 +54,9 @@ class Teacher:
 
 def main() -> None:
     """Read the command line and embed the blocks of one worker."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("out", type=Path)
     options.add_argument("teacher", type=Path)
     options.add_argument("--worker", type=int, default=0)

@@ -16,16 +16,24 @@ _PERSON = re.compile(
     r"workers?|team|crowd|couple|family|friends|mother|father|baby|girl|boy|somebody|someone|group)\b",
     re.IGNORECASE,
 )
-_PLACE = re.compile(r" (in|on|at|near|outside|inside|under|behind|over|through|along) (the|a|an|his|her|their)\b.*")
-_TIME = re.compile(r" (today|yesterday|tomorrow|now|later|soon|last \w+|next \w+|in \d{4}|(in|at|during|on) the \w*(day|"
-                   r"night|morning|evening|summer|winter|week|year|century|month)s?)\b.*")  # fmt: skip
-_PREPOSITION = r"(?!(?:in|on|at|of|to|with|for|from|by|and|or|while|near|into|onto|over|as|that|off|out|up|down)\b)"
+_PLACE = re.compile(
+    r" (in|on|at|near|outside|inside|under|behind|over|through|along) (the|a|an|his|her|their)\b.*"
+)
+_TIME = re.compile(
+    r" (today|yesterday|tomorrow|now|later|soon|last \w+|next \w+|in \d{4}|(in|at|during|on) the "
+    r"\w*(day|night|morning|evening|summer|winter|week|year|century|month)s?)\b.*"
+)
+_PREPOSITION = (
+    r"(?!(?:in|on|at|of|to|with|for|from|by|and|or|while|near|into|onto|over|as|that|off|out|up|down)\b)"
+)
 _DOING = re.compile(
     rf"(?P<doing>\w+ing) (?P<what>(?:a|an|the|some|his|her|their|its) (?:{_PREPOSITION}[\w'-]+ )?"
     rf"{_PREPOSITION}[\w'-]+)\b(?P<after>.*)"
 )
-_NO_SUBJECT = re.compile(r"^(there|here|it|this|that|what|who|where|when|how|why|which|and|but|so|if|because|yes|no|well)\b",
-                         re.IGNORECASE)  # fmt: skip
+_NO_SUBJECT = re.compile(
+    r"^(there|here|it|this|that|what|who|where|when|how|why|which|and|but|so|if|because|yes|no|well)\b",
+    re.IGNORECASE,
+)
 
 
 def questions_from(statement: str, drawn: random.Random) -> str | None:
@@ -44,9 +52,12 @@ def questions_from(statement: str, drawn: random.Random) -> str | None:
 
 
 _COMMON = frozenset(
-    "a an the two three four five six some several many all most few one his her their our my your these those this that "
-    "people men women man woman he she they we you children kids young old girls boys both each every another no other "
-    "group someone nobody everyone none it there".split()
+    re.findall(
+        r"\w+",
+        "a an the two three four five six some several many all most few one his her our their my your these those this "
+        "that people men women man woman he she they we you children kids young old girls boys both each every another "
+        "no other group someone nobody everyone none it there",
+    )
 )
 
 
@@ -97,7 +108,8 @@ NAMES = (
     "What did {} write?", "What is the capital of {}?", "What is the population of {}?", "Where did {} live?",
     "How far is {} from {}?", "What language do they speak in {}?", "Who founded {}?", "What company makes {}?",
     "Who played {} in the film?", "What country is {} in?", "Who is the president of {}?", "How tall is {}?",
-    "What does {} stand for?", "What is the abbreviation for {}?", "Why is {} called {}?", "What river runs through {}?",
+    "What does {} stand for?", "What is the abbreviation for {}?", "Why is {} called {}?",
+    "What river runs through {}?",
     "In what year was {} founded?", "Who killed {}?", "What is the nickname of {}?", "How many people live in {}?",
     "What city is home to {}?", "Who wrote about {}?", "What happened in {}?", "{} met {} in {}.", "{} is from {}.",
 )  # fmt: skip

@@ -3,8 +3,8 @@
     python packages/heedful-en/making/train_sentences.py OUT RUN [--rounds 0:60,0:96] [--threads 1]
 
 OUT has the blocks of sentences and their vectors, from `collect_sentences.py` and `embed_sentences.py`. RUN gets the
-settings, the log and the checkpoints; an interrupted run continues at its last checkpoint. A round is a range of blocks,
-"0:60" the first sixty, each read once; by default there are two rounds of all blocks.
+settings and the checkpoints; an interrupted run continues at its last checkpoint. A round is a range of blocks, "0:60"
+the first sixty, each read once; by default there are two rounds of all blocks.
 
 The word vectors come first: with their mean and one linear layer alone, in one pass over the blocks of the first round.
 Then the whole network is trained. The loss of both is 1 - cosine to the teacher's vector, plus five times the mean
@@ -116,7 +116,9 @@ class Student(nn.Module):
         words = self.embedding.embed(sentences).tokens
         mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
         if words_alone:
-            return functional.normalize(functional.linear(mean, self.output.weight[:, -mean.shape[1] :]), dim=-1)
+            return functional.normalize(
+                functional.linear(mean, self.output.weight[:, -mean.shape[1] :]), dim=-1
+            )
         states = self.encoder(words, sentences).states
         pooled = functional.normalize(self.pooling(states, sentences.valid).vector, dim=-1)
         return functional.normalize(self.output(torch.cat([pooled, mean], -1)), dim=-1)
@@ -203,7 +205,10 @@ def train_words(network: Student, corpus: Corpus, recipe: Recipe) -> None:
             member.step()
         mean += (float(loss.detach()) - mean) / min(step + 1, 100)
         if step % 200 == 199:
-            print(f"words: step {step + 1} of {total}, loss {mean:.4f}, {time.perf_counter() - began:.0f} s", flush=True)
+            print(
+                f"words: step {step + 1} of {total}, loss {mean:.4f}, {time.perf_counter() - began:.0f} s",
+                flush=True,
+            )
 
 
 class Training:
@@ -251,14 +256,18 @@ class Training:
             for name, x in held.items():
                 if name.startswith(f"{kind}."):
                     _, number, key = name.split(".")
-                    state.setdefault(int(number), {})[key] = int(x) if kind == "sparse" and key == "step" else x
+                    state.setdefault(int(number), {})[key] = (
+                        int(x) if kind == "sparse" and key == "step" else x
+                    )
             member.load_state_dict({"state": state, "param_groups": member.state_dict()["param_groups"]})
         self.step = json.loads((self.run / "step.json").read_text())["step"]
 
 
 def main() -> None:
     """Read the command line and train."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("out", type=Path)
     options.add_argument("run", type=Path)
     options.add_argument("--rounds", default="", help="ranges of blocks, by default twice all")
@@ -270,7 +279,9 @@ def main() -> None:
     recipe = Recipe(**{name: getattr(given, name) for name in asdict(Recipe())})
     torch.manual_seed(recipe.seed)
     count = len(list(given.out.glob("sentences-*.txt")))
-    rounds = [tuple(map(int, part.split(":"))) for part in (given.rounds or f"0:{count},0:{count}").split(",")]
+    rounds = [
+        tuple(map(int, part.split(":"))) for part in (given.rounds or f"0:{count},0:{count}").split(",")
+    ]
     given.run.mkdir(parents=True, exist_ok=True)
     words = given.run / "vocabulary.json"
     if not words.exists():

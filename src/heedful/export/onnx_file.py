@@ -151,9 +151,7 @@ class DifferentError(HeedfulError):
     exit_code: ClassVar[ExitCode] = ExitCode.GATE_FAILED
 
 
-def check_onnx(
-    content: bytes, program: Program, rows: int, longest: int, answer: str = "logits"
-) -> float:
+def check_onnx(content: bytes, program: Program, rows: int, longest: int, answer: str = "logits") -> float:
     """Compare an ONNX file with the runtime on random batches, texts without words and of the longest length included.
 
     Args:

@@ -25,9 +25,9 @@ from heedful.models.networks import (
     TextNetwork,
     VectorNetwork,
 )
-from heedful.models.vector_network import JoinedEncoder, SentenceVectorNetwork
 from heedful.models.tagger import TaggerNetwork, WordReader, WordTagger
 from heedful.models.translation_network import TranslationConfig, TranslationNetwork
+from heedful.models.vector_network import JoinedEncoder, SentenceVectorNetwork
 
 __all__ = [
     "ENCODERS",

@@ -61,13 +61,17 @@ class NamedLabels(Decision):
             raise UsageError(f"labels: expected two names or more; got {names!r:.80}")
         for place, name in enumerate(names):
             if not name.strip():
-                raise UsageError("labels: a name is empty; every label needs a name, since its meaning decides")
+                raise UsageError(
+                    "labels: a name is empty; every label needs a name, since its meaning decides"
+                )
             if name in names[:place]:
                 raise UsageError(f"labels: {name!r:.80} is there twice")
         place_of = {name: place for place, name in enumerate(names)}
         for text, label in examples:
             if label not in place_of:
-                raise UsageError(f"examples: {text!r:.40} has the label {label!r:.80}, which is not one of the names")
+                raise UsageError(
+                    f"examples: {text!r:.40} has the label {label!r:.80}, which is not one of the names"
+                )
         rows = encode([*(_read(name) for name in names), *(text for text, _ in examples)]).astype(np.float64)
         total = rows[: len(names)].copy()
         for row, (_, label) in zip(rows[len(names) :], examples, strict=True):
@@ -101,7 +105,9 @@ class NamedLabels(Decision):
         A text without words is as like each name as the other.
         """
         # one product a row: a product of matrices may round by the number of rows
-        cosines = np.stack([self.rows @ row for row in logits]) if len(logits) else np.zeros((0, len(self.names)))
+        cosines = (
+            np.stack([self.rows @ row for row in logits]) if len(logits) else np.zeros((0, len(self.names)))
+        )
         return super().probabilities(cosines.astype(np.float32))
 
 

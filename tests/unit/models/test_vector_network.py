@@ -13,7 +13,9 @@ from heedful.tasks import build_network
 
 def network() -> SentenceVectorNetwork:
     torch.manual_seed(3)
-    made = build_network(ModelConfig(task="vector", width=12, outputs=5, dropout=0.0), torch.randn(9, 12)).eval()
+    made = build_network(
+        ModelConfig(task="vector", width=12, outputs=5, dropout=0.0), torch.randn(9, 12)
+    ).eval()
     assert isinstance(made, SentenceVectorNetwork)
     return made
 
@@ -22,7 +24,8 @@ def batch(*texts: list[int]) -> Batch:
     import numpy as np
 
     ids, valid = padded(
-        Ragged(np.concatenate(texts).astype(np.int64), np.cumsum([0, *map(len, texts)])), np.arange(len(texts))
+        Ragged(np.concatenate(texts).astype(np.int64), np.cumsum([0, *map(len, texts)])),
+        np.arange(len(texts)),
     )
     return Batch((Sentences(torch.from_numpy(ids), torch.from_numpy(valid)),))
 

@@ -10,7 +10,12 @@ import pytest
 from heedful.errors import UsageError
 from heedful.runtime.named_labels import NamedLabels
 
-PLACES = {"money back": [1.0, 0.0, 0.0], "praise": [0.0, 1.0, 0.0], "where is it": [0.0, 0.0, 1.0], "": [0.0, 0.0, 0.0]}
+PLACES = {
+    "money back": [1.0, 0.0, 0.0],
+    "praise": [0.0, 1.0, 0.0],
+    "where is it": [0.0, 0.0, 1.0],
+    "": [0.0, 0.0, 0.0],
+}
 
 
 def encode(texts: Sequence[str]) -> np.ndarray:

@@ -31,7 +31,9 @@ def both(saved: Any) -> tuple[VectorModel, SentenceVectors, Path]:
     return made, model, path
 
 
-def test_vectors_are_those_of_torch_and_of_unit_length(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
+def test_vectors_are_those_of_torch_and_of_unit_length(
+    both: tuple[VectorModel, SentenceVectors, Path],
+) -> None:
     made, model, path = both
     found = model.encode(TEXTS)
     assert found.shape == (5, 6)
@@ -43,7 +45,9 @@ def test_vectors_are_those_of_torch_and_of_unit_length(both: tuple[VectorModel, 
     assert model.encode([]).shape == (0, 6)
 
 
-def test_a_text_is_the_same_to_the_last_bit_beside_others(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
+def test_a_text_is_the_same_to_the_last_bit_beside_others(
+    both: tuple[VectorModel, SentenceVectors, Path],
+) -> None:
     _, model, _ = both
     alone = np.concatenate([model.encode([text]) for text in TEXTS])
     assert np.array_equal(alone, model.encode(TEXTS))
@@ -58,7 +62,9 @@ def test_similarity(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
         table = each.similarity(TEXTS, TEXTS[:2])
         assert table.shape == (5, 2)
         assert table[0, 0] == pytest.approx(1, abs=1e-6)
-        assert each.similarity(TEXTS[0], TEXTS[2]) == pytest.approx(each.similarity(TEXTS, TEXTS)[0, 2], abs=1e-6)
+        assert each.similarity(TEXTS[0], TEXTS[2]) == pytest.approx(
+            each.similarity(TEXTS, TEXTS)[0, 2], abs=1e-6
+        )
         with pytest.raises(UsageError, match="two lists"):
             each.similarity("the film", ["the film"])  # type: ignore[call-overload]
 
@@ -95,10 +101,14 @@ def test_a_long_text_is_refused_by_its_row(both: tuple[VectorModel, SentenceVect
         model.limited(3).encode(["a", "a b c d"])
 
 
-def test_exports_give_the_same_vectors(both: tuple[VectorModel, SentenceVectors, Path], tmp_path: Path) -> None:
+def test_exports_give_the_same_vectors(
+    both: tuple[VectorModel, SentenceVectors, Path], tmp_path: Path
+) -> None:
     made, model, path = both
     onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
-    result = tiny.run("export", path, "--int8", tmp_path / "small", "--onnx", tmp_path / "model.onnx", "--check")
+    result = tiny.run(
+        "export", path, "--int8", tmp_path / "small", "--onnx", tmp_path / "model.onnx", "--check"
+    )
     assert result.code == 0, result.err
     small = load(tmp_path / "small").encode(TEXTS)
     assert np.abs(small - model.encode(TEXTS)).max() < 0.05

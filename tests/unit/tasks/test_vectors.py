@@ -23,7 +23,9 @@ def saved(tmp_path: Path) -> Path:
     config = ModelConfig(task="vector", width=10, outputs=4, dropout=0.0)
     network = build_network(config, torch.randn(len(WORDS) + 2, 10))
     about = About(temperature=0.05)
-    VectorModel(network, config, Vocabulary(WORDS, oov="nearest"), (), TextSettings(), about).save(tmp_path / "model")
+    VectorModel(network, config, Vocabulary(WORDS, oov="nearest"), (), TextSettings(), about).save(
+        tmp_path / "model"
+    )
     return tmp_path / "model"
 
 
@@ -31,7 +33,10 @@ def test_labels_stay_with_another_limit(saved: Path) -> None:
     model = load_model(saved)
     assert isinstance(model, VectorModel)
     named = model.with_labels(["film", "money"])
-    assert [answer.label for answer in named.limited(5, "head").answer(["money", "the film"])] == ["money", "film"]
+    assert [answer.label for answer in named.limited(5, "head").answer(["money", "the film"])] == [
+        "money",
+        "film",
+    ]
     with pytest.raises(UsageError, match="--label"):
         model.answer(["money"])
     assert named.about.temperature == 0.05
