@@ -54,9 +54,9 @@ def questions_from(statement: str, drawn: random.Random) -> str | None:
 _COMMON = frozenset(
     re.findall(
         r"\w+",
-        "a an the two three four five six some several many all most few one his her our their my your these those this "
-        "that people men women man woman he she they we you children kids young old girls boys both each every another "
-        "no other group someone nobody everyone none it there",
+        "a an the two three four five six some several many all most few one his her our their my your these those "
+        "this that people men women man woman he she they we you children kids young old girls boys both each every "
+        "another no other group someone nobody everyone none it there",
     )
 )
 
