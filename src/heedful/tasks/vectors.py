@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
-from heedful.data.gold import Targets
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
-from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceEncoder, SentenceVectorNetwork
+from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceVectorNetwork, build_sentence_encoder
+from heedful.nn import Embedding
 from heedful.runtime.answers import CLASSES, Answer, Read, Shown
 from heedful.runtime.named_labels import NamedLabels
 from heedful.runtime.sentence_vectors import similarity
+from heedful.structures import Batch
 from heedful.tasks.saved_model import as_corpus
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask
+from heedful.tasks.sentences.sentence_task import SENTENCES
 from heedful.tasks.tables import TEXT, Table
+from heedful.tasks.task import Files
+from heedful.tasks.words.word_task import WordTask
+from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
-    from heedful.run.run_config import RunConfig
+    from heedful.run.run_config import DataConfig, RunConfig
 
 _NOT_TRAINED = (
     "model.task='vector' learns from the vectors of another encoder, not from labels, so this command cannot train or "
@@ -94,12 +100,12 @@ class VectorModel(SentenceModel[Answer]):
         return self.decision.shown(row)
 
 
-class VectorTask(SentenceTask[VectorModel, Answer]):
+class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
     """A vector of unit length for a text."""
 
     name, noun = "vector", "vectors of texts"
-    model_type = VectorModel
-    table = Table(TEXT, "label")
+    dataset_type, model_type = EncodedDataset, VectorModel
+    table: ClassVar[Table] = Table(TEXT, "label")
     metrics = ("spearman",)
     uses = SENTENCES | table.settings | {"model.outputs"}
     options = table.options
@@ -115,8 +121,22 @@ class VectorTask(SentenceTask[VectorModel, Answer]):
         """See `Task.collect_labels`: there are none."""
         return ()
 
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
-        """See `SentenceTask.targets`."""
+    def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
+        """See `Task.files`."""
+        return self.table.files(names, data, root, self.collect_labels)
+
+    def encode(
+        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+    ) -> EncodedDataset:
+        """See `WordTask.encode`."""
+        raise UsageError(_NOT_TRAINED)
+
+    def collate(self, dataset: EncodedDataset, rows: NDArray[np.int64]) -> Batch:
+        """See `Task.collate`."""
+        return collate(dataset, rows)
+
+    def read_gold(self, model: VectorModel, file: Path, given: Mapping[str, object]) -> Corpus:
+        """See `Task.read_gold`."""
         raise UsageError(_NOT_TRAINED)
 
     def named_outputs(self, model: ModelConfig) -> int:
@@ -127,9 +147,10 @@ class VectorTask(SentenceTask[VectorModel, Answer]):
         """See `WordTask.fitted`: the width of the vector is the user's choice."""
         return model
 
-    def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
-        """See `SentenceTask.head`."""
-        return SentenceVectorNetwork(JoinedEncoder.of(encoder), config.outputs)
+    def network(self, config: ModelConfig, embedding: Embedding) -> Network:
+        """See `WordTask.network`."""
+        encoder = JoinedEncoder.of(build_sentence_encoder(config, embedding))
+        return SentenceVectorNetwork(encoder, config.outputs)
 
     def objective(self, config: RunConfig, model: VectorModel) -> Objective:
         """See `Task.objective`."""
