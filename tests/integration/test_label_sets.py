@@ -163,7 +163,7 @@ def test_the_threshold_by_cost_is_the_cheapest() -> None:
 
 def test_costs_decide_how_much_is_answered(tmp_path: Path) -> None:
     texts, labels = examples(120)
-    few = {**FEW, "train__epochs": 2}
+    few = {**FEW, "train__epochs": 2, "model__wide": "none", "model__sentence": "none"}
     found = []
     for costs in ({"false_positive": 50.0}, {"false_negative": 50.0}):
         model = MultiLabelClassifier(**few, model__task_options={"thresholds": "cost", **costs})

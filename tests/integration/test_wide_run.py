@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from heedful import PairClassifier, TextClassifier, from_pretrained
+from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
 from heedful.errors import ArtefactError, UsageError
 from heedful.explain import Explanation
 from heedful.runtime import load
@@ -150,16 +150,14 @@ def test_where_dev_does_not_agree_there_is_none() -> None:
     assert without.predictor.encode_examples(without.predictor.read(X[:3]).examples)[0].phrases is None
 
 
-def test_pairs_have_one_too_and_scores_do_not() -> None:
+def test_pairs_and_scores_have_one_too() -> None:
     rows = pairs()
     asked = [(first, second) for first, second, _ in rows]
     made = PairClassifier(**SMALL, model__wide="linear").fit(asked[:200], [label for *_, label in rows[:200]])
     assert np.isfinite(made.predict_proba(asked[200:230])).all()
-    found = run(
-        "train", "my-scores", "--set", "model.wide=linear", "--set", "data.train=none.csv", "--out", "none"
-    )
-    assert found.code == 2
-    assert "model.wide" in found.err
+    scorer = PairScorer(**SMALL, model__wide="linear", model__sentence="none")
+    scorer.fit(asked[:200], [4.0 if label == "yes" else 2.0 for *_, label in rows[:200]])
+    assert np.isfinite(scorer.predict(asked[200:230])).all()
 
 
 def test_a_run_from_the_command_line_says_and_uses_it(tmp_path: Path) -> None:

@@ -187,7 +187,8 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         rows = None if model.joining is None else self.joined(model, datasets).logits.astype(np.float32)
         super().calibrate(model, datasets)
         dev = self.choosing(datasets)
-        thresholds = self.thresholds(model, model.run(dev)[0] if rows is None else rows, dev)
+        rows = model.run(dev)[0] if rows is None else rows[-len(dev) :]
+        thresholds = self.thresholds(model, rows, dev)
         model.network.thresholds.copy_(torch.from_numpy(thresholds))
 
     def nested(self, model: LabelsModel, found: OutOfFold, training: EncodedDataset) -> NDArray[np.float32]:

@@ -205,11 +205,13 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         if model.joining is None:
             return
         joining, joined = model.joining, self.joined(model, datasets)
+        chose = self.choosing(datasets)
+        # A dev split of few rows chooses together with the training examples, which are in front of it.
         alone = {
-            name: self.judged(model, logits.astype(np.float32), self.choosing(datasets))
+            name: self.judged(model, logits[-len(chose) :].astype(np.float32), chose)
             for name, logits in joined.alone.items()
         }
-        together = self.judged(model, joined.logits.astype(np.float32), self.choosing(datasets))
+        together = self.judged(model, joined.logits[-len(chose) :].astype(np.float32), chose)
         model.about = joining.added(joined, model.about, self.take_weight(model, joined.network))
         model.joining = None
         model.joined_note = self.joined_note(joined, alone, together)
@@ -226,7 +228,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         return model.joining.join(network, *NETWORK_WEIGHTS)
 
     def choosing(self, datasets: Mapping[str, EncodedDataset]) -> EncodedDataset:
-        """Return the examples that choose the weights of the parts."""
+        """Return the examples on which the parts are measured: dev, or by cross-validation every training example."""
         return datasets["dev"] if "dev" in datasets else datasets["train"]
 
     def joined_note(
