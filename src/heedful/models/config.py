@@ -11,7 +11,7 @@ from heedful.nn.heads import Matching
 
 Wide = Literal["none", "linear"]
 """Whether a linear model over words and characters is added to what a network gives."""
-SentenceFeatures = Literal["none", "auto", "overlap", "mean"]
+SentenceFeatures = Literal["none", "auto", "overlap", "mean", "en-sentences"]
 """What a linear model over frozen features of a text reads, which is added to what a network gives."""
 NO_NETWORK = "none"
 """The encoder of a model that has parts alone and no network."""
@@ -100,8 +100,9 @@ class ModelConfig(Settings):
             the dev split; if it does not improve the dev split, it is dropped. "none" for no such model.
         sentence: likewise, a linear model over features of the whole text: with "mean" the mean of its word vectors
             (``text.vectors``), scaled to length 1, and for pairs how the two texts differ, their cosine and their
-            overlap; with "overlap" only the latter, which needs no vectors. "auto" takes what there is. "none" for no
-            such model.
+            overlap; with "en-sentences" also the states of that sentence encoder of heedful-en, for pairs in the place
+            of the mean; with "overlap" only the overlap, which needs no vectors. "auto" takes what there is. "none" for
+            no such model.
         tagger: the ``[model.tagger]`` table, for semantic roles.
         task_options: settings of the task itself that differ from its defaults, if it has any.
     """

@@ -9,6 +9,7 @@ from heedful.data.examples import Corpus
 from heedful.run.few import few_rows
 from heedful.run.recipe_files import FEW_ROWS
 from heedful.run.run_config import RunConfig
+from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.tasks import Corpora, Source, task_named
 from heedful.text.english import ENGLISH, is_english, package_of
 
@@ -112,9 +113,14 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
             settings |= {name: value for name, value in ENGLISH_VECTORS.items() if _left_open(config, name)}
     if open_sentence:
         named = package_of(config.text.vectors)
-        settings["model.sentence"] = "mean" if named or package else "overlap" if _pairs(config) else "none"
+        mean = "mean" if named or package else "overlap" if _pairs(config) else "none"
+        settings["model.sentence"] = EN_SENTENCES if package and has_sentence_encoder() else mean
     if package:
-        return settings, f"The texts are English: word vectors of the installed package {package} are used."
+        encoder = f", and its sentence encoder {EN_SENTENCES}" if has_sentence_encoder() else ""
+        return (
+            settings,
+            f"The texts are English: word vectors of the installed package {package} are used{encoder}.",
+        )
     if english:
         return settings, (
             f"The texts are English: pip install 'heedful[en]' brings word vectors ({ENGLISH}), with which few "

@@ -135,3 +135,23 @@ class MeanOfVectors:
             total = self.vectors(words).sum(axis=0)
             made[number] = total / (np.linalg.norm(total) or 1.0)
         return made
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedFeatures:
+    """Several features of a text side by side.
+
+    Attributes:
+        parts: the features, in order.
+    """
+
+    parts: tuple[SentenceFeatures, ...]
+
+    @property
+    def width(self) -> int:
+        """See `SentenceFeatures.width`."""
+        return sum(part.width for part in self.parts)
+
+    def of(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """See `SentenceFeatures.of`."""
+        return np.concatenate([part.of(texts) for part in self.parts], axis=1)

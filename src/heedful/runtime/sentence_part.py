@@ -16,14 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError, UsageError
+from heedful.runtime.encoder_states import STATES, EncoderStates, read_states
 from heedful.runtime.pair_features import ExampleFeatures
-from heedful.runtime.sentence_features import Floats, MeanOfVectors, Origin
+from heedful.runtime.sentence_features import (
+    Floats,
+    JoinedFeatures,
+    MeanOfVectors,
+    Origin,
+    SentenceFeatures,
+)
 from heedful.storage.manifest import SCALE
 from heedful.storage.shared_rows import SharedRows
 
 SENTENCE = "sentence"
 """Key of config.json, and what the names of the tensors begin with."""
 MEAN = "mean"
+JOINED = "joined"
 Array = NDArray[Any]
 
 
@@ -95,18 +103,13 @@ class SentencePart:
     def table(self) -> dict[str, object]:
         """Return what config.json says of the part, under `SENTENCE`."""
         texts = self.features.texts
-        if not isinstance(texts, MeanOfVectors):
-            raise UsageError(
-                f"sentence: features of the kind {type(texts).__name__} have no form in a folder"
-            )
-        kind = {"kind": MEAN, **asdict(texts.origin)}
-        return {"weight": self.weight, "pairing": self.features.pairing, "texts": kind}
+        return {"weight": self.weight, "pairing": self.features.pairing, "texts": _written(texts)}
 
     def tensors(self) -> dict[str, Array]:
         """Return the tensors of a folder; those of a package's rows are left to the package."""
         found: dict[str, Array] = {"weights": self.weights, "bias": self.bias}
-        texts = self.features.texts
-        if isinstance(texts, MeanOfVectors) and not texts.origin.name:
+        texts = next((each for each in _single(self.features.texts) if isinstance(each, MeanOfVectors)), None)
+        if texts is not None and not texts.origin.name:
             found |= {"rows": texts.rows.codes, "rows" + SCALE: texts.rows.scale}
             found |= {"words": _bytes("\n".join(texts.rows.words)), "baseforms": _bytes(texts.baseforms)}
         return {f"{SENTENCE}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
@@ -114,9 +117,27 @@ class SentencePart:
     def complete(self) -> SentencePart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
         texts = self.features.texts
-        if not isinstance(texts, MeanOfVectors):
-            return self
-        return replace(self, features=replace(self.features, texts=replace(texts, origin=Origin())))
+        own = tuple(
+            replace(each, origin=Origin()) if isinstance(each, MeanOfVectors) else each
+            for each in _single(texts)
+        )
+        complete = replace(texts, parts=own) if isinstance(texts, JoinedFeatures) else own[0]
+        return replace(self, features=replace(self.features, texts=complete))
+
+    def beside(self, other: SentencePart) -> SentencePart:
+        """Return one part that adds what this one and another add, for single texts.
+
+        Args:
+            other: another part of the same outputs.
+
+        Returns:
+            The part, with weight 1.
+        """
+        texts = JoinedFeatures((*_single(self.features.texts), *_single(other.features.texts)))
+        weights = np.concatenate([self.weight * self.weights, other.weight * other.weights])
+        bias = self.weight * self.bias + other.weight * other.bias
+        features = replace(self.features, texts=texts)
+        return SentencePart(features, weights.astype(np.float32), bias.astype(np.float32))
 
 
 def read_sentence_part(
@@ -144,7 +165,7 @@ def read_sentence_part(
         raise UsageError(f"sentence: expected {', '.join(expected)}; got {dict(table)!r:.200}")
     kind = table["texts"]
     assert isinstance(kind, dict)  # as was checked
-    features = ExampleFeatures(_read_mean(kind, tensor), table["pairing"])  # type: ignore[arg-type]
+    features = ExampleFeatures(_read_texts(kind, tensor), table["pairing"])  # type: ignore[arg-type]
     weights, bias = (_tensor(tensor, name, np.float32) for name in ("weights", "bias"))
     part = SentencePart(features, weights, bias, table["weight"])  # type: ignore[arg-type]
     if (part.outputs, features.sides) != (outputs, texts):
@@ -153,6 +174,32 @@ def read_sentence_part(
             f"{texts}"
         )
     return part
+
+
+def _single(texts: SentenceFeatures) -> tuple[SentenceFeatures, ...]:
+    return texts.parts if isinstance(texts, JoinedFeatures) else (texts,)
+
+
+def _written(texts: SentenceFeatures) -> dict[str, object]:
+    """Return what config.json says of the features of a text."""
+    if isinstance(texts, JoinedFeatures):
+        return {"kind": JOINED, "parts": [_written(part) for part in texts.parts]}
+    if isinstance(texts, EncoderStates):
+        return {"kind": STATES, **texts.origin()}
+    if isinstance(texts, MeanOfVectors):
+        return {"kind": MEAN, **asdict(texts.origin)}
+    raise UsageError(f"sentence: features of the kind {type(texts).__name__} have no form in a folder")
+
+
+def _read_texts(table: dict[str, object], tensor: Callable[[str], Array]) -> SentenceFeatures:
+    parts = table.get("parts")
+    if table.get("kind") == JOINED and isinstance(parts, list) and all(type(part) is dict for part in parts):
+        return JoinedFeatures(
+            tuple(_read_texts(part, tensor) for part in parts if part.get("kind") != JOINED)
+        )
+    if table.get("kind") != STATES:
+        return _read_mean(table, tensor)
+    return read_states({name: str(value) for name, value in table.items() if name != "kind"})
 
 
 def _read_mean(table: dict[str, object], tensor: Callable[[str], Array]) -> MeanOfVectors:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.models.config import SentenceFeatures as Reads
+from heedful.runtime.encoder_states import EN_SENTENCES, EncoderStates
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
@@ -77,9 +78,16 @@ def part_rows(
         return found
     if model.text.phrases.reads:
         found.append(_wide_rows(model, targets, training, dev))
-    if features := sentence_features(config, symmetric=targets.membership() is None or model.is_score):
-        found.append(_sentence_rows(features, config.model.sentence, targets, training, dev))
+    symmetric = targets.membership() is None or model.is_score
+    for reads in _readings(config.model.sentence, pairs=model.is_pair):
+        if features := sentence_features(config, reads, symmetric=symmetric):
+            found.append(_sentence_rows(features, reads, targets, training, dev))
     return found
+
+
+def _readings(reads: Reads, *, pairs: bool) -> tuple[Reads, ...]:
+    """Return what the sentence part reads, each by a linear model of its own."""
+    return ("mean", EN_SENTENCES) if reads == EN_SENTENCES and not pairs else (reads,)
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:
@@ -106,17 +114,17 @@ def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTarget
     return Joining(held, tuple(found))
 
 
-def sentence_features(config: RunConfig, *, symmetric: bool) -> ExampleFeatures | None:
+def sentence_features(config: RunConfig, reads: Reads, *, symmetric: bool) -> ExampleFeatures | None:
     """Return the features that ``model.sentence`` names; None for none.
 
     Args:
-        config: the settings.
+        config: the settings, which name word vectors.
+        reads: what is read.
         symmetric: whether the order of the texts of a pair says nothing.
 
     Returns:
         The features.
     """
-    reads: Reads = config.model.sentence
     if reads in ("none", "auto"):
         return None
     from heedful.tasks import task_named
@@ -124,6 +132,8 @@ def sentence_features(config: RunConfig, *, symmetric: bool) -> ExampleFeatures 
     pairing: Pairing = "none"
     if task_named(config.model.task).sides == 2:
         pairing = "symmetric" if symmetric else "ordered"
+    if reads == EN_SENTENCES:
+        return ExampleFeatures(EncoderStates.packaged(), pairing)
     name = config.text.vectors if package_of(config.text.vectors) else package_of(ENGLISH)
     if reads == "mean" and name:
         return ExampleFeatures(MeanOfVectors.packaged(name), pairing)
@@ -165,7 +175,8 @@ def _sentence_rows(
 ) -> PartRows:
     def put(about: About, fit: LinearFit, weight: float) -> About:
         weights, bias = fit.weights.astype(np.float32), fit.bias.astype(np.float32)
-        return replace(about, sentence=SentencePart(features, weights, bias, weight))
+        part = SentencePart(features, weights, bias, weight)
+        return replace(about, sentence=part if about.sentence is None else about.sentence.beside(part))
 
     held = None if dev is None else _features(features, dev)
     settings = tuple(map(FitSetting, DENSE_STRENGTHS))

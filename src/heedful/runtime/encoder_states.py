@@ -1,0 +1,113 @@
+"""Features of a text that a sentence encoder of an installed package gives: its states before the last layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from heedful.errors import UsageError
+from heedful.runtime.kernels import Floats
+from heedful.storage.manifest import WEIGHTS, sha256
+from heedful.storage.named_models import find_packaged, packaged_models
+
+if TYPE_CHECKING:
+    from heedful.runtime.model import Model
+
+EN_SENTENCES: Literal["en-sentences"] = "en-sentences"
+"""The sentence encoder of heedful-en."""
+STATES = "states"
+"""What config.json calls these features."""
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderStates:
+    """The states of a sentence encoder, for a linear part: its pooled states and the mean of its word vectors.
+
+    Attributes:
+        name: of the encoder, a model of an installed package.
+        sha256: of its weights.
+        model: the encoder; it needs no torch.
+    """
+
+    name: str
+    sha256: str
+    model: Model
+
+    @classmethod
+    def packaged(cls, name: str = EN_SENTENCES) -> EncoderStates:
+        """Read the sentence encoder of an installed package, once.
+
+        Args:
+            name: of the model.
+
+        Returns:
+            The features.
+
+        Raises:
+            UsageError: if no installed package has such a model, or it is no sentence encoder.
+        """
+        return _packaged(name)
+
+    @property
+    def width(self) -> int:
+        """See `SentenceFeatures.width`."""
+        return int(self.model.states_width)
+
+    def of(self, texts: Sequence[Sequence[str]]) -> Floats:
+        """See `SentenceFeatures.of`; a text without words has zeros alone."""
+        states: Callable[[Sequence[Sequence[str]]], Floats] = self.model.states
+        return np.asarray(states(texts), np.float32)
+
+    def origin(self) -> dict[str, str]:
+        """Return by what a model folder names them."""
+        return {"name": self.name, "sha256": self.sha256}
+
+
+def has_sentence_encoder(name: str = EN_SENTENCES) -> bool:
+    """Say whether an installed package has a sentence encoder of this name."""
+    return name in packaged_models()
+
+
+def read_states(origin: dict[str, str]) -> EncoderStates:
+    """Read the features that a model folder names.
+
+    Args:
+        origin: see `EncoderStates.origin`.
+
+    Returns:
+        The features.
+
+    Raises:
+        UsageError: if the encoder is not installed, or another version of it is.
+    """
+    if set(origin) != {"name", "sha256"}:
+        raise UsageError(
+            f"sentence.texts: expected the name and the sha256 of a sentence encoder; got {origin!r:.200}"
+        )
+    found = EncoderStates.packaged(origin["name"])
+    if found.sha256 != origin["sha256"]:
+        raise UsageError(
+            f"this model needs another version of {found.name} than the installed one (SHA-256 {origin['sha256']}); "
+            "install the version of its package that it was trained with"
+        )
+    return found
+
+
+@lru_cache(maxsize=2)
+def _packaged(name: str) -> EncoderStates:
+    from heedful.runtime.loading import load  # which reads sentence parts itself
+
+    if not has_sentence_encoder(name):
+        raise UsageError(
+            f"no installed package has the sentence encoder {name!r:.80}: pip install 'heedful[en]', or "
+            "./packages/heedful-en in a clone of Heedful"
+        )
+    folder = find_packaged(name)
+    model = load(folder)
+    if not hasattr(model, "states"):
+        raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
+    return EncoderStates(name, sha256(folder / WEIGHTS), model)

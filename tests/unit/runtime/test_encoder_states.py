@@ -1,0 +1,63 @@
+"""A sentence part over the states of a sentence encoder, beside one over the mean of vectors, and in a folder."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from heedful.errors import UsageError
+from heedful.runtime import encoder_states
+from heedful.runtime.encoder_states import EncoderStates, has_sentence_encoder
+from heedful.runtime.pair_features import ExampleFeatures
+from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors
+from heedful.runtime.sentence_part import SentencePart, read_sentence_part
+from heedful.storage.shared_rows import SharedRows
+
+TEXTS = [[["good", "film"]], [["bad"]], [[]]]
+
+
+def states(texts: list[list[str]]) -> np.ndarray:
+    return np.array([[len(words), sum(map(len, words)), 1.0] for words in texts], np.float32).reshape(-1, 3)
+
+
+ENCODER = EncoderStates("tiny", "0" * 64, SimpleNamespace(states=states, states_width=3))  # type: ignore[arg-type]
+ROWS = SharedRows(("good", "bad"), np.int8([[3, 0], [0, 5]]), np.float32([0.1, 0.2]))
+
+
+def part(texts: object, seed: int, weight: float) -> SentencePart:
+    features = ExampleFeatures(texts)  # type: ignore[arg-type]
+    draw = np.random.default_rng(seed)
+    weights = draw.normal(size=(features.width, 2)).astype(np.float32)
+    return SentencePart(features, weights, draw.normal(size=2).astype(np.float32), weight)
+
+
+def test_two_parts_beside_each_other_add_what_both_add() -> None:
+    one, other = part(MeanOfVectors(ROWS, ""), 0, 0.5), part(ENCODER, 1, 2.0)
+    both = one.beside(other)
+    np.testing.assert_allclose(
+        both.of_words(TEXTS), one.of_words(TEXTS) + other.of_words(TEXTS), rtol=1e-5, atol=1e-6
+    )
+    assert isinstance(both.features.texts, JoinedFeatures)
+    assert both.complete().of_words(TEXTS).tolist() == both.of_words(TEXTS).tolist()
+
+
+def test_a_folder_names_the_encoder_and_refuses_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = part(MeanOfVectors(ROWS, ""), 0, 0.5).beside(part(ENCODER, 1, 2.0))
+    monkeypatch.setattr(encoder_states, "_packaged", lambda name: ENCODER)
+    tensors = both.tensors()
+    again = read_sentence_part(both.table(), tensors.__getitem__, 2, 1)
+    assert again.of_words(TEXTS).tolist() == both.of_words(TEXTS).tolist()
+    other = EncoderStates("tiny", "1" * 64, ENCODER.model)
+    monkeypatch.setattr(encoder_states, "_packaged", lambda name: other)
+    with pytest.raises(UsageError, match="another version of tiny"):
+        read_sentence_part(both.table(), tensors.__getitem__, 2, 1)
+
+
+def test_an_encoder_that_is_not_installed_is_named_with_the_command() -> None:
+    assert not has_sentence_encoder("no-such-encoder")
+    with pytest.raises(UsageError, match="pip install"):
+        EncoderStates.packaged("no-such-encoder")
+    with pytest.raises(UsageError, match="no sentence encoder"):
+        EncoderStates.packaged("en-nli")
