@@ -11,9 +11,11 @@ import numpy as np
 from heedful.data.batching import collate
 from heedful.data.readers.text_fields import read_requests
 from heedful.errors import DataError, MissingExtraError, UsageError
+from heedful.estimators.tensor_features import features_of, sentences_of
 from heedful.models import VectorNetwork
-from heedful.structures import Sentences
+from heedful.nn import use_dense_gradients
 from heedful.tasks import load_model
+from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
@@ -30,10 +32,15 @@ _MODEL = "heedful"
 class HeedfulModule(InputModule):
     """The vectors of a Heedful model, for ``SentenceTransformer(modules=[HeedfulModule("runs/snli")])``.
 
-    The vectors are those of `heedful.TextClassifier.encode`; gradients reach the whole encoder, so that the losses of
-    sentence-transformers can train it further. ``SentenceTransformer.save`` writes a Heedful model folder inside.
-    sentence-transformers loads such a folder only with ``trust_remote_code=True``, as it does for all classes that are
-    not its own. The code that then runs is this class of the installed package, and nothing from the folder.
+    The vectors are those of `heedful.TextClassifier.encode`. Gradients reach the whole encoder, and those of its tables
+    are dense, so that ``SentenceTransformerTrainer`` trains it further with any loss; the classifier on top of the
+    encoder, and a part beside it, stay as they were. ``SentenceTransformer.save`` writes a Heedful model folder inside.
+
+    ``max_seq_length`` is the longest text, in tokens. Once it is set, longer texts are truncated; until then the
+    setting that the model was saved with says what happens to them.
+
+    sentence-transformers loads such a folder only with ``trust_remote_code=True``, as it does for all classes that
+    are not its own. The code that then runs is this class of the installed package, and nothing from the folder.
 
     Args:
         folder: a model folder or its name (`heedful.storage.named_models.find_model`).
@@ -54,34 +61,52 @@ class HeedfulModule(InputModule):
             )
         self.model: SentenceModel[AnyAnswer] = model
         self.network = model.network
+        self._saved_text = model.text
+        use_dense_gradients(self.network)
+
+    @property
+    def max_seq_length(self) -> int:
+        """Longest text, in tokens."""
+        return self.model.text.max_tokens
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: int | None) -> None:
+        text = self._saved_text
+        self.model = self.model.reading(text if value is None else Limits(int(value), "head").of(text))
 
     def preprocess(
-        self, inputs: Sequence[object], prompt: str | None = None, **kwargs: object
+        self,
+        inputs: Sequence[object],
+        prompt: str | None = None,
+        *,
+        max_length: int | None = None,
+        **kwargs: object,
     ) -> dict[str, object]:
         """Read texts as the model does.
 
         Args:
             inputs: strings.
             prompt: text that is put before each input; None for none.
+            max_length: longest text of this batch, in tokens, as ``TrainingArguments.max_length`` sets it; None for
+                `max_seq_length`.
             **kwargs: not used.
 
         Returns:
-            The batch under "sentences".
+            Tensors with the batch as their first axis; see `heedful.estimators.tensor_features.features_of`.
 
         Raises:
             DataError: if an input is not text, or is longer than the model reads.
         """
         texts = [prompt + text if prompt and isinstance(text, str) else text for text in inputs]
         corpus = read_requests(texts)
-        dataset, _ = self.model.encode_examples(corpus.examples, corpus.source)
-        return {"sentences": collate(dataset, np.arange(len(dataset)), "cpu").sides[0]}
+        model = self.model if max_length is None else self.model.limited(max_length, "head")
+        dataset, _ = model.encode_examples(corpus.examples, corpus.source)
+        return {**features_of(collate(dataset, np.arange(len(dataset)), "cpu").sides[0])}
 
     def forward(self, features: dict[str, object], **kwargs: object) -> dict[str, object]:
         """Add "sentence_embedding", [B, D], to what `preprocess` gave; exactly zero for a text without words."""
-        sentences = features["sentences"]
-        assert isinstance(sentences, Sentences)  # what `preprocess` gave
         device = next(self.network.parameters()).device
-        vectors = self.network.sentence_encoder(sentences.to(device))[0]
+        vectors = self.network.sentence_encoder(sentences_of(features).to(device))[0]
         return {**features, "sentence_embedding": vectors.float()}
 
     def get_embedding_dimension(self) -> int:
@@ -110,6 +135,7 @@ class HeedfulModule(InputModule):
         cache_folder: str | None = None,
         revision: str | None = None,
         local_files_only: bool = False,
+        backend: str = "torch",
         **kwargs: object,
     ) -> Self:
         """Read what `save` wrote.
@@ -121,6 +147,7 @@ class HeedfulModule(InputModule):
             cache_folder: folder for files from the Hub.
             revision: revision of a folder on the Hub.
             local_files_only: whether nothing may be downloaded.
+            backend: what computes, "torch".
             **kwargs: not used.
 
         Returns:
@@ -128,7 +155,13 @@ class HeedfulModule(InputModule):
 
         Raises:
             DataError: if the folder holds no model.
+            UsageError: if another backend is asked for.
         """
+        if backend != "torch":
+            raise UsageError(
+                f"backend={backend!r}: sentence-transformers converts Transformer models alone; leave it out, or write "
+                "an ONNX file with 'heedful export MODEL --onnx FILE', which has the vectors as an output"
+            )
         inner = str(Path(subfolder) / _MODEL)
         found = cls.load_dir_path(model_name_or_path, inner, token, cache_folder, revision, local_files_only)
         if found is None:

@@ -33,6 +33,7 @@ from heedful.nn.embedding import (
     SharedTables,
     WordEmbedding,
     positional_signal,
+    use_dense_gradients,
 )
 from heedful.nn.gates import AttentionFusion, FusionGate, Highway, ProjectedGate
 from heedful.nn.multi_dimensional import MultiDimensionalAttention, MultiDimensionalScore
@@ -95,4 +96,5 @@ __all__ = [
     "sampled_decisions",
     "split_heads",
     "two_layers",
+    "use_dense_gradients",
 ]

@@ -45,7 +45,8 @@ class WordEmbedding(Embedding):
     """Look word ids up in two tables laid end to end.
 
     Row 0 (padding) and row 1 (unknown) are zero and stay zero. Gradients of the trained table are sparse: a batch
-    costs only its own rows, and the optimiser touches only those. The frozen table holds the pretrained vectors of
+    costs only its own rows, and the optimiser touches only those; `use_dense_gradients` makes them dense. The frozen
+    table holds the pretrained vectors of
     words that the training data lacks. It is kept in half precision, which halves a model's file; training reads the
     same values, so nothing differs between training and use.
 
@@ -62,6 +63,7 @@ class WordEmbedding(Embedding):
         weight: the first table, [V, D].
         frozen: the further rows, [F, D] float16; empty for none.
         ngrams: the table of n-grams, or None.
+        sparse: whether gradients of the tables are sparse.
 
     Raises:
         UsageError: if the two tables differ in width, or there are fewer than two rows.
@@ -95,7 +97,7 @@ class WordEmbedding(Embedding):
         else:
             self.register_buffer("weight", rows)
         self.register_buffer("frozen", frozen.to(torch.float16))
-        self.row_dropout = row_dropout
+        self.row_dropout, self.sparse = row_dropout, True
         self._mask_row, self._mask_share = 0, 0.0
         self.ngrams: nn.EmbeddingBag | None = None
         if ngrams is not None:
@@ -151,12 +153,25 @@ class WordEmbedding(Embedding):
         is_trained = ids < rows
         # Id 0 is the padding row: `padding_idx` keeps its gradient, and that of every stand-in, at zero.
         trained_ids = torch.where(is_trained & (ids != 1), ids, 0)
-        x = functional.embedding(trained_ids, self.weight, padding_idx=0, sparse=True)
+        x = functional.embedding(trained_ids, self.weight, padding_idx=0, sparse=self.sparse)
         if len(self.frozen):
             frozen_ids = torch.where(is_trained, 0, ids - rows)
             extra = self.frozen[frozen_ids].to(x.dtype)
             x = torch.where(is_trained[..., None], x, extra)
         return x
+
+
+def use_dense_gradients(network: nn.Module) -> None:
+    """Let a network's tables have dense gradients from now on, as Adam, clipping and other programs' trainers need.
+
+    The numbers are the same; a step costs as much as the whole table, and not only the rows of the batch.
+
+    Args:
+        network: any module; the tables in it are changed.
+    """
+    for part in network.modules():
+        if isinstance(part, WordEmbedding | nn.Embedding | nn.EmbeddingBag):
+            part.sparse = False
 
 
 class PieceTables(nn.Module, ABC):

@@ -67,8 +67,7 @@ def sparse_parameters(network: nn.Module) -> list[nn.Parameter]:
     return [
         weight
         for part in network.modules()
-        if isinstance(part, WordEmbedding)
-        or (isinstance(part, nn.Embedding | nn.EmbeddingBag) and part.sparse)
+        if isinstance(part, WordEmbedding | nn.Embedding | nn.EmbeddingBag) and part.sparse
         if isinstance(weight := part.weight, nn.Parameter)
     ]
 
