@@ -37,7 +37,13 @@ class Views:
     compare: Path | None
     html: Path | None
     figures: tuple[Path, ...]
+    attention: bool
     as_json: bool
+
+    @property
+    def shows_attention(self) -> bool | None:
+        """Whether links, gates and weights are shown; None where nothing else is there."""
+        return True if self.attention else None
 
     def check(self) -> None:
         """Refuse figures that cannot be drawn, before anything is explained."""
@@ -55,9 +61,19 @@ class Views:
 @click.option(
     "--method",
     metavar="NAME",
-    help="How the contribution of each word is computed: attention, gradient, integrated, occlusion or shapley. The "
-    "default is the method that 'heedful faithfulness' found to be best for MODEL, or attention if nothing was "
-    "measured.",
+    help="How the contribution of each word is computed: contributions, occlusion, shapley, gradient, integrated or "
+    "attention. The default is the method that 'heedful faithfulness' found to be best for MODEL, or contributions if "
+    "nothing was measured.",
+)
+@click.option(
+    "--why",
+    metavar="LABEL",
+    help="Explain this class, label or tag in place of the one that is predicted: why is it LABEL, or why not?",
+)
+@click.option(
+    "--attention",
+    is_flag=True,
+    help="Also show what the network looked at: the strongest links, gates and weights. The page always has them.",
 )
 @click.option(
     "--samples",
@@ -101,11 +117,11 @@ def command(
     limits: TextLimits,
     views: Views,
 ) -> None:
-    """Show what MODEL attended to, what each word contributes, and a deletion test.
+    """Show what each word contributes to the prediction of MODEL, and what its network looked at.
 
-    With --method attention the words have the weights of the sentence vector. The other methods give every word a
-    signed contribution: above 0 for the prediction, below 0 against it. A word is removed by deleting it from the list
-    of words.
+    Every word has one number: above 0 it speaks for the prediction, below 0 against it. With the base, which is what
+    MODEL predicts without words, the numbers add up to the log-odds of the probability that is shown, or to the
+    predicted number. With --method attention the words have the weights of the sentence vector.
 
     For semantic roles, one predicate is shown: the first that is found, or the one in --predicates. For a translation,
     each translated word is shown with the source words that it attended to.
@@ -124,30 +140,32 @@ def command(
     opened = how.opened(model)
     corpus = gather(opened.asked(requests))
     if views.compare is not None:
-        _show_two(how.compared(model, views.compare, opened, corpus), views.html, as_json=views.as_json)
+        _show_two(how.compared(model, views.compare, opened, corpus), views)
         return
     explanation = how.explain(model, opened, corpus)
     if views.as_json:
         print_json(explanation.to_dict())
     else:
-        print_text(explanation.to_text(width=terminal_width(), colour=_colour()), colored=_colour())
+        text = explanation.to_text(terminal_width(), _colour(), views.shows_attention)
+        print_text(text, colored=_colour())
     for path in [views.html] if views.html else []:
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
     for path in views.figures:
-        click.echo(f"wrote {explanation.to_figure(path)}", err=True)
+        click.echo(f"wrote {explanation.to_figure(path, attention=views.shows_attention)}", err=True)
 
 
-def _show_two(explained: Mapping[str, Explanation], html: Path | None, *, as_json: bool) -> None:
+def _show_two(explained: Mapping[str, Explanation], views: Views) -> None:
     from heedful.explain import render_side_by_side
     from heedful.storage import write_text
     from heedful.text.characters import visible
 
     page = render_side_by_side(explained)
-    if as_json:
+    html = views.html
+    if views.as_json:
         print_json([{"model": name, "explanation": each.to_dict()} for name, each in explained.items()])
     else:
         texts = (
-            f"{visible(name)}\n{each.to_text(width=terminal_width(), colour=_colour())}"
+            f"{visible(name)}\n{each.to_text(terminal_width(), _colour(), views.shows_attention)}"
             for name, each in explained.items()
         )
         print_text("\n\n".join(texts), colored=_colour())

@@ -112,6 +112,7 @@ class MethodOptions:
     samples: int | None = None
     seed: int | None = None
     word: str | None = None
+    why: str | None = None
 
     def __post_init__(self) -> None:
         if self.method is not None:
@@ -119,7 +120,8 @@ class MethodOptions:
 
             check_method(self.method)
         name = "--samples" if self.samples is not None else "--seed" if self.seed is not None else ""
-        if name and self.method not in (None, "shapley"):
+        sampled = {"--samples": (None, "shapley"), "--seed": (None, "contributions", "shapley")}
+        if name and self.method not in sampled[name]:
             raise UsageError(
                 f"{name} is for --method shapley, which has random orders; got --method {self.method}"
             )
@@ -136,7 +138,8 @@ class MethodOptions:
         """The method with its sampling."""
         from heedful.explain.methods import MethodChoice, Sampling
 
-        return MethodChoice(self.method, Sampling(**self._sampling()))
+        method = "shapley" if self.method is None and self.samples is not None else self.method
+        return MethodChoice(method, Sampling(**self._sampling()), self.why)
 
     def check(self, *, tags: bool) -> None:
         """Refuse ``--word`` for a model that has no tags."""
@@ -165,13 +168,20 @@ class MethodOptions:
             if self == MethodOptions():
                 return task.explain(model, corpus, given)
             return model.explain(
-                corpus, method=self.method, samples=own.orders, seed=own.seed, word=self.word
+                corpus,
+                method=self.choice.method,
+                samples=own.orders,
+                seed=own.seed,
+                word=self.word,
+                why=self.why,
             )
         self.check(tags=False)
         if self == MethodOptions():
             return task.explain(model, corpus, given)
         if isinstance(model, SentenceModel):
-            return model.explain(corpus, method=self.method, samples=own.orders, seed=own.seed)
+            return model.explain(
+                corpus, method=self.choice.method, samples=own.orders, seed=own.seed, why=self.why
+            )
         raise UsageError(
             f"--method is for classes, labels, numbers and tags; this is a model of {task.noun}, which "
             "has attention alone"

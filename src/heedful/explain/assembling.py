@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from heedful.errors import UsageError
-from heedful.explain.attribution import Attribution, with_prefix
+from heedful.explain.attribution import JOINTS, REACH, Attribution, Joint, with_prefix
+from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.explanation import Array, Explanation, SentenceView
-from heedful.explain.faithfulness import PairOfWords, deletion_of
+from heedful.explain.faithfulness import deletion_of
 from heedful.explain.legends import System, by_caption, caption, default_notes
-from heedful.explain.methods.method_names import MethodChoice, attribute, check_method
-from heedful.explain.methods.question import Question, question_of_words
-from heedful.explain.wide import SignedPhrase, WideView, contributions
+from heedful.explain.methods.contributing import Explained, contributions
+from heedful.explain.methods.game import Game
+from heedful.explain.methods.method_names import DEFAULT, MethodChoice, attribute, check_method
 from heedful.runtime.answers import Shown
-from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Looked
 from heedful.text.tokenize import tokenizer
-from heedful.text.wide_part import WidePart
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
+"""What texts are called whose columns have no names of their own."""
+
+
+def side_names(run: Mapping[str, object], count: int) -> tuple[str, ...]:
+    """Return what the texts of an example are called: of pairs the columns of the training file.
+
+    Args:
+        run: the settings of the run that made the model.
+        count: texts of an example.
+
+    Returns:
+        The names.
+    """
+    data = run.get("data")
+    if count == 1 or not isinstance(data, Mapping):
+        return SIDE_NAMES[count]
+    named = (data.get(name) for name in SIDE_NAMES[count])
+    return tuple(
+        own if isinstance(own, str) and own else name
+        for own, name in zip(named, SIDE_NAMES[count], strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -34,12 +55,14 @@ class Reader:
         markup: what becomes of HTML tags and links.
         knows: whether the model knows a word.
         prefix: tokens that the network puts in front of every text.
+        names: what the texts are called; empty for `SIDE_NAMES`.
     """
 
     tokenizer: str
     markup: str
     knows: Callable[[str], bool]
     prefix: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def views(self, texts: Sequence[str], lengths: Sequence[int]) -> list[SentenceView]:
         """Return the words of the texts of one example, with nothing that was looked at.
@@ -53,7 +76,7 @@ class Reader:
         """
         return [
             self._view(name, text, length)
-            for name, text, length in zip(SIDE_NAMES[len(texts)], texts, lengths, strict=True)
+            for name, text, length in zip(self.names or SIDE_NAMES[len(texts)], texts, lengths, strict=True)
         ]
 
     def _view(self, name: str, text: str, length: int) -> SentenceView:
@@ -120,51 +143,77 @@ def assembled(
     )
 
 
-def asked_about(
-    sides: Sequence[Sequence[str]],
-    shown: Shown,
-    predict: Callable[[list[PairOfWords]], ArrayLike],
-    *,
-    added: int = 0,
-    mask: str | None = None,
-) -> Question:
-    """Ask a model about its answer for any choice of the words of an example.
+OTHERS = 4
+"""Further classes whose contributions an explanation holds: the most probable ones after the one that is explained."""
 
-    Args:
-        sides: the words of each text.
-        shown: the answer: of labels the one that is answered is asked about, of a number the number.
-        predict: takes examples, each a tuple with one list of words a side; returns probabilities [N, Y], or numbers
-            [N, 1].
-        added: words that the network puts in front of each text itself.
-        mask: what stands in the place of a word that is taken away; None deletes it.
 
-    Returns:
-        The question.
+@dataclass(frozen=True)
+class ValuesExplained:
+    """The numbers of an answer that an explanation is about.
+
+    Attributes:
+        value: the one that is shown first.
+        others: those of further classes or labels.
+        shown: the answer.
     """
-    own = [tuple(words[added:]) for words in sides]
-    if shown.score is not None:
-        return question_of_words(own, predict, 0, "the predicted number", mask)
-    best = shown.best
-    return question_of_words(own, predict, best, f"the probability of “{shown.labels[best]}”", mask)
+
+    value: ExplainedValue
+    others: tuple[ExplainedValue, ...]
+    shown: Shown
+
+    @classmethod
+    def of(cls, shown: Shown, why: str | None = None) -> ValuesExplained:
+        """Choose what is explained of an answer.
+
+        Args:
+            shown: the answer.
+            why: the class that is asked about; None for the one that is answered.
+
+        Returns:
+            The numbers; of classes and labels with those that are most probable beside it.
+
+        Raises:
+            UsageError: if there is no such class.
+        """
+        value = ExplainedValue.of_answer(shown, why)
+        if not value.is_log_odds:
+            return cls(value, (), shown)
+        order = sorted(range(len(shown.labels)), key=lambda place: -shown.probabilities[place])
+        others = [place for place in order if place != value.column][:OTHERS]
+        return cls(
+            value, tuple(ExplainedValue.of_answer(shown, shown.labels[each]) for each in others), shown
+        )
+
+    @property
+    def reach(self) -> float:
+        """The contribution with the darkest color: of a number a quarter of the range of the training numbers."""
+        if self.value.is_log_odds or self.shown.score_range is None:
+            return REACH
+        low, high = self.shown.score_range
+        return (high - low) / 4 or 1.0
 
 
 def explained_by(
     explanation: Explanation,
     choice: MethodChoice,
-    question: Question,
+    game: Game,
+    values: ValuesExplained,
     further: Mapping[str, Callable[[], Attribution]] | None = None,
     *,
     deletions: bool,
     added: int = 0,
 ) -> Explanation:
-    """Add what each word contributes by a method, and the deletion test of it.
+    """Add what each word contributes by a method, and where it says something the deletion test.
+
+    This is the one explainer: with torch and without, for texts, pairs, numbers, labels and tags.
 
     Args:
         explanation: of attention.
         choice: the method; attention leaves the weights of the words as they are.
-        question: what is asked.
+        game: the model's logits for any choice of words.
+        values: what is explained.
         further: methods that need the network.
-        deletions: whether to delete the heaviest words and see what happens.
+        deletions: whether to delete the heaviest words and see what happens, of methods other than the default.
         added: words that the network puts in front of each text itself.
 
     Returns:
@@ -173,45 +222,63 @@ def explained_by(
     Raises:
         UsageError: if there is no such method, or this model cannot be explained by it.
     """
-    method = choice.method or "attention"
+    method = choice.method or DEFAULT
     check_method(method)
+    value = values.value
+    if method == DEFAULT:
+        made = contributions(game, choice.sampling.seed)
+        found = [_attribution(game, made, each, values.reach) for each in (value, *values.others)]
+        first, *others = [with_prefix(each, added) for each in found]
+        return replace(explanation, attribution=first, others=tuple(others))
     weights: list[Array] = [view.weights for view in explanation.sides if view.weights is not None]
     if method == "attention":
         if len(weights) < len(explanation.sides):
-            if choice.method:
-                raise UsageError(
-                    "this model has no attention weights of words; choose the method occlusion or shapley"
-                )
-            return explanation
+            raise UsageError(
+                "this model has no attention weights of words; choose the method contributions, occlusion or shapley"
+            )
         weights = [column[added:] for column in weights]
     else:
-        attribution = attribute(method, question, choice.sampling, further)
+        attribution = attribute(method, game.question(value), choice.sampling, further)
+        attribution = replace(attribution, reach=values.reach, **_named(game, value))
         weights = list(attribution.values)
         explanation = replace(explanation, attribution=with_prefix(attribution, added))
-    return replace(explanation, faithfulness=deletion_of(question, weights)) if deletions else explanation
+    if not deletions:
+        return explanation
+    return replace(explanation, faithfulness=deletion_of(game.question(value, as_shown=True), weights))
 
 
-def said_beside(
-    wide: WidePart, sides: Sequence[Sequence[str]], row: Floats, best: int, *, added: int
-) -> WideView:
-    """Say what each word adds to an answer, signed for the predicted class, against the average of the others.
+def _named(game: Game, value: ExplainedValue) -> dict[str, Any]:
+    """Return what every attribution says of the number that it explains."""
+    shown = float(value.shown(game.whole[None])[0])
+    if not value.is_log_odds:
+        return {"of": value.of}
+    return {"of": value.of, "label": value.label, "probability": shown}
 
-    Args:
-        wide: the wide part.
-        sides: the words of each text of one request.
-        row: what the network itself gave for it, [Y].
-        best: the number of the predicted class.
-        added: words that the network puts in front of each text, which the wide part does not read.
 
-    Returns:
-        Signed words and phrases.
-    """
-    made = contributions(wide, [words[added:] for words in sides])
-    signs = np.full(len(row), -1 / max(1, len(row) - 1))
-    signs[best] = 1.0
-    return WideView(
-        tuple(np.concatenate([np.zeros(added), words @ signs]) for words in made.words),
-        tuple(SignedPhrase(p.side, p.text, float(p.values @ signs)) for p in made.phrases),
-        float(made.bias @ signs),
-        float(row.astype(np.float64) @ signs),
+def _attribution(game: Game, made: Explained, value: ExplainedValue, reach: float) -> Attribution:
+    """Turn shares of the logits into contributions to one number, which add up to it."""
+    shares = made.shares
+    slope = value.mean_gradient(shares.start, game.whole)
+    values = [side @ slope for side in shares.words]
+    start, whole = (float(value.value(row[None])[0]) for row in (shares.start, game.whole))
+    size = sum(float(np.abs(side).sum()) for side in values)
+    if size:  # what the sum over the line misses of the integral
+        missing = whole - start - sum(float(side.sum()) for side in values)
+        values = [side + missing * np.abs(side) / size for side in values]
+    else:
+        start = whole
+    together: defaultdict[tuple[int, int, int], float] = defaultdict(float)
+    for joint in shares.joint:
+        together[joint.side, joint.start, joint.end] += float(joint.values @ slope)
+    strongest = sorted((Joint(*place, each) for place, each in together.items()), key=lambda j: -abs(j.value))
+    return Attribution(
+        DEFAULT,
+        values=tuple(values),
+        whole=whole,
+        start=start,
+        joint=tuple(strongest[:JOINTS]),
+        reach=reach,
+        samples=made.choices,
+        run=made.run,
+        **_named(game, value),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,31 +12,68 @@ from heedful.errors import UsageError
 from heedful.text.characters import visible
 
 Array = NDArray[Any]
-_SIGN = "A number above 0 speaks for the prediction, a number below 0 against it."
+JOINTS = 20
+"""Pairs of words that an attribution keeps of what stands together."""
+REACH = 2.0
+"""A contribution of this size to log-odds has the darkest color in every picture, so that shades compare."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Words that stand together, and what they contribute only together.
+
+    Attributes:
+        side: 0 for a text or the first of a pair, 1 for the second.
+        start: the first word, from 0.
+        end: the word after the last.
+        value: what the words contribute beyond what each of them does without the other; it is shared among their
+            contributions already.
+    """
+
+    side: int
+    start: int
+    end: int
+    value: float
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
     """What each word contributes to one number of an answer.
 
+    Of the methods whose contributions add up, ``start + total + together == whole``.
+
     Attributes:
-        method: "occlusion", "shapley", "gradient" or "integrated"; attention has weights and no contributions.
-        of: what the number is, as a noun phrase: "the probability of “good”".
-        values: for each side the contribution of each of its words, [n]; above 0 for the answer, below 0 against it.
+        method: "contributions", "occlusion", "shapley", "gradient" or "integrated"; attention has weights and no
+            contributions.
+        of: what the number is, as a noun phrase: "the log-odds of “good”".
+        values: for each side the contribution of each of its words, [n]; above 0 it raises the number, below 0 it
+            lowers it.
         whole: the number with all words.
-        start: the number that contributions start from: without words, or with word vectors of zero; None for a method
-            whose contributions do not add up.
-        errors: for each side the standard error of each contribution; empty for a method without random numbers.
-        samples: random orders of Shapley values, or steps of integrated gradients; 0 where there are none.
+        start: the number without words, or with word vectors of zero: what contributions start from.
+        together: what the words do together and no contribution holds; 0 for methods that share everything.
+        label: the class or label whose log-odds the number is; empty for a number.
+        probability: that the answer shows of it; None for a number.
+        joint: words that contribute together, the strongest first.
+        reach: the size of a contribution that has the darkest color.
+        errors: for each side the standard error of each contribution; empty for a method without random orders.
+        samples: random orders of Shapley values, steps of integrated gradients, or choices of words that were computed;
+            0 where everything is exact without.
+        run: of a long text how many neighboring words were left out together, each with its part of the number.
     """
 
     method: str
     of: str
     values: tuple[Array, ...]
     whole: float
-    start: float | None = None
+    start: float = 0.0
+    together: float = 0.0
+    label: str = ""
+    probability: float | None = None
+    joint: tuple[Joint, ...] = ()
+    reach: float = REACH
     errors: tuple[Array, ...] = ()
     samples: int = 0
+    run: int = 1
 
     def __post_init__(self) -> None:
         for name in ("values", "errors"):
@@ -46,16 +83,28 @@ class Attribution:
                 raise UsageError(f"attribution: {name} need one finite number for each word")
         if self.errors and [len(side) for side in self.errors] != [len(side) for side in self.values]:
             raise UsageError("attribution: errors need one number for each contribution")
+        object.__setattr__(
+            self, "joint", tuple(j if isinstance(j, Joint) else Joint(**j) for j in self.joint)
+        )
+        fits = all(
+            0 <= j.side < len(self.values) and 0 <= j.start < j.end <= len(self.values[j.side])
+            for j in self.joint
+        )
+        numbers = [self.whole, self.start, self.together, self.reach, *(j.value for j in self.joint)]
+        if not fits or not np.isfinite(np.array(numbers, np.float64)).all() or self.reach <= 0:
+            raise UsageError(
+                "attribution: numbers must be finite, and words that stand together must be there"
+            )
 
     @property
     def total(self) -> float:
-        """The sum of all contributions."""
+        """The sum of all contributions of words."""
         return float(sum(side.sum() for side in self.values))
 
     @property
-    def gap(self) -> float | None:
-        """How far the sum of the contributions misses the change of the number; None if they need not add up."""
-        return None if self.start is None else self.whole - self.start - self.total
+    def gap(self) -> float:
+        """How far everything misses the number; exactly 0 for exact methods, but for rounding."""
+        return self.whole - self.start - self.total - self.together
 
     @property
     def largest(self) -> float:
@@ -68,40 +117,50 @@ class Attribution:
         return not any(side.any() for side in self.errors)
 
     @property
+    def is_log_odds(self) -> bool:
+        """Whether the number is the log-odds of a probability."""
+        return self.probability is not None
+
+    @property
+    def signs(self) -> tuple[str, str]:
+        """What a contribution above 0 does, and one below."""
+        return ("for", "against") if self.is_log_odds else ("raises", "lowers")
+
+    @property
     def legend(self) -> str:
         """What the numbers mean, in sentences."""
-        return f"{self._meaning()} {_SIGN}"
-
-    def _meaning(self) -> str:
         of = visible(self.of)
+        raises = (
+            f"Above 0 a word speaks for “{visible(self.label)}”, below 0 against it."
+            if self.is_log_odds
+            else "Above 0 a word raises the number, below 0 it lowers it."
+        )
+        sums = f"With the base, which is {of} without words, everything adds up to the sum."
+        return f"{self._meaning(of)} {raises} {sums}"
+
+    def _meaning(self, of: str) -> str:
+        if self.method == "contributions":
+            count = f"computed from {self.samples:,} choices of the words" if self.samples else "exact"
+            count += f", of runs of {self.run} words" if self.run > 1 else ""
+            return f"Each number is how much the word changes {of} ({count})."
         if self.method == "occlusion":
-            return f"Each number is how far {of} falls when this word alone is deleted."
+            return f"Each number is how far {of} falls when this word alone is left out."
         if self.method == "gradient":
-            return (
-                f"Each number is the gradient of {of} with respect to the vector of the word, times the vector: how "
-                "far it changes, to first order, with the length of the vector."
-            )
-        ends = f"{of} is {self.whole:.3f} with all words and {self.start or 0:.3f}"
-        sums = f"The numbers add up to {self.total:+.3f}; {ends} "
+            return f"Each number is the gradient of {of} with respect to the vector of the word, times the vector."
         if self.method == "shapley":
-            over = (
-                "all orders of the words"
-                if not self.samples
-                else f"{self.samples} random orders of the words"
-            )
+            over = f"{self.samples} random orders" if self.samples else "all orders"
             errors = "" if self.exact else " The number behind ± is a standard error."
-            return f"Each number is what the word adds to {of}, on average over {over}. {sums}without words.{errors}"
+            return f"Each number is what the word adds to {of}, on average over {over} of the words.{errors}"
         return (
             f"Each number is the gradient of {of} with respect to the vector of the word, averaged over {self.samples} "
-            f"steps from zero vectors to the text and multiplied by the vector. {sums}with zero vectors, so the sum "
-            f"misses the difference by {abs(self.gap or 0):.4f}."
+            "steps from zero vectors to the text and multiplied by the vector."
         )
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; the constructor takes them back."""
-        plain = {name: getattr(self, name) for name in ("method", "of", "whole", "start", "samples")}
-        sides = {name: [side.tolist() for side in getattr(self, name)] for name in ("values", "errors")}
-        return {**plain, **sides}
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        sides = {name: [side.tolist() for side in plain[name]] for name in ("values", "errors")}
+        return {**plain, **sides, "joint": [asdict(joint) for joint in self.joint]}
 
 
 def with_prefix(attribution: Attribution, added: int) -> Attribution:
@@ -111,12 +170,5 @@ def with_prefix(attribution: Attribution, added: int) -> Attribution:
         tuple(np.concatenate([front, side]) for side in sides)
         for sides in (attribution.values, attribution.errors)
     )
-    return Attribution(
-        attribution.method,
-        attribution.of,
-        values,
-        attribution.whole,
-        attribution.start,
-        errors,
-        attribution.samples,
-    )
+    joint = tuple(replace(j, start=j.start + added, end=j.end + added) for j in attribution.joint)
+    return replace(attribution, values=values, errors=errors, joint=joint)

@@ -15,7 +15,6 @@ from heedful.errors import DataError, UsageError
 from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.policy_steps import PolicySteps
-from heedful.explain.wide import WideView
 from heedful.explain.word_features import WordFeatures
 from heedful.structures import MapPlace
 
@@ -133,6 +132,21 @@ class SentenceView:
                 )
 
 
+@dataclass(frozen=True)
+class TagOfWord:
+    """The tag of one word.
+
+    Attributes:
+        word: the word.
+        tag: its tag.
+        probability: of the tag, the word by itself.
+    """
+
+    word: str
+    tag: str
+    probability: float
+
+
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """One prediction and its explanation, for every system.
@@ -148,12 +162,13 @@ class Explanation:
         notes: what each picture means in plain words, by "map NAME", "gate NAME", "alignment NAME", "weights",
             "tree_distance", "chosen" or "fusion".
         faithfulness: the deletion score of the contributions, or else of the weights, if it was computed.
-        wide: what the wide part of the model said, if it has one.
         attribution: what each word contributes, by the method that was asked for; None for attention.
+        others: what each word contributes to further classes or labels, the most probable first.
         standing: how the method did on data, in a sentence, if that was measured.
         features: single features of one word, if they were asked for.
         policy: how a policy opened the masks of each sentence, if that was asked for.
         answered: the label that was predicted where costs decide; None for the most probable one.
+        tags: the tag of each word, of a model that gives every word one.
     """
 
     sides: tuple[SentenceView, ...]
@@ -165,12 +180,13 @@ class Explanation:
     method: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
     faithfulness: DeletionScore | None = None
-    wide: WideView | None = None
     attribution: Attribution | None = None
+    others: tuple[Attribution, ...] = ()
     standing: str = ""
     features: WordFeatures | None = None
     policy: tuple[PolicySteps, ...] = ()
     answered: str | None = None
+    tags: tuple[TagOfWord, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -190,10 +206,9 @@ class Explanation:
         )
         if not np.isfinite(numbers).all():
             raise UsageError(f"probabilities and score must be finite; got {numbers.tolist()}.")
-        if self.wide is not None and [len(v) for v in self.wide.words] != [len(s.words) for s in self.sides]:
-            raise UsageError("wide must have one number for each word of each side.")
-        said = self.attribution
-        if said is not None and [len(v) for v in said.values] != [len(s.words) for s in self.sides]:
+        _set(self, others=tuple(self.others))
+        said = [*([] if self.attribution is None else [self.attribution]), *self.others]
+        if any([len(v) for v in each.values] != [len(s.words) for s in self.sides] for each in said):
             raise UsageError("attribution must have one number for each word of each side.")
         if self.alignments and len(self.sides) != 2:
             raise UsageError("alignments need two sides; got one.")
@@ -243,9 +258,10 @@ class Explanation:
                 sides=tuple(_made(SentenceView, side) for side in _listed(rest.pop("sides"))),
                 score_range=None if score_range is None else (float(score_range[0]), float(score_range[1])),
                 faithfulness=_made_if(DeletionScore, rest.pop("faithfulness", None)),
-                wide=_made_if(WideView, rest.pop("wide", None)),
                 attribution=_made_if(Attribution, rest.pop("attribution", None)),
+                others=tuple(_made(Attribution, each) for each in _listed(rest.pop("others", ()))),
                 features=_made_if(WordFeatures, rest.pop("features", None)),
+                tags=tuple(_made(TagOfWord, each) for each in _listed(rest.pop("tags", ()))),
                 policy=tuple(_made(PolicySteps, each) for each in _listed(rest.pop("policy", ()))),
                 **rest,
             )
@@ -264,17 +280,17 @@ class Explanation:
 
         return render_frame(self)
 
-    def to_figure(self, path: Path | str) -> Path:
+    def to_figure(self, path: Path | str, *, attention: bool | None = None) -> Path:
         """Draw the explanation as PNG, SVG or PDF; see `heedful.explain.figures.draw`."""
         from heedful.explain.figures import draw
 
-        return draw(self, path)
+        return draw(self, path, attention=attention)
 
-    def to_text(self, width: int = 80, colour: bool = False) -> str:
+    def to_text(self, width: int = 80, colour: bool = False, attention: bool | None = None) -> str:
         """Return the explanation as lines for a terminal; see `heedful.explain.text.render_text`."""
         from heedful.explain.text import render_text
 
-        return render_text(self, width=width, colour=colour)
+        return render_text(self, width=width, colour=colour, attention=attention)
 
 
 def _listed(value: object) -> tuple[object, ...]:
@@ -326,8 +342,8 @@ def _plain(value: object) -> object:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, WideView | Attribution | WordFeatures | PolicySteps):
+    if isinstance(value, Attribution | WordFeatures | PolicySteps):
         return value.as_dict()
-    if isinstance(value, DeletionScore | MapPlace):
+    if isinstance(value, DeletionScore | MapPlace | TagOfWord):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     return value

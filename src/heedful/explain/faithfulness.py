@@ -86,6 +86,11 @@ class DeletionScore:
         return "less" if self.after_top > high + _VISIBLE else "within"
 
     @property
+    def says_something(self) -> bool:
+        """Whether anything may be claimed; only then is the test shown."""
+        return self.verdict in ("more", "less")
+
+    @property
     def claim(self) -> str:
         """The verdict in a sentence."""
         words = f"these {self.k} words" if self.k > 1 else "this word"

@@ -76,13 +76,16 @@ class _Size:
         return cls(cell, font, _inches(rows, font) + 0.08)
 
 
-def side(whole: SentenceView, contributions: Array | None = None, largest: float = 0.0) -> Group:
+def side(
+    whole: SentenceView, contributions: Array | None = None, reach: float = 0.0, *, attention: bool = True
+) -> Group:
     """Collect the panels of one sentence: maps, tree, choices of a mask selector, fusion, gates, weights, and more.
 
     Args:
         whole: the sentence; of a long one the most important words are drawn.
         contributions: of each of its words, [n]; None for none.
-        largest: the size of the largest contribution of all sides.
+        reach: the size of a contribution that has the darkest color.
+        attention: whether maps, gates and weights are drawn.
 
     Returns:
         The panels.
@@ -103,11 +106,11 @@ def side(whole: SentenceView, contributions: Array | None = None, largest: float
         "  ".join([view.name, *notes]),
         visible(view.text),
         size.cell * len(words),
-        tuple(_map(view, name, words, size) for name in names),
+        tuple(_map(view, name, words, size) for name in names if attention),
         (
-            *_squares(view, words, size),
-            *_bars(view, whole, kept, words, size),
-            *_signed(None if contributions is None else contributions[list(kept)], largest, words, size),
+            *(_squares(view, words, size) if attention else []),
+            *(_bars(view, whole, kept, words, size) if attention else []),
+            *_signed(None if contributions is None else contributions[list(kept)], reach, words, size),
         ),
     )
 
@@ -202,11 +205,11 @@ def _bars(
     ]
 
 
-def _signed(contributions: Array | None, largest: float, words: Sequence[str], size: _Size) -> list[Panel]:
+def _signed(contributions: Array | None, reach: float, words: Sequence[str], size: _Size) -> list[Panel]:
     """Draw what each word contributes, with the word in its colour."""
     if contributions is None:
         return []
-    paint = _with(panels.paint_contributions, words, contributions, largest, size.font)
+    paint = _with(panels.paint_contributions, words, contributions, reach, size.font)
     return [Panel("contribution", size.left, 2 * BAR, _NUMBER, 0.0, paint)]
 
 

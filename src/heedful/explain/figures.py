@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from heedful.drawing import write_figure
 from heedful.explain import panels
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
+from heedful.explain.scene import percent
 from heedful.explain.style import drawable
 from heedful.explain.summary import opened_against
 from heedful.text.characters import shorten, visible
@@ -24,36 +25,43 @@ _HEAD = 0.55
 _CHARACTERS_AN_INCH = 12.5
 
 
-def draw(explanation: Explanation, path: Path | str, dpi: int = 200) -> Path:
-    """Draw what Figures 6 and 7 of DiSAN show, and the source2token weights, for every side.
+def draw(
+    explanation: Explanation, path: Path | str, dpi: int = 200, *, attention: bool | None = None
+) -> Path:
+    """Draw what each word contributes; or what Figures 6 and 7 of DiSAN show, and the source2token weights.
 
-    Each side gives a row: a heat map for each attention map, then a bar for each word and gate, then the weights;
-    alignments between the sides come last. Of a text of more than 60 words the 40 most important are drawn.
+    Each side gives a row: a heat map for each attention map, then a bar for each word and gate, then the weights, then
+    the contributions; alignments between the sides come last. Of a text of more than 60 words the 40 most important
+    are drawn.
 
     Args:
         explanation: what to draw.
         path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
+        attention: whether to draw maps, gates and weights; by default where there are no contributions.
 
     Returns:
         The file; see `heedful.drawing.write_figure`.
     """
-    return write_figure(path, lambda: _figure(explanation), "Drawing an explanation", dpi=dpi)
+    shown = explanation.attribution is None if attention is None else attention
+    return write_figure(path, lambda: _figure(explanation, shown), "Drawing an explanation", dpi=dpi)
 
 
-def _figure(explanation: Explanation) -> Figure:
+def _figure(explanation: Explanation, attention: bool) -> Figure:
     from matplotlib.figure import Figure
 
     said = explanation.attribution
     groups = [
-        side(view) if said is None else side(view, values, said.largest)
+        side(view, attention=attention)
+        if said is None
+        else side(view, values, said.reach, attention=attention)
         for view, values in zip(
             explanation.sides,
             said.values if said is not None else (None,) * len(explanation.sides),
             strict=True,
         )
     ]
-    if explanation.alignments:
+    if explanation.alignments and attention:
         groups.append(alignments(explanation))
     lines = [_lines(group) for group in groups]
     width = max([8.2, *(_line_width(line) for group in lines for line in group)]) + 2 * _MARGIN
@@ -66,7 +74,7 @@ def _figure(explanation: Explanation) -> Figure:
     top = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
         top = _place(figure, group, wrapped, top)
-    _legend(figure, explanation, top)
+    _legend(figure, explanation, top, attention)
     return figure
 
 
@@ -125,25 +133,25 @@ def _place(figure: Figure, group: Group, lines: list[list[Panel]], top: float) -
     return top
 
 
-def _legend(figure: Figure, explanation: Explanation, top: float) -> None:
+def _legend(figure: Figure, explanation: Explanation, top: float, attention: bool) -> None:
     from matplotlib.patches import Rectangle
 
     width, height = figure.get_size_inches()
-    if explanation.alignments or any(view.maps for view in explanation.sides):
+    if attention and (explanation.alignments or any(view.maps for view in explanation.sides)):
         reading = "attention weight" + ("" if explanation.alignments else ", row looks at column")
         _write(figure, _MARGIN, top, reading, size=8, color=panels.SOFT)
         box = ((_MARGIN + 0.06 * len(reading)) / width, 1 - (top + 0.12) / height, 1.6 / width, 0.1 / height)
         panels.paint_scale(figure.add_axes(box))
     said = explanation.attribution
     if said is not None:
-        legend = (
-            f"contribution ({said.method}) to {visible(said.of)}: blue for the prediction, orange against it"
-        )
+        up, down = said.signs
+        legend = f"contribution to {visible(said.of)}: blue {up}, orange {down}; base {said.start:+.2f}, sum "
+        legend += f"{said.whole:+.2f}"
         _write(figure, _MARGIN, top + 0.3, legend, size=8, color=panels.SOFT)
     keys = []
-    if any(view.gates for view in explanation.sides):
+    if attention and any(view.gates for view in explanation.sides):
         keys += [("own meaning", panels.OWN, True), ("context", panels.CONTEXT, True)]
-    if _any_outlined(explanation):
+    if attention and _any_outlined(explanation):
         keys.append(("opened by the mask selector", panels.CHOSEN, False))
     for k, (name, colour, fill) in enumerate(keys):
         left = _MARGIN + 4.3 + 1.05 * k
@@ -185,4 +193,4 @@ def _write(
 def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         return f"score {explanation.score:.2f}"
-    return f"{explanation.predicted} {explanation.certainty:.2f}"
+    return f"{explanation.predicted} {percent(explanation.certainty)}"

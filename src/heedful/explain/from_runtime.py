@@ -1,22 +1,27 @@
-"""Explanations without torch: what `heedful.runtime` looked at, as the record that the pictures are drawn from."""
+"""Explanations without torch: what `heedful.runtime` looked at, and its logits for any choice of words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from heedful.errors import UsageError
-from heedful.explain.assembling import Reader, asked_about, assembled, explained_by, said_beside, with_looked
+from heedful.explain.assembling import (
+    Reader,
+    ValuesExplained,
+    assembled,
+    explained_by,
+    side_names,
+    with_looked,
+)
 from heedful.explain.explanation import Explanation
-from heedful.explain.faithfulness import PairOfWords
-from heedful.explain.legends import POOLINGS, SYSTEMS, System, by_caption, caption
+from heedful.explain.legends import NO_NETWORK, POOLINGS, SYSTEMS, System, by_caption, caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice
+from heedful.explain.methods.game import Examples, game_of
 from heedful.explain.standing import by_default
 from heedful.explain.tag_explanations import explain_tags
-from heedful.runtime.asking import Asking, texts_of
+from heedful.runtime.asking import texts_of
+from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, finite
 from heedful.runtime.tag_model import Tagger
 from heedful.text.vocabulary import mask_of
@@ -30,7 +35,7 @@ def explain(
     *,
     faithfulness: bool = True,
 ) -> Explanation:
-    """Show what a model looked at, and what each word contributes.
+    """Show what each word contributes to an answer, and what the model looked at.
 
     Args:
         model: a model of `heedful.runtime.load`.
@@ -38,7 +43,8 @@ def explain(
         choice: the method that says what each word contributes; by default the model's own, or the best one that was
             measured among those that need no torch.
         word: for tags the word whose tag is explained; see `heedful.explain.tag_explanations.place_of`.
-        faithfulness: also delete the heaviest words of a classified example and see what happens.
+        faithfulness: with a method other than the default, also delete the heaviest words of a classified example and
+            see what happens.
 
     Returns:
         The record that the pictures are drawn from.
@@ -50,7 +56,9 @@ def explain(
     """
     choice, standing = by_default(choice or MethodChoice(), model.metrics, without=WITH_TORCH)
     if choice.method in WITH_TORCH:
-        raise UsageError(f"the method {choice.method} needs torch; choose attention, occlusion or shapley")
+        raise UsageError(
+            f"the method {choice.method} needs torch; choose contributions, occlusion or shapley"
+        )
     if isinstance(model, Tagger):
         return explain_tags(model, request, choice, word)
     program, settings = model.program, model.settings
@@ -59,45 +67,33 @@ def explain(
     texts = texts_of(request, 1, program.texts)
     words = [model.asking.words(text, 1, place, len(texts)) for place, text in enumerate(texts, start=1)]
     sight = program.look([(each.ids, each.ngrams) for each in words])
-    own = finite("prediction", sight.logits, 1)
-    shown = model.decision.shown(model.added(own, words))
-    reader = Reader(settings.tokenizer, settings.markup, model.asking.vocabulary.knows, program.shown.prefix)
+    # the logits of the answer itself, which may round in another way than those of the steps one by one
+    (whole,) = model.logits_of([(1, tuple(words))])
+    shown = model.decision.shown(finite("prediction", whole, 1))
+    prefix = program.shown.prefix
+    names = side_names(settings.run, len(texts))
+    reader = Reader(settings.tokenizer, settings.markup, model.asking.vocabulary.knows, prefix, names)
     plain = reader.views(texts, [len(each.kept) for each in words])
-    views = [with_looked(view, looked) for view, looked in zip(plain, sight.texts, strict=True)]
+    alone = settings.encoder == NO_NETWORK
     explanation = assembled(
-        views,
+        plain if alone else [with_looked(view, looked) for view, looked in zip(plain, sight.texts, strict=True)],
         shown,
         SYSTEMS.get(settings.encoder, System(settings.encoder)),
         settings.pooling,
         alignments=by_caption(sight.alignments),
         averaged={caption(place): place.axis or "features" for place in sight.averaged},
     )
-    if model.parts.wide is not None:
-        sides = [view.words for view in views]
-        said = said_beside(model.parts.wide, sides, own, shown.best, added=len(program.shown.prefix))
-        explanation = replace(explanation, wide=said)
-    if standing:
-        explanation = replace(explanation, standing=standing)
-    added = len(program.shown.prefix)
-    mask = mask_of(model.asking.vocabulary)
-    question = asked_about(
-        [view.words for view in views], shown, _answers_of_words(model), added=added, mask=mask
+
+    def network(examples: Examples) -> list[Floats]:
+        return model.network_logits(examples)
+
+    sides = [each.kept for each in words]
+    game = game_of(sides, whole, None if alone else network, model.parts, mask_of(model.asking.vocabulary))
+    return explained_by(
+        replace(explanation, standing=standing) if standing else explanation,
+        choice,
+        game,
+        ValuesExplained.of(shown, choice.why),
+        deletions=faithfulness and shown.deletable,
+        added=len(prefix),
     )
-    deletions = faithfulness and shown.deletable
-    return explained_by(explanation, choice, question, deletions=deletions, added=added)
-
-
-def _answers_of_words(model: Model) -> Callable[[list[PairOfWords]], NDArray[np.float64]]:
-    """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
-    settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
-    reader = Model(Asking(settings, model.asking.vocabulary), model.program, model.decision, model.parts)
-
-    def answers(examples: list[PairOfWords]) -> NDArray[np.float64]:
-        joined = [tuple(" ".join(words) for words in example) for example in examples]
-        logits = reader.logits(texts if len(texts) > 1 else texts[0] for texts in joined)
-        scores = [model.decision.score(row) for row in logits]
-        if scores[0] is None:
-            return model.probabilities(logits)
-        return np.array(scores, np.float64)[:, None]
-
-    return answers

@@ -11,11 +11,19 @@ from heedful import __version__
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
 from heedful.explain.page_sections import features_section, policy_section
-from heedful.explain.signed_words import SIGNED_LEVELS, signed_key, signed_section, signed_word
+from heedful.explain.scene import percent
+from heedful.explain.signed_words import (
+    SIGNED_LEVELS,
+    framed_words,
+    signed_key,
+    signed_section,
+    signed_table,
+    signed_word,
+    title_of,
+)
 from heedful.explain.style import style_sheet
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.explain.svg import LEVELS
-from heedful.explain.wide import wide_section
 from heedful.storage import write_text
 from heedful.text.characters import shorten, visible
 
@@ -37,11 +45,17 @@ def running_text(view: SentenceView, attribution: Attribution | None = None, sid
         HTML without a surrounding element; empty for an empty text. What was cut off is greyed.
     """
     numbered = _numbered(view) if attribution is None else set()
-    parts, place = [], 0
+    frames = {} if attribution is None else framed_words(attribution, side)
+    parts, place, open_until = list[str](), 0, 0
     for i, (start, end) in _in_order(view):
         parts.append(_escaped(view.text[place:start]))
+        if i in frames:
+            parts.append('<span class="together">')
+            open_until = frames[i]
         signed = None if attribution is None else signed_word(attribution, side, i)
         parts.append(_marked_word(view, i, view.text[start:end], i in numbered, signed))
+        if open_until == i + 1:
+            parts.append("</span>")
         place = end
     rest = _escaped(view.text[place:])
     parts.append(
@@ -134,15 +148,27 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
 
 
 def sections_of(explanation: Explanation) -> list[str]:
-    """Return the sections of the page of an explanation, some of them empty."""
+    """Return the sections of the page of an explanation, some of them empty.
+
+    What the network looked at is folded away where it is said what each word contributes.
+    """
+    inside = [
+        _links(explanation),
+        alignments(explanation),
+        *(side(explanation, v) for v in explanation.sides),
+    ]
+    if explanation.attribution is not None and any(inside):
+        drawn = "".join(inside)
+        inside = [
+            "<section><details><summary>Inside the network: attention, gates and links</summary>"
+            f'<p class="note">{escape(CAVEAT)}</p>{drawn}</details></section>'
+        ]
     return [
         _top(explanation),
         _signed(explanation),
-        _wide(explanation),
+        _why_not(explanation),
         "" if explanation.features is None else features_section(explanation.features),
-        _links(explanation),
-        alignments(explanation),
-        *(side(explanation, view) for view in explanation.sides),
+        *inside,
         *map(policy_section, explanation.policy),
     ]
 
@@ -163,13 +189,21 @@ def page_of(title: str, sections: Sequence[str]) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{_safe(title)}</title><style>{style_sheet(LEVELS, SIGNED_LEVELS)}</style></head>\n<body><main>\n"
         + "\n".join(section for section in sections if section)
-        + f'\n<footer class="note">{escape(CAVEAT)} Made by Heedful {__version__}.</footer>\n</main></body></html>\n'
+        + f'\n<footer class="note">Made by Heedful {__version__}.</footer>\n</main></body></html>\n'
     )
 
 
-def _wide(explanation: Explanation) -> str:
-    names = [view.words for view in explanation.sides]
-    return "" if explanation.wide is None else wide_section(explanation.wide, names)
+def _why_not(explanation: Explanation) -> str:
+    """Write what speaks for and against further classes, folded away."""
+    if len(explanation.labels) < 3 and not explanation.tags:
+        return ""
+    found = []
+    for each in explanation.others:
+        share = "" if each.probability is None else f" {percent(each.probability)}"
+        title = title_of(each).replace("Why ", "Why not ", 1)
+        table = signed_table(each, explanation.sides)
+        found.append(f"<details><summary>{escape(title)}?{share}</summary>{table}</details>")
+    return f"<section>{''.join(found)}</section>" if found else ""
 
 
 def _signed(explanation: Explanation) -> str:
@@ -194,7 +228,7 @@ def render_frame(explanation: Explanation) -> str:
 
 
 def headline(explanation: Explanation) -> tuple[str, str]:
-    """Return the answer and how sure it is: "yes" and "87%", or the score and its scale."""
+    """Return the answer and how sure it is: "yes" and "87.0 %", or the score and its scale."""
     if explanation.score is not None:
         span = explanation.score_range
         return (
@@ -202,7 +236,10 @@ def headline(explanation: Explanation) -> tuple[str, str]:
             "" if span is None else f"on a scale of {span[0]:g} to {span[1]:g}",
         )
     by_cost = ", by the costs of wrong answers" if explanation.answered is not None else ""
-    return str(explanation.predicted), f"{explanation.certainty:.0%}{by_cost}"
+    if explanation.tags:
+        count = len(explanation.tags)
+        return f"{count} word{'s' * (count != 1)} tagged", f"{percent(explanation.certainty)} on average"
+    return str(explanation.predicted), f"{percent(explanation.certainty)}{by_cost}"
 
 
 def _top(explanation: Explanation) -> str:
@@ -223,24 +260,46 @@ def reading_of(explanation: Explanation) -> str:
 
 
 def probability_table(explanation: Explanation) -> str:
-    """Return a table of the labels or grades with their probabilities; nothing where there are none."""
+    """Return a table of the labels or grades with their probabilities; nothing where there are none.
+
+    Of more than six labels the five most probable ones are shown, and the rest is folded away.
+    """
+    if explanation.tags:
+        return _tag_table(explanation)
     if not explanation.labels:
         return ""
     answers = list(zip(explanation.labels, explanation.probabilities, strict=True))
     if explanation.score is None:
-        answers.sort(key=lambda answer: -answer[1])
-    rows = "".join(
+        answers.sort(key=lambda answer: (answer[0] != explanation.predicted, -answer[1]))
+    rows = [
         f"<tr{' class=best' if label == explanation.predicted else ''}><td>{_safe(label)}</td>"
-        f'<td class="bar">{_bar(p)}</td><td class="r">{p:.2f}</td></tr>'
+        f'<td class="bar">{_bar(p)}</td><td class="r">{percent(p)}</td></tr>'
         for label, p in answers
-    )
+    ]
     kind = "answer" if explanation.score is None else "grade"
-    return f"<table><tr><th>{kind}</th><th></th><th>probability</th></tr>{rows}</table>"
+    head = f'<tr><th>{kind}</th><th><span class="unseen">share</span></th><th class="r">probability</th></tr>'
+    if len(rows) <= _MANY_LABELS:
+        return f"<table>{head}{''.join(rows)}</table>"
+    first, rest = rows[:_FIRST_LABELS], rows[_FIRST_LABELS:]
+    folded = f"<details><summary>{len(rest):,} more</summary><table>{''.join(rest)}</table></details>"
+    return f"<table>{head}{''.join(first)}</table>{folded}"
+
+
+_MANY_LABELS, _FIRST_LABELS = 6, 5
+
+
+def _tag_table(explanation: Explanation) -> str:
+    rows = "".join(
+        f"<tr><td><bdi>{_word(each.word)}</bdi></td><td><b>{_safe(each.tag)}</b></td>"
+        f'<td class="r">{percent(each.probability)}</td></tr>'
+        for each in explanation.tags
+    )
+    return f'<table><tr><th>word</th><th>tag</th><th class="r">probability</th></tr>{rows}</table>'
 
 
 def _deletion(explanation: Explanation) -> str:
     score = explanation.faithfulness
-    if score is None:
+    if score is None or not score.says_something:
         return ""
     removed = ", ".join(f"<b>{_safe(shorten(visible(word), 30))}</b>" for word in score.removed)
     rows = (
@@ -260,9 +319,8 @@ def _deletion(explanation: Explanation) -> str:
 
 def _what(explanation: Explanation) -> str:
     said = explanation.attribution
-    return _safe(
-        f"probability of “{explanation.predicted}”" if said is None else said.of.removeprefix("the ")
-    )
+    label = explanation.predicted if said is None else said.label
+    return _safe(f"probability of “{label}”")
 
 
 def _others(score: DeletionScore) -> str:

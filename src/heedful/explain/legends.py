@@ -43,6 +43,8 @@ class System:
 _TENSORIZED = {"": "Tensorized self-attention"}
 _DOT_HEADS = {"": "Multi-head dot-product attention"}
 
+NO_NETWORK = "none"
+"""The name of the encoder of a model without a network, as `heedful.models.config` has it."""
 SYSTEMS: dict[str, System] = {
     "bi-blosan": System(
         "Bi-BloSAN",
@@ -61,6 +63,7 @@ SYSTEMS: dict[str, System] = {
         more="Words far away in the sentence count less.",
     ),
     "embedding": System("Word vectors without context"),
+    NO_NETWORK: System("Linear parts without a network"),
     "hierarchical-cnn": System("Hierarchical CNN"),
     "intra-sentence": System("Intra-sentence attention", {"": "Intra-sentence attention"}),
     "mdman": System(

@@ -81,23 +81,23 @@ def paint_weights(axes: Axes, words: Sequence[str], weights: Array, font: float,
     _bars(axes, words, [f"{100 * value:.1f} %" for value in weights], largest, font, labels)
 
 
-def paint_contributions(axes: Axes, words: Sequence[str], values: Array, largest: float, font: float) -> None:
-    """Paint what each word contributes: a bar to the right for the prediction, to the left against it.
+def paint_contributions(axes: Axes, words: Sequence[str], values: Array, reach: float, font: float) -> None:
+    """Paint what each word contributes: a bar to the right that raises the number, to the left that lowers it.
 
     Args:
         axes: where to paint.
-        words: the words, each on its colour.
+        words: the words, each on its color.
         values: their contributions, [n].
-        largest: the size of the largest contribution of the picture, which has the darkest colour.
+        reach: the size of a contribution with the darkest color; a longer bar makes the scale longer.
         font: size of the labels in points.
     """
-    reach = max(largest, 1e-9)
+    longest = max(reach, float(np.abs(values).max(initial=0.0)))
     colours = [OWN if value >= 0 else CHOSEN for value in values]
     axes.barh(np.arange(len(words)) + 0.5, values, height=0.72, color=colours, linewidth=0)
     axes.axvline(0, color=LINE, linewidth=0.8)
-    _bars(axes, words, [f"{value:+.2f}" for value in values], reach, font, True)
-    axes.set_xlim(-reach, reach)
-    for label, (behind, ink) in zip(axes.get_yticklabels(), signed_colours(values, largest), strict=True):
+    _bars(axes, words, [f"{value:+.2f}" for value in values], longest, font, True)
+    axes.set_xlim(-longest, longest)
+    for label, (behind, ink) in zip(axes.get_yticklabels(), signed_colours(values, reach), strict=True):
         label.set_bbox({"facecolor": behind, "edgecolor": "none", "pad": 1.2})
         label.set_color(ink)
 

@@ -1,4 +1,4 @@
-"""What each word contributes, in colour on the text itself: for a page and for a terminal. Imports no torch."""
+"""What each word contributes, in color on the text itself and as lines that add up: for a page and for a terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heedful.explain.scene import Line, lines_of, percent, phrases_of
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
@@ -16,52 +17,45 @@ if TYPE_CHECKING:
     from heedful.explain.explanation import SentenceView
 
 SIGNED_LEVELS = 6
-"""Shades of each colour; `style.py` defines as many classes."""
-_SHOWN = 10
+"""Shades of each color; `style.py` defines as many classes."""
 _FOR, _AGAINST, _PLAIN = "\x1b[44;97m", "\x1b[43;30m", "\x1b[0m"
-_FAINT = 0.2
-"""Below this share of the largest contribution a word has no colour on a terminal."""
+_FAINT = 1
+"""The shade from which a word has a color on a terminal."""
+_BAR, _NAME = 12, 34
+"""Cells of the longest bar, and of the longest name of a line, on a terminal."""
 
 
-def signed_level(value: float, largest: float) -> int:
+def signed_level(value: float, reach: float) -> int:
     """Return the shade of a contribution, from -`SIGNED_LEVELS` to `SIGNED_LEVELS`; 0 for less than half a step."""
-    return round(SIGNED_LEVELS * value / largest) if largest > 0 else 0
+    return round(SIGNED_LEVELS * max(-1.0, min(1.0, value / reach)))
 
 
 def number(value: float, error: float | None = None) -> str:
     """Write a contribution with its sign, and its standard error where it has one.
 
-    >>> number(0.125), number(-0.5, 0.02)
-    ('+0.12', '-0.50 ± 0.02')
+    >>> number(0.125), number(-0.5, 0.02), number(12345.678), number(-0.0001)
+    ('+0.12', '-0.50 ± 0.02', '+12,346', '0.00')
     """
-    shown = f"{value:+.2f}"
+    shown = f"{value:+.2f}" if abs(value) < 1000 else f"{value:+,.0f}"
+    shown = "0.00" if shown in ("+0.00", "-0.00") else shown
     return shown if not error else f"{shown} ± {error:.2f}"
 
 
-def strongest(
-    attribution: Attribution, views: Sequence[SentenceView]
-) -> list[tuple[str, float, float | None]]:
-    """Return the words that contribute most, for or against, with standard errors.
+def sum_of(attribution: Attribution) -> str:
+    """Write the number that everything adds up to, and the probability that it is."""
+    shown = number(attribution.whole)
+    return shown if attribution.probability is None else f"{shown} = {percent(attribution.probability)}"
 
-    Args:
-        attribution: what each word contributes.
-        views: the sides.
 
-    Returns:
-        Word, contribution and error, the largest contribution first; those that would show as 0.00 are left out.
-    """
-    found = []
-    for side, (view, values) in enumerate(zip(views, attribution.values, strict=True)):
-        errors = attribution.errors[side] if attribution.errors else None
-        for i, (word, value) in enumerate(zip(view.words, values.tolist(), strict=True)):
-            name = word if len(views) == 1 else f"{word} ({view.name})"
-            found.append((name, value, None if errors is None else float(errors[i])))
-    found = [each for each in found if abs(each[1]) >= 0.005]
-    return sorted(found, key=lambda each: -abs(each[1]))[:_SHOWN]
+def title_of(attribution: Attribution) -> str:
+    """Return the title of a picture: what is explained."""
+    if attribution.is_log_odds:
+        return f"Why “{shorten(visible(attribution.label), 60)}”"
+    return f"What raises and what lowers {visible(attribution.of)}"
 
 
 def signed_section(attribution: Attribution, views: Sequence[SentenceView]) -> str:
-    """Write the words that contribute most as a section of a page, with what the numbers mean.
+    """Write what each word contributes as a section of a page: lines that add up, and what the numbers mean.
 
     Args:
         attribution: what each word contributes.
@@ -70,48 +64,66 @@ def signed_section(attribution: Attribution, views: Sequence[SentenceView]) -> s
     Returns:
         HTML, all text escaped.
     """
-    largest = attribution.largest
-    rows = "".join(
-        f'<tr><td><bdi>{escape(shorten(visible(word), 40))}</bdi></td><td class="bar">{_bar(value, largest)}</td>'
-        f'<td class="r">{number(value, error)}</td></tr>'
-        for word, value, error in strongest(attribution, views)
-    )
-    table = f"<table><tr><th>word</th><th></th><th>contribution</th></tr>{rows}</table>" if rows else ""
+    method = "" if attribution.method == "contributions" else f" ({escape(attribution.method)})"
     return (
-        f"<section><h2>What each word contributes: {escape(attribution.method)}</h2>"
-        f'<p class="note">{escape(attribution.legend)} {_LIMIT}</p>{table}</section>'
+        f"<section><h2>{escape(title_of(attribution))}{method}</h2>{signed_table(attribution, views)}"
+        f'<p class="note">{escape(attribution.legend)}</p></section>'
     )
 
 
-_LIMIT = "A text without some of its words is no text that the model was trained on; that limits every such number."
+def signed_table(attribution: Attribution, views: Sequence[SentenceView]) -> str:
+    """Write the lines of a picture of contributions as a table; see `signed_section`."""
+    rows = "".join(_row(line, attribution) for line in lines_of(attribution, views))
+    unit = "log-odds" if attribution.is_log_odds else "change"
+    head = f'<tr><th>word</th><th><span class="unseen">size</span></th><th class="r">{unit}</th></tr>'
+    return f'<table class="signed">{head}{rows}</table>'
+
+
+def _row(line: Line, attribution: Attribution) -> str:
+    name = f"<bdi>{escape(shorten(visible(line.name), 60))}</bdi>"
+    if line.joint is not None:
+        name += f' <span class="muted">together {number(line.joint)}</span>'
+    if line.kind == "sum":
+        return f'<tr class="sum"><td>{name}</td><td></td><td class="r">{sum_of(attribution)}</td></tr>'
+    soft = "" if line.kind in ("word", "phrase") else ' class="soft"'
+    return (
+        f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, attribution.reach)}</td>'
+        f'<td class="r">{number(line.value, line.error)}</td></tr>'
+    )
 
 
 def signed_key(attribution: Attribution) -> str:
-    """Return the legend of the colours behind the words of a page, as HTML."""
+    """Return the legend of the colors behind the words of a page, as HTML."""
     scale = "".join(
         f'<b class="{_class(level)}"></b>' for level in range(-SIGNED_LEVELS, SIGNED_LEVELS + 1, 2)
     )
-    of = escape(visible(attribution.of))
+    up, down = attribution.signs
+    reach = f"{attribution.reach:.3g}"
+    framed = " Words in a frame count together." if phrases_of(attribution) else ""
     return (
-        f'<span class="signed-key">against {scale} for</span> Blue words speak for the prediction, orange words '
-        f"against it ({escape(attribution.method)}). The darkest shade is a contribution of {attribution.largest:.2f} "
-        f"to {of}."
+        f'<span class="signed-key">{down} {scale} {up}</span> The darkest shade is a change of {reach} or more in '
+        f"{escape(visible(attribution.of))}.{framed}"
     )
 
 
 def signed_word(attribution: Attribution, side: int, i: int) -> tuple[str, str]:
-    """Return the class of the colour behind a word, and what is said of the word when one points at it."""
+    """Return the class of the color behind a word, and what is said of the word when one points at it."""
     value = float(attribution.values[side][i])
     error = float(attribution.errors[side][i]) if attribution.errors else None
-    return _class(signed_level(value, attribution.largest)), f"contribution {number(value, error)}"
+    return _class(signed_level(value, attribution.reach)), f"contribution {number(value, error)}"
+
+
+def framed_words(attribution: Attribution, side: int) -> dict[int, int]:
+    """Return where words that are shown together begin and end on a side: first word to the one after the last."""
+    return {joint.start: joint.end for joint in phrases_of(attribution) if joint.side == side}
 
 
 def _class(level: int) -> str:
     return f"p{level}" if level > 0 else f"n{-level}" if level < 0 else "z"
 
 
-def _bar(value: float, largest: float) -> str:
-    width = 50 * min(abs(value) / largest, 1.0) if largest else 0.0
+def _bar(value: float, reach: float) -> str:
+    width = 50 * min(abs(value) / reach, 1.0)
     left = 50.0 if value >= 0 else 50 - width
     kind = "for" if value >= 0 else "against"
     return f'<span class="track-box signed"><i class="{kind}" style="left:{left:.1f}%;width:{width:.1f}%"></i></span>'
@@ -126,44 +138,51 @@ def signed_lines(
         attribution: what each word contributes.
         views: the sides.
         width: columns.
-        colour: whether to colour the words of the texts; words against the prediction have another colour.
+        colour: whether to color the words of the texts; words that lower the number have another color.
 
     Returns:
-        A title, the texts in colour where that is wanted, a line for each of the strongest words, and the legend.
+        A title, the texts in color where that is wanted, lines that add up, and what the numbers mean.
     """
-    lines = [f"contributions ({attribution.method})"]
+    method = "" if attribution.method == "contributions" else f" ({attribution.method})"
+    lines = [title_of(attribution) + method]
     if colour:
+        up, down = attribution.signs
         for side, view in enumerate(views):
-            lines += list(_coloured(attribution, side, view.words, width - 2))
-        lines.append("  \x1b[44;97m for \x1b[0m \x1b[43;30m against \x1b[0m the prediction")
-    shown = strongest(attribution, views)
-    room = min(max([cells(visible(word)) for word, _, _ in shown], default=0), width - 40)
-    for word, value, error in shown:
-        size = round(12 * abs(value) / attribution.largest)
-        bar = ("-" if value < 0 else "+") * max(size, 1)
-        lines.append(f"  {pad(shorten(visible(word), room), room)} {pad(number(value, error), 14)} {bar}")
-    if not shown:
-        lines.append("  no word contributes as much as 0.005")
+            lines += list(_colored(attribution, side, view.words, width - 2))
+        lines.append(f"  {_FOR} {up} {_PLAIN} {_AGAINST} {down} {_PLAIN}")
+    shown = lines_of(attribution, views)
+    room = min(max(cells(visible(line.name)) for line in shown), _NAME, width - 30)
+    lines += [_line(line, attribution, room) for line in shown]
     return [*lines, *wrap(attribution.legend, width, initial_indent="  ", subsequent_indent="  ")]
 
 
-def _coloured(attribution: Attribution, side: int, words: Sequence[str], width: int) -> Iterator[str]:
+def _line(line: Line, attribution: Attribution, room: int) -> str:
+    name = pad(shorten(visible(line.name), room), room)
+    if line.kind == "sum":
+        return f"  {name} {sum_of(attribution)}"
+    size = round(_BAR * min(abs(line.value) / attribution.reach, 1.0))
+    bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in ("word", "phrase") else size)
+    together = "" if line.joint is None else f"  together {number(line.joint)}"
+    return f"  {name} {pad(number(line.value, line.error), 7)} {bar}{together}".rstrip()
+
+
+def _colored(attribution: Attribution, side: int, words: Sequence[str], width: int) -> Iterator[str]:
     line, used = "", 0
     for word, value in zip(words, attribution.values[side].tolist(), strict=True):
         said = visible(word)
         if used and used + cells(said) + 1 > width:
             yield "  " + line.rstrip()
             line, used = "", 0
-        strong = attribution.largest > 0 and abs(value) >= _FAINT * attribution.largest
+        strong = abs(signed_level(value, attribution.reach)) >= _FAINT
         mark = (_FOR if value > 0 else _AGAINST) if strong else ""
         line += f"{mark}{said}{_PLAIN if mark else ''} "
         used += cells(said) + 1
     yield "  " + line.rstrip()
 
 
-def signed_colours(values: np.ndarray, largest: float) -> list[tuple[str, str]]:
-    """Return for each contribution the colour behind a word of a figure and that of its letters."""
-    levels = [signed_level(float(value), largest) for value in values]
+def signed_colours(values: np.ndarray, reach: float) -> list[tuple[str, str]]:
+    """Return for each contribution the color behind a word of a figure and that of its letters."""
+    levels = [signed_level(float(value), reach) for value in values]
     return [(_mixed(level), "#ffffff" if abs(level) > 4 else "#16202b") for level in levels]
 
 

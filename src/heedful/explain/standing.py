@@ -10,13 +10,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from heedful.errors import ArtefactError
-from heedful.explain.methods.method_names import METHODS, MethodChoice
+from heedful.explain.methods.method_names import DEFAULT, METHODS, MethodChoice
 from heedful.storage.manifest import METRICS, REMEDY
 
 KEY = "explanations"
-_CHEAPEST = ("attention", "occlusion", "shapley", "gradient", "integrated")
-"""The methods that need no torch come first."""
-_PLACES = ("first", "second", "third", "fourth", "fifth")
+_CHEAPEST = (DEFAULT, "attention", "occlusion", "shapley", "gradient", "integrated")
+"""The methods that need no torch come first, and those that add up before the others."""
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 
 @dataclass(frozen=True)
@@ -116,4 +116,4 @@ def by_default(
     if choice.method is None:
         best = (standing.default, *standing.order)
         choice = replace(choice, method=next((m for m in best if m not in without), None))
-    return choice, standing.sentence(choice.method or "attention")
+    return choice, standing.sentence(choice.method or DEFAULT)

@@ -73,7 +73,14 @@ footer{margin-top:34px;border-top:1px solid var(--line);padding-top:14px}
 _SIGNED_RULES = """.note+table{margin-top:10px}
 .signed-key{white-space:nowrap;margin-right:.6em}
 .signed-key b{display:inline-block;width:16px;height:11px;vertical-align:-1px}
-.track-box.signed{position:relative}.track-box.signed i{position:absolute;top:0}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+th.r{text-align:right}
+.together{outline:1.5px solid var(--soft);outline-offset:2px;border-radius:4px}
+table.signed tr.soft td{color:var(--soft)}table.signed tr.sum td{border-top:1px solid var(--line);font-weight:650}
+table.signed+.note{margin-top:10px}details>table{margin-top:8px}
+.track-box.signed{position:relative;background:
+linear-gradient(var(--line),var(--line)) 50%/1px 100% no-repeat,var(--track)}
+.track-box.signed i{position:absolute;top:0}
 .track-box i.for{background:var(--own)}.track-box i.against{background:var(--context)}
 """
 _LIGHT_INK = """--page:#fff;--ink:#16202b;--soft:#5a6775;--line:#dbe2ea;--empty:#fbfcfd;--track:#eaeff4;

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import assembled, explained_by, with_looked
-from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.assembling import ValuesExplained, assembled, explained_by, with_looked
+from heedful.explain.explanation import Explanation, SentenceView, TagOfWord
 from heedful.explain.legends import SYSTEMS, System, caption, shared_place
 from heedful.explain.methods import MethodChoice
-from heedful.explain.methods.question import Kept, Question, remaining
-from heedful.runtime.answers import Shown
+from heedful.explain.methods.game import game_of_word
+from heedful.runtime.answers import Shown, TagsAnswer
+from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Values
 from heedful.runtime.model import finite
-from heedful.runtime.tag_model import PlacedAsking, Tagger, log_softmax
+from heedful.runtime.tag_model import Tagger, log_softmax
 from heedful.structures import MapPlace
 from heedful.text.vocabulary import mask_of
-
-Shares = Callable[[list[tuple[str, ...]], list[int]], ArrayLike]
-"""Lists of words, and a place in each, to the probability of the tag there, [N]."""
 
 
 def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | str | None) -> int:
@@ -50,28 +47,30 @@ def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | s
     return number - 1
 
 
-def asked_about_tag(
-    words: Sequence[str], place: int, tag: str, shares: Shares, mask: str | None = None
-) -> Question:
-    """Ask a model about the tag of one word for any choice of the other words; the word itself always remains.
+def values_of_tag(
+    tags: Sequence[str], row: Floats, place: int, words: Sequence[str], number: int, why: str | None
+) -> ValuesExplained:
+    """Return what is explained of the tag of one word.
 
     Args:
-        words: of the text.
+        tags: all tags in the order of the logits.
+        row: logits of the word, [Y].
         place: of the word, from 0.
-        tag: that the model gives it.
-        shares: lists of words, and the place of the word in each, to the probability of the tag.
-        mask: what stands in the place of a word that is taken away; None deletes it.
+        words: of the text.
+        number: of the tag that the word has.
+        why: another tag that is asked about; None for its own.
 
     Returns:
-        The question.
+        The log-odds of the tag, and of the tags that are most probable beside it.
+
+    Raises:
+        UsageError: if there is no such tag.
     """
-
-    def values(choices: Sequence[Kept]) -> ArrayLike:
-        texts = [tuple(remaining(words, kept[0], mask)) for kept in choices]
-        return shares(texts, [kept[0].index(place) if mask is None else place for kept in choices])
-
-    of = f"the probability of “{tag}” for “{words[place]}”"
-    return Question((tuple(words),), values, of, frozenset({(0, place)}), mask)
+    shares = np.exp(log_softmax(np.asarray(row, np.float64)[None]))[0].tolist()
+    found = ValuesExplained.of(Shown(tuple(tags), tuple(shares), answered=number), why)
+    word = words[place]
+    value, *others = [each.named(f"{each.label} for {word}") for each in (found.value, *found.others)]
+    return replace(found, value=value, others=tuple(others))
 
 
 MANY = 8
@@ -90,7 +89,7 @@ def explain_tags(
     Args:
         model: the model.
         request: a text, or a sequence of ready-made words.
-        choice: the method that says what each word contributes to the tag of one of them; by default none does.
+        choice: the method that says what each word contributes to the tag of one of them.
         word: the word whose tag is explained, as itself or as its number from 1; by default the one whose tag is least
             certain.
 
@@ -125,31 +124,25 @@ def explain_tags(
         averaged={caption(place): place.axis or "features" for place in averaged},
         notes={"probability": NOTE},
     )
+    explanation = replace(explanation, tags=tags_of(answer))
     choice = choice or MethodChoice()
-    if choice.method is None and word is None:
-        return explanation
     place = place_of(answer.words, answer.probabilities, word)
-    tag = answer.tags[place]
-    shares = _shares(model, model.decision.names.index(tag))
-    question = asked_about_tag(answer.words, place, tag, shares, mask_of(model.asking.vocabulary))
-    return explained_by(
-        explanation, replace(choice, method=choice.method or "occlusion"), question, deletions=True
-    )
+    names, tag = model.decision.names, answer.tags[place]
+    (logits,) = model.logits_of([(1, (words,))])
+
+    def network(texts: list[tuple[str, ...]], places: list[int]) -> list[Floats]:
+        rows = model.network_logits([[text] for text in texts])
+        return [row[place] for row, place in zip(rows, places, strict=True)]
+
+    game = game_of_word(words.kept, place, logits[place], network, mask_of(model.asking.vocabulary))
+    values = values_of_tag(names, logits[place], place, words.kept, names.index(tag), choice.why)
+    return explained_by(explanation, choice, game, values, deletions=True)
 
 
-def _shares(model: Tagger, number: int) -> Shares:
-    """Return what gives the probability of a tag at one place of each list of words."""
-    settings = replace(model.settings, tokenizer="whitespace", markup="keep", truncate="head")
-    reader = Tagger(PlacedAsking(settings, model.asking.vocabulary), model.program, model.decision)
-
-    def shares(texts: list[tuple[str, ...]], places: list[int]) -> list[float]:
-        rows = log_softmax(reader.logits(texts))
-        starts = np.cumsum([0, *(len(words) for words in texts)])
-        return [
-            float(np.exp(rows[start + place, number])) for start, place in zip(starts, places, strict=False)
-        ]
-
-    return shares
+def tags_of(answer: TagsAnswer) -> tuple[TagOfWord, ...]:
+    """Return the table of the tags of a text."""
+    rows = zip(answer.words, answer.tags, answer.probabilities, strict=True)
+    return tuple(TagOfWord(*row) for row in rows)
 
 
 def _means(maps: Mapping[MapPlace, Values]) -> dict[MapPlace, Values]:

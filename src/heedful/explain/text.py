@@ -7,9 +7,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from heedful.explain.policy_steps import policy_lines
-from heedful.explain.signed_words import signed_lines
+from heedful.explain.scene import percent
+from heedful.explain.signed_words import signed_lines, title_of
 from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
-from heedful.explain.wide import wide_lines
 from heedful.explain.word_features import feature_lines
 from heedful.text.characters import cells, pad, shorten, visible
 
@@ -19,24 +19,34 @@ if TYPE_CHECKING:
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BOLD, _BLUE, _DIM, _PLAIN = "\x1b[1m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
 _LABEL = 14
-_NARROWEST = 64
+_NARROWEST, _SHOWN = 64, 5
 
 
-def render_text(explanation: Explanation, width: int = 80, colour: bool = False, links: int = 6) -> str:
-    """Render an explanation for a terminal: prediction, deletion test, strongest links, each word's figures.
+def render_text(
+    explanation: Explanation,
+    width: int = 80,
+    colour: bool = False,
+    links: int = 6,
+    attention: bool | None = None,
+) -> str:
+    """Render an explanation for a terminal: the prediction, and what each word contributes to it.
 
     Args:
         explanation: what to show.
         width: columns of the terminal; fewer than 64 count as 64.
         colour: use ANSI colours; leave it off where the output is not a terminal.
         links: how many links to list a side.
+        attention: whether to show the strongest links, weights and gates of words too; by default where nothing else
+            is there to show.
 
     Returns:
         Lines without a final newline. Controls in the text are shown, never passed on to the terminal.
     """
     pen = _Pen(colour)
     width = max(width, _NARROWEST)
-    lines = [pen.bold(line) for line in wrap(_prediction(explanation), width, subsequent_indent="  ")]
+    said = _prediction(explanation).split("\n")
+    lines = said if explanation.tags else [pen.bold(x) for x in wrap(said[0], width, subsequent_indent="  ")]
+    attention = explanation.attribution is None if attention is None else attention
     lines += wrap(_deletion(explanation), width, subsequent_indent=" " * _LABEL)
     lines += wrap(
         visible(explanation.standing), width, initial_indent=" " * _LABEL, subsequent_indent=" " * _LABEL
@@ -46,18 +56,17 @@ def render_text(explanation: Explanation, width: int = 80, colour: bool = False,
     if explanation.attribution is not None:
         title, *rest = signed_lines(explanation.attribution, explanation.sides, width, colour=colour)
         lines += ["", pen.bold(title), *rest]
-    if explanation.wide is not None:
-        title, *rest = wide_lines(explanation.wide, [view.words for view in explanation.sides], width)
-        lines += ["", pen.bold(title), *rest]
+        lines += _others(explanation)
     if explanation.features is not None:
         title, *rest = feature_lines(explanation.features)
         lines += ["", pen.bold(title), *(shorten(line, width) for line in rest)]
     for steps in explanation.policy:
         title, *rest = policy_lines(steps)
         lines += ["", pen.bold(title), *(shorten(line, width) for line in rest)]
-    lines += _links(explanation, links, width, pen)
-    for view in explanation.sides:
-        lines += _words(view, width, pen) + _fusion(view, width)
+    if attention:
+        lines += _links(explanation, links, width, pen)
+        for view in explanation.sides:
+            lines += _words(view, width, pen) + _fusion(view, width)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -88,14 +97,48 @@ def _prediction(explanation: Explanation) -> str:
         zip(explanation.labels, explanation.probabilities, strict=True),
         key=lambda a: (a[0] != explanation.predicted, -a[1]),
     )
-    first, *rest = [f"{visible(label)} {p:.2f}" for label, p in answers]
+    if explanation.tags:
+        return "\n".join(_tags(explanation))
+    first, *rest = [f"{visible(label)} {percent(p)}" for label, p in answers]
     first += " by the costs of wrong answers" if explanation.answered is not None else ""
+    if len(rest) > _SHOWN:
+        rest = [*rest[: _SHOWN - 1], f"{len(rest) - _SHOWN + 1:,} more"]
     return first + (f"   ({', '.join(rest)})" if rest else "")
+
+
+def _tags(explanation: Explanation) -> list[str]:
+    """Write the tag of each word with its probability, as a table."""
+    shown = [(visible(each.word), visible(each.tag), percent(each.probability)) for each in explanation.tags]
+    word, tag = (min(max(cells(row[k]) for row in shown), 30) for k in (0, 1))
+    head = f"{pad('word', max(word, 4))}  {pad('tag', max(tag, 3))}  probability"
+    return [
+        head,
+        *(
+            f"{pad(shorten(one, word), max(word, 4))}  {pad(shorten(other, tag), max(tag, 3))}  {share}"
+            for one, other, share in shown
+        ),
+    ]
+
+
+def _others(explanation: Explanation) -> list[str]:
+    """Write for further classes what speaks for and against them most."""
+    found = []
+    for each in explanation.others:
+        said = [
+            (value, word)
+            for view, values in zip(explanation.sides, each.values, strict=True)
+            for word, value in zip(view.words, values.tolist(), strict=True)
+        ]
+        strongest = sorted(said, key=lambda pair: -abs(pair[0]))[:3]
+        words = ", ".join(f"{shorten(visible(word), 20)} {value:+.2f}" for value, word in strongest)
+        share = "" if each.probability is None else f" ({percent(each.probability)})"
+        found.append(f"  {title_of(each).replace('Why ', 'Why not ', 1)}{share}: {words}")
+    return ["", *found] if found and len(explanation.labels) > 2 else []
 
 
 def _deletion(explanation: Explanation) -> str:
     score = explanation.faithfulness
-    if score is None:
+    if score is None or not score.says_something:
         return ""
     removed = ", ".join(shorten(visible(word), 20) for word in score.removed)
     others = f"{score.draws} other choices of {score.k}: {score.after_random:.2f}"

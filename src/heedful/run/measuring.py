@@ -22,7 +22,7 @@ from heedful.errors import UsageError
 from heedful.explain.measured_methods import CONTROLS, MEASURES, MeasuredMethods, TextMeasures, measure_text
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
 from heedful.explain.methods.deleting import leave_one_out
-from heedful.explain.methods.method_names import check_method
+from heedful.explain.methods.method_names import DEFAULT, check_method
 from heedful.explain.standing import KEY
 from heedful.storage import replace_folder
 from heedful.storage.layout import holds_run
@@ -43,7 +43,7 @@ from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.explaining import explain, question_about
 
 Values = NDArray[np.float64]
-_SIGNED = frozenset({"gradient", "integrated", "occlusion", "shapley", CONTROLS[1]})
+_SIGNED = frozenset({DEFAULT, "gradient", "integrated", "occlusion", "shapley", CONTROLS[1]})
 LIMIT, ORDERS = 200, 20
 """Texts that are measured by default, and random orders of the words for Shapley values."""
 
@@ -96,7 +96,7 @@ def measure_explanations(
     found, skipped = list[dict[str, TextMeasures]](), 0
     for done, example in enumerate(examples):
         progress(done, len(examples))
-        question, column = question_about(model, example)
+        question, label = question_about(model, example)
         if len(question.places) < 2:
             skipped += 1
             continue
@@ -104,7 +104,7 @@ def measure_explanations(
             chosen = _available(model, example, question, chosen)
         orders_of = {name: _values(model, example, question, name, sampling) for name in chosen}
         orders_of[CONTROLS[0]] = generator.permutation(len(question.places)).astype(np.float64)
-        orders_of[CONTROLS[1]] = leave_one_out(question_about(untrained, example, column)[0])[0]
+        orders_of[CONTROLS[1]] = leave_one_out(question_about(untrained, example, label)[0])[0]
         found.append(measure_text(question, orders_of, _SIGNED))
     return MeasuredMethods(found, on, sampling.seed, skipped)
 
@@ -149,7 +149,7 @@ def with_random_weights(model: SentenceModel[AnyAnswer], seed: int) -> SentenceM
         seed: of the orders.
 
     Returns:
-        The other model, without a wide part.
+        The other model, without parts beside the network.
     """
     network: nn.Module = copy.deepcopy(model.network)
     generator = torch.Generator().manual_seed(seed)
@@ -157,7 +157,7 @@ def with_random_weights(model: SentenceModel[AnyAnswer], seed: int) -> SentenceM
         for parameter in network.parameters():
             order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
-    about = replace(model.about, wide=None)
+    about = replace(model.about, wide=None, sentence=None)
     return type(model)(network.eval(), model.model, model.vocabulary, model.labels, model.text, about)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -111,6 +111,9 @@ class Shown:
         score_range: the least and the greatest number that there can be.
         answered: the number of the label that is answered; None for the most probable one.
         deletable: whether deleting words is measured by the probability of the first answer.
+        kind: how logits become the answer: "class", a softmax; "label", each by itself; "grade", the mean of a softmax
+            over grades; "number", the logit itself.
+        temperature: what logits are divided by before.
     """
 
     labels: tuple[str, ...] = ()
@@ -119,6 +122,8 @@ class Shown:
     score_range: tuple[float, float] | None = None
     answered: int | None = None
     deletable: bool = True
+    kind: Literal["class", "label", "grade", "number"] = "class"
+    temperature: float = 1.0
 
     @property
     def best(self) -> int:

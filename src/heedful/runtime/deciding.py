@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,10 +89,13 @@ class Decision:
         shares, score = tuple(self.probabilities(logits[None])[0].tolist()), self.score(logits)
         if score is None:
             answered = None if self.costs is None else self.best(np.array(shares))
-            return Shown(self.names, shares, answered=answered)
+            kind: Literal["class", "label"] = "class" if self.thresholds is None else "label"
+            return Shown(self.names, shares, answered=answered, kind=kind, temperature=self.temperature)
         low, high = (1.0, float(len(self.names))) if self.names else self.numbers
         ends = (low, high) if self.names else (min(low, score), max(high, score))
-        return Shown(self.names, shares, score, ends, deletable=False)
+        if not self.names:
+            return Shown((), (), score, ends, deletable=False, kind="number")
+        return Shown(self.names, shares, score, ends, deletable=False, kind="grade")
 
 
 def cheapest(shares: Shares, costs: Shares) -> NDArray[np.int64]:

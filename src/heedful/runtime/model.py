@@ -20,6 +20,8 @@ from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
 from heedful.runtime.settings import Settings
 
+_TOGETHER = 64
+"""Choices of the words of a text that are computed together."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -209,6 +211,22 @@ class Model:
             finite("prediction", self.added(result.logits, words), number)
             for (number, words), result in zip(block, results, strict=True)
         ]
+
+    def network_logits(self, examples: Sequence[Sequence[Sequence[str]]]) -> list[Floats]:
+        """Return the logits of the network alone for examples given as the words of each text, [Y] each."""
+        looked = self.asking.looked_up
+        texts = {tuple(words) for example in examples for words in example}
+        by_words = {words: looked(words) for words in texts}
+        found = list[Floats]()
+        for start in range(0, len(examples), _TOGETHER):
+            block = [
+                (number, tuple(by_words[tuple(words)] for words in example))
+                for number, example in enumerate(examples[start : start + _TOGETHER], start=1)
+            ]
+            read = self._read(block)
+            results = self.program.answer([[read[each.key] for each in words] for _, words in block])
+            found += [finite("prediction", result.logits, 1) for result in results]
+        return found
 
     def added(self, logits: Floats, words: Sequence[Words]) -> Floats:
         """Return the logits of an example, [Y], with those of the parts beside the network, if there are any."""

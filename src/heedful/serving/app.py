@@ -21,7 +21,9 @@ from heedful.serving.assets import PAGES, POLICY
 from heedful.serving.batcher import Job, Kind, told
 from heedful.serving.bodies import (
     FEATURES_OF,
+    METHOD,
     POLICY_STEPS,
+    WHY,
     Asked,
     model_name,
     read_input,
@@ -268,13 +270,19 @@ class App:
             message = f"{self._explanations:,} explanations wait. Try again in a few seconds."
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "server", message, again=3)
 
-        def work() -> tuple[str, str]:
-            try:
-                explanation = engine.explain(asked.requests[0])
-            except Exception as error:
-                raise told(error, asked.field) from None
-            from heedful.explain import render_html
+        from heedful.explain import render_html
+        from heedful.explain.methods.method_names import MethodChoice
 
+        def work() -> tuple[str, str]:
+            method, why = str(asked.options[METHOD]) or None, str(asked.options[WHY]) or None
+            try:
+                explanation = engine.explain(asked.requests[0], MethodChoice(method, why=why))
+            except Exception as error:
+                field = METHOD if method else WHY
+                if isinstance(error, UsageError) and (method or why):
+                    message = f"{field}: {error}"
+                    raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, message) from None
+                raise told(error, asked.field) from None
             explanation = _with_further(engine, explanation, asked.options)
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page

@@ -9,10 +9,12 @@ from http import HTTPStatus
 from typing import NoReturn
 
 from heedful.errors import nearest
+from heedful.explain.methods.method_names import METHODS
 from heedful.serving.bounds import Refused
 from heedful.serving.engine import Request
 
 TEXTS, PAIRS, FEATURES_OF, POLICY_STEPS = "texts", "pairs", "features_of", "policy"
+METHOD, WHY = "method", "why"
 
 
 @dataclass(frozen=True)
@@ -116,26 +118,30 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
     """Read the one text or pair that is to be explained.
 
     Args:
-        fields: of the body; "page" asks for the page too, "features_of" for single features of a word, "policy" for
-            the steps of a policy.
+        fields: of the body; "page" asks for the page too, "method" for a method of explanation, "why" for the
+            explanation of another class, "features_of" for single features of a word, "policy" for the steps of a
+            policy.
         pair: whether the model takes pairs.
 
     Returns:
-        What is asked, with the options "page", "policy" and "features_of", which is empty where it is missing.
+        What is asked, with the options "page", "policy", "method", "why" and "features_of", strings empty where they
+        are missing.
 
     Raises:
         Refused: with 422, naming the first field that is wrong.
     """
     field = "pair" if pair else "text"
-    refuse_unknown(fields, ("model", field, "page", POLICY_STEPS, FEATURES_OF))
+    refuse_unknown(fields, ("model", field, "page", METHOD, WHY, POLICY_STEPS, FEATURES_OF))
     if field not in fields:
         said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'
         wrong(field, f"missing: this model explains {said}.")
     for name in ("page", POLICY_STEPS):
         if not isinstance(given := fields.get(name, False), bool):
             wrong(name, f"expected true or false, got {_kind(given)}.")
-    word = _text(fields.get(FEATURES_OF, ""), FEATURES_OF)
-    options = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | {FEATURES_OF: word}
+    words = {name: _text(fields.get(name, ""), name) for name in (FEATURES_OF, METHOD, WHY)}
+    if words[METHOD] and words[METHOD] not in METHODS:
+        wrong(METHOD, f"{nearest(words[METHOD][:40], METHODS)}.")
+    options: dict[str, object] = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | words
     return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
 
 

@@ -27,6 +27,7 @@ from heedful.text.tokenize import Tokenizer, tokenizer
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
+    from heedful.explain.methods import MethodChoice
     from heedful.tasks import AnyModel, SentenceModel
     from heedful.tasks.schema import AnyAnswer
 
@@ -106,20 +107,27 @@ class Engine(ABC):
             UsageError: if the model has no vector of a text.
         """
 
-    def explain(self, request: Request) -> Explanation:
+    def explain(self, request: Request, choice: MethodChoice | None = None) -> Explanation:
         """Explain the answer to one request, as ``heedful explain`` does; what takes torch loads it for the first one.
 
         Args:
             request: what the model takes.
+            choice: the method, and the class that is explained; None for the model's own.
 
         Returns:
             The explanation.
 
         Raises:
             DataError: if a text is too long.
+            UsageError: if there is no such class, or this model has no such method.
         """
+        from heedful.tasks import SentenceModel, TagsModel
+
+        model = self.predictor
         with self._one_at_a_time:
-            return self.predictor.explain(request)
+            if isinstance(model, SentenceModel | TagsModel) and choice is not None:
+                return model.explain(request, method=choice.method, why=choice.why)
+            return model.explain(request)
 
     @cached_property
     def predictor(self) -> AnyModel:
@@ -214,13 +222,17 @@ class RuntimeEngine(Engine):
         """See `Engine.answers`."""
         return list(self.model.predict(requests))
 
-    def explain(self, request: Request) -> Explanation:
+    def explain(self, request: Request, choice: MethodChoice | None = None) -> Explanation:
         """See `Engine.explain`."""
-        if self.model.program.shown is None:  # saved by a version that did not describe what is shown
-            return super().explain(request)
         from heedful.explain.from_runtime import explain
+        from heedful.explain.methods import WITH_TORCH
 
-        return explain(self.model, request)
+        needs_torch = choice is not None and choice.method in WITH_TORCH
+        if (
+            needs_torch or self.model.program.shown is None
+        ):  # saved by a version that did not say what is shown
+            return super().explain(request, choice)
+        return explain(self.model, request, choice)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """See `Engine.vectors`."""

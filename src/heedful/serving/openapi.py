@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heedful import __version__
+from heedful.explain.methods.method_names import METHODS
 from heedful.serving.bounds import Bounds
 
 _STATUS = {
@@ -53,7 +54,16 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, object]:
     pairs = {**texts, "items": _PAIR}
     either = {"type": "object", "properties": {"model": model, "texts": texts, "pairs": pairs}}
     page = {"type": "boolean", "default": False}
-    one = {"model": model, "text": _TEXT, "pair": _PAIR, "page": page, "features_of": _TEXT, "policy": page}
+    one = {
+        "model": model,
+        "text": _TEXT,
+        "pair": _PAIR,
+        "page": page,
+        "method": {"type": "string", "enum": list(METHODS)},
+        "why": _TEXT,
+        "features_of": _TEXT,
+        "policy": page,
+    }
     embedded = {
         "model": model,
         "input": {"oneOf": [_TEXT, texts]},
@@ -65,8 +75,9 @@ def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, object]:
         "/v1/predict": _post("Answer texts, or pairs for a model of pairs.", either, "Answers"),
         "/v1/encode": _post("Turn texts into vectors.", encoded, "Vectors"),
         "/v1/explain": _post(
-            "Show what a model looked at for one text or pair; with page, as a page of HTML too; with "
-            "features_of, with single features of a word; with policy, with the steps of a policy.",
+            "Show what each word of one text or pair contributes to the answer, by a method; with why, to another "
+            "class; with page, as a page of HTML too; with features_of, with single features of a word; with policy, "
+            "with the steps of a policy.",
             {"type": "object", "properties": one},
             "Explained",
         ),

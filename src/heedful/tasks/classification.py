@@ -49,7 +49,6 @@ from heedful.training.step import Objective
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
-    from heedful.explain.wide import WideView
     from heedful.run.run_config import DistilConfig, RunConfig
 
 
@@ -81,13 +80,6 @@ class Predictor(SentenceModel[Answer]):
         found: NDArray[np.int64] = probabilities.argmax(axis=1)
         return found
 
-    def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32], best: int) -> WideView | None:
-        """See `SentenceModel.said`: signed for the predicted class, against the average of the others."""
-        wide = self.about.wide
-        from heedful.explain.assembling import said_beside
-
-        return None if wide is None else said_beside(wide, sides, row, best, added=len(self.network.prefix))
-
     def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
         """See `SentenceModel.answers`."""
         probabilities = self.probabilities(rows)
@@ -105,11 +97,8 @@ class Predictor(SentenceModel[Answer]):
         """See `SentenceModel.shown`."""
         probabilities = self.probabilities(row[None])
         answered = int(self.chosen(probabilities)[0]) if self.about.costs else None
-        return Shown(self.labels, tuple(probabilities[0].tolist()), answered=answered)
-
-    def explained(self, rows: Tensor) -> Tensor:
-        """See `SentenceModel.explained`."""
-        return torch.softmax(rows.double() / self.about.temperature, dim=-1)
+        shares = tuple(probabilities[0].tolist())
+        return Shown(self.labels, shares, answered=answered, temperature=self.about.temperature)
 
 
 class ClassTask(SentenceTask[Predictor, Answer]):

@@ -125,11 +125,7 @@ class LabelsModel(SentenceModel[LabelsAnswer]):
 
     def shown(self, row: NDArray[np.float32]) -> Shown:
         """See `SentenceModel.shown`."""
-        return Shown(self.labels, tuple(self.probabilities(row[None])[0].tolist()))
-
-    def explained(self, rows: Tensor) -> Tensor:
-        """See `SentenceModel.explained`."""
-        return torch.sigmoid(rows.double())
+        return Shown(self.labels, tuple(self.probabilities(row[None])[0].tolist()), kind="label")
 
 
 class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):

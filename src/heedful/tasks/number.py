@@ -106,11 +106,9 @@ class NumberModel(ScoreModel):
         """See `SentenceModel.shown`; the range is that of the training numbers, with the answer in it."""
         number = float(row[0])
         low, high = self.network.scale[2:].float().tolist()
-        return Shown(score=number, score_range=(min(low, number), max(high, number)), deletable=False)
-
-    def explained(self, rows: Tensor) -> Tensor:
-        """See `SentenceModel.explained`."""
-        return rows.double()
+        return Shown(
+            score=number, score_range=(min(low, number), max(high, number)), deletable=False, kind="number"
+        )
 
 
 class _NumberTask(ScoreTask[NumberModel]):

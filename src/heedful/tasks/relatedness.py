@@ -63,11 +63,8 @@ class RelatednessModel(ScoreModel):
             score=float(self.scores(row[None])[0]),
             score_range=(1.0, float(self.model.outputs)),
             deletable=False,
+            kind="grade",
         )
-
-    def explained(self, rows: Tensor) -> Tensor:
-        """See `SentenceModel.explained`: the expected grade."""
-        return expected_grade(rows.double())[:, None]
 
     def _grades(self) -> tuple[str, ...]:
         return tuple(str(grade) for grade in range(1, self.model.outputs + 1))

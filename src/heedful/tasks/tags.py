@@ -117,16 +117,19 @@ class TagsModel(TaggingModel[TagsAnswer]):
         samples: int = 50,
         seed: int = 0,
         word: int | str | None = None,
+        why: str | None = None,
     ) -> Explanation:
-        """Show what each word looked at, and what each word contributes to the tag of one of them.
+        """Show what each word contributes to the tag of one of them, and what each word looked at.
 
         Args:
             request: one text.
-            method: "gradient", "integrated", "occlusion" or "shapley"; by default none, which shows attention alone.
+            method: "contributions", "attention", "gradient", "integrated", "occlusion" or "shapley"; by default
+                contributions.
             samples: random orders of the words for Shapley values.
             seed: of these orders.
             word: the word whose tag is explained, as the word or as its number from 1; by default the one whose tag is
                 least certain.
+            why: another tag of the word that is explained; by default its own.
 
         Returns:
             The record that the pictures are drawn from.
@@ -143,11 +146,9 @@ class TagsModel(TaggingModel[TagsAnswer]):
         batch = self.padded(dataset, np.array([0]))
         said = answer.in_a_line()
         found = self.explained(batch, corpus.examples[0], answer.tags, said, truncated=answer.truncated)
-        if method is None and word is None:
-            return found
         from heedful.tasks.words.tagging import explain_tag
 
-        chosen = MethodChoice(method or "occlusion", Sampling(samples, seed))
+        chosen = MethodChoice(method, Sampling(samples, seed), why)
         return explain_tag(self, found, answer, batch, chosen, word)
 
 

@@ -21,7 +21,9 @@ def signed(pair: Explanation) -> Explanation:
     """A pair whose words contribute from -0.4 to 0.5."""
     values = tuple(np.linspace(-0.4, 0.5, len(view.words)) for view in pair.sides)
     errors = tuple(np.full(len(view.words), 0.03) for view in pair.sides)
-    said = Attribution("shapley", "the probability of “entailment”", values, 0.87, 0.3, errors, 50)
+    total = float(sum(side.sum() for side in values))
+    said = Attribution("shapley", "the log-odds of “entailment”", values, 1.9, 1.9 - total, label="entailment",
+                       probability=0.87, reach=0.5, errors=errors, samples=50)  # fmt: skip
     return replace(
         pair, attribution=said, standing="Of 5 methods shapley came third on made texts (9 texts)."
     )
@@ -32,7 +34,7 @@ def test_the_record_survives_json(signed: Explanation) -> None:
     again = Explanation.from_dict(plain)
     assert again.to_dict() == signed.to_dict()
     assert again.attribution is not None
-    assert again.attribution.gap == pytest.approx(0.87 - 0.3 - again.attribution.total)
+    assert again.attribution.gap == pytest.approx(0)
     with pytest.raises(DataError):
         Explanation.from_dict({**plain, "attribution": {"method": "shapley"}})
     older = {name: value for name, value in plain.items() if name not in ("attribution", "standing")}
@@ -48,12 +50,12 @@ def test_numbers_that_do_not_belong_to_the_words_are_refused(pair: Explanation) 
 
 def test_the_page_colours_words_by_their_sign_and_says_what_that_means(signed: Explanation) -> None:
     page = render_html(signed)
-    marked = re.findall(r'<bdi class="w ([pnz]\d*)[^"]*" title="contribution ([+-]\d\.\d\d)', page)
+    marked = re.findall(r'<bdi class="w ([pnz]\d*)[^"]*" title="contribution ([+-]?\d\.\d\d)', page)
     assert len(marked) == sum(len(view.words) for view in signed.sides)
     assert all(
         (float(value) > 0.03) == (name[0] == "p") for name, value in marked if abs(float(value)) > 0.05
     )
-    for words in ("Blue words speak for the prediction", "The darkest shade is a contribution of 0.50",
+    for words in ("The darkest shade is a change of 0.5 or more", "Why “entailment”", "1.90 = 87.0 %",
                   "standard error", "+0.50 ± 0.03", "-0.40 ± 0.03", "on average over 50 random orders",
                   "Of 5 methods shapley came third"):  # fmt: skip
         assert words in page
@@ -63,9 +65,10 @@ def test_the_page_colours_words_by_their_sign_and_says_what_that_means(signed: E
 
 def test_the_terminal_has_signs_without_colour_and_fits(signed: Explanation) -> None:
     plain = render_text(signed)
-    assert "contributions (shapley)" in plain
+    assert "Why “entailment” (shapley)" in plain
     assert re.search(r"stage \(premise\) +\+0\.\d\d ± 0\.03 +\++", plain)
     assert re.search(r"A \(premise\) +-0\.40 ± 0\.03 +-+", plain)
+    assert re.search(r"log-odds of “entailment” +\+1.90 = 87.0 %", plain)
     assert max(cells(line) for line in plain.splitlines()) <= 80
     assert "\x1b" not in plain
     assert "\x1b[43;30m" in render_text(signed, colour=True)
@@ -92,8 +95,7 @@ def test_a_figure_is_drawn(signed: Explanation, tmp_path: pytest.TempPathFactory
 
 
 def test_shades_are_even_in_sign() -> None:
-    assert [signed_level(value, 0.5) for value in (0.5, 0.25, 0.01, -0.25, -0.5)] == [6, 3, 0, -3, -6]
-    assert signed_level(0.0, 0.0) == 0
+    assert [signed_level(value, 0.5) for value in (0.5, 0.25, 0.01, -0.25, -0.5, 9.0)] == [6, 3, 0, -3, -6, 6]
 
 
 def test_how_the_methods_did_is_said_and_checked() -> None:

@@ -72,6 +72,12 @@ def on_vectors(network: Network, batch: Batch, value: Callable[[Tensor], Tensor]
     return OnVectors(vectors, answer, of, tuple(int(side.valid.sum()) for side in batch.sides))
 
 
+def log_odds(logits: Tensor, column: int) -> Tensor:
+    """Return ``log(p / (1 - p))`` of one class of a softmax over logits [N, Y], [N]."""
+    others = [place for place in range(logits.shape[1]) if place != column]
+    return logits[:, column] - logits[:, others].logsumexp(dim=1)
+
+
 def gradient(problem: OnVectors) -> Attribution:
     """Explain by gradient times input, ``x_i · dv/dx_i``, summed over features (Shrikumar et al., 2016).
 
@@ -83,15 +89,15 @@ def gradient(problem: OnVectors) -> Attribution:
     """
     values, gradients = _gradients(problem, problem.vectors)
     found = _summed(problem, [g * x for g, x in zip(gradients, problem.vectors, strict=True)])
-    return Attribution("gradient", problem.of, found, whole=float(values[0]))
+    return _completed(problem, Attribution("gradient", problem.of, found, whole=float(values[0])))
 
 
 def integrated(problem: OnVectors, *, steps: int = STEPS) -> Attribution:
     """Explain by integrated gradients from zero vectors, ``x_i · ∫ dv/dx_i (a x) da`` (Sundararajan et al., 2017).
 
     The integral over a from 0 to 1 is a Gauss-Legendre sum. A zero vector is what an unknown word has. By completeness
-    the contributions add up to the value of the text less that of zero vectors; `Attribution.gap` says how far they
-    miss it.
+    the contributions add up to the value of the text less that of zero vectors; `Attribution.together` is what the sum
+    over the steps misses.
 
     Args:
         problem: the answer and its word vectors.
@@ -111,9 +117,15 @@ def integrated(problem: OnVectors, *, steps: int = STEPS) -> Attribution:
             for g, x in zip(gradients, problem.vectors, strict=True)
         ],
     )
+    made = Attribution("integrated", problem.of, found, whole=0.0, samples=steps)
+    return _completed(problem, made)
+
+
+def _completed(problem: OnVectors, made: Attribution) -> Attribution:
+    """Add the number with all words and with vectors of zero, and what the contributions miss between them."""
     with torch.no_grad():
         ends = problem.value(tuple(torch.cat([x, torch.zeros_like(x)]) for x in problem.vectors)).tolist()
-    return Attribution("integrated", problem.of, found, whole=ends[0], start=ends[1], samples=steps)
+    return replace(made, whole=ends[0], start=ends[1], together=ends[0] - ends[1] - made.total)
 
 
 def _gradients(problem: OnVectors, points: tuple[Tensor, ...]) -> tuple[Tensor, Sequence[Tensor]]:

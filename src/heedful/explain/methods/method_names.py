@@ -10,7 +10,8 @@ from heedful.explain.attribution import Attribution
 from heedful.explain.methods.deleting import ORDERS, occlusion, shapley
 from heedful.explain.methods.question import Question
 
-METHODS = ("attention", "gradient", "integrated", "occlusion", "shapley")
+DEFAULT = "contributions"
+METHODS = (DEFAULT, "attention", "gradient", "integrated", "occlusion", "shapley")
 WITH_TORCH = ("gradient", "integrated")
 """Methods that need the gradients of the network."""
 Further = Mapping[str, Callable[[], Attribution]]
@@ -40,13 +41,15 @@ class MethodChoice:
     """Which method explains an answer.
 
     Attributes:
-        method: a name of `METHODS`; None for the model's own, which is attention unless another one was measured to be
-            best.
+        method: a name of `METHODS`; None for the model's own, which is `DEFAULT` unless another one was measured to be
+            better.
         sampling: how Shapley values are sampled.
+        why: the class or label that is explained; None for the one that is answered.
     """
 
     method: str | None = None
     sampling: Sampling = field(default_factory=Sampling)
+    why: str | None = None
 
 
 def check_method(method: str) -> None:
@@ -67,7 +70,7 @@ def attribute(
     """Explain an answer by a method that has contributions.
 
     Args:
-        method: a name of `METHODS` but attention, whose weights the network gives.
+        method: a name of `METHODS` but the default and attention, whose weights the network gives.
         question: what is asked.
         sampling: for Shapley values.
         further: ways of the methods that need the network.

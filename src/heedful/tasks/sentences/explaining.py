@@ -6,7 +6,7 @@ Single features of the attention of one word, and how a policy opened masks, are
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,20 +19,23 @@ from heedful.data.encoding import EncodedDataset, Truncate
 from heedful.data.examples import Example
 from heedful.errors import UsageError
 from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
-from heedful.explain.assembling import Reader, asked_about, explained_by
+from heedful.explain.assembling import Reader, ValuesExplained, explained_by, side_names
 from heedful.explain.attribution import Attribution
+from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.from_output import on_words
-from heedful.explain.legends import caption
+from heedful.explain.legends import NO_NETWORK, caption
 from heedful.explain.methods import MethodChoice, Question
+from heedful.explain.methods.game import Examples, Game, game_of
 from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.standing import by_default
 from heedful.explain.word_features import FeatureMap, FeatureShares, WordFeatures, feature_map, feature_shares
-from heedful.runtime.answers import Shown
+from heedful.runtime.parts import Parts
 from heedful.structures import SideTrace
 from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import AnyAnswer
 from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import mask_of
+from heedful.text.wide_part import PhraseRule
 
 if TYPE_CHECKING:
     from heedful.explain.methods.gradients import OnVectors
@@ -42,13 +45,14 @@ if TYPE_CHECKING:
 def explain(
     predictor: SentenceModel[AnyAnswer], example: Example, choice: MethodChoice, *, faithfulness: bool
 ) -> Explanation:
-    """Show what a model looked at, and what each word contributes.
+    """Show what each word contributes, and what a model looked at.
 
     Args:
         predictor: the model.
         example: one text or one pair.
         choice: the method that says what each word contributes.
-        faithfulness: also delete the heaviest words of a classified example and see what happens.
+        faithfulness: with a method other than the default, also delete the heaviest words of a classified example and
+            see what happens.
 
     Returns:
         The record that the pictures are drawn from.
@@ -61,17 +65,13 @@ def explain(
     with torch.inference_mode():
         batch = collate(dataset, np.array([0]), predictor.device)
         output = predictor.network(batch, need_weights=True)
-    own = finite("prediction", output.logits.float().cpu().numpy())
-    beside = predictor.beside(dataset)
-    shown = predictor.shown((own if beside is None else own + beside)[0])
-    text = predictor.text
-    reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows, predictor.network.prefix)
-    views = reader.views(example.texts, dataset.words()[0].tolist())
+    asked = _ask(predictor, example, dataset, choice.why)
+    shown = asked.values.shown
     places = [_places(predictor, side[0]) for side in dataset.places]
     explanation = explanation_from(
         output,
         0,
-        [_of_pieces(place) for place in places] or views,
+        [_of_pieces(place) for place in places] or asked.views,
         labels=shown.labels,
         probabilities=shown.probabilities,
         answered=shown.answered,
@@ -84,67 +84,89 @@ def explain(
         system=SYSTEMS.get(predictor.model.encoder, System(predictor.model.encoder)),
         pooling=predictor.model.pooling,
     )
+    if predictor.model.encoder == NO_NETWORK:  # whose weights of words say nothing
+        explanation = replace(explanation, sides=tuple(asked.views), notes={})
     if places:
         summary = predictor.network.sentence_encoder.embedding.summary_width > 0
-        explanation = on_words(explanation, views, places, summary=summary)
-    explanation = replace(
-        explanation, wide=predictor.said([view.words for view in views], own[0], shown.best)
-    )
-    added = len(predictor.network.prefix)
-    predict, mask = _answers_of_words(predictor), mask_of(predictor.vocabulary)
-    question = asked_about([v.words for v in views], shown, predict, added=added, mask=mask)
-    if standing:
-        explanation = replace(explanation, standing=standing)
+        explanation = on_words(explanation, asked.views, places, summary=summary)
     return explained_by(
-        explanation,
+        replace(explanation, standing=standing) if standing else explanation,
         choice,
-        question,
-        _by_gradients(predictor, dataset, shown, question.of),
+        asked.game,
+        asked.values,
+        _by_gradients(predictor, dataset, asked.values.value),
         deletions=faithfulness and shown.deletable,
-        added=added,
+        added=len(predictor.network.prefix),
     )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The words of an example, the model as a game of them, and what is explained."""
+
+    views: list[SentenceView]
+    game: Game
+    values: ValuesExplained
+
+
+def _ask(
+    predictor: SentenceModel[AnyAnswer], example: Example, dataset: EncodedDataset, why: str | None = None
+) -> _Asked:
+    text, network = predictor.text, predictor.network
+    names = side_names(predictor.about.run, len(example.texts))
+    reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows, network.prefix, names)
+    views = reader.views(example.texts, dataset.words()[0].tolist())
+    whole = finite("prediction", predictor.run(dataset)[0])[0]
+    about = predictor.about
+    game = game_of(
+        [view.words[len(network.prefix) :] for view in views],
+        whole,
+        None if predictor.model.encoder == NO_NETWORK else _logits_of_words(predictor),
+        Parts(about.wide, about.sentence),
+        mask_of(predictor.vocabulary),
+    )
+    return _Asked(views, game, ValuesExplained.of(predictor.shown(whole), why))
 
 
 def question_about(
-    predictor: SentenceModel[AnyAnswer], example: Example, column: int | None = None
-) -> tuple[Question, int]:
-    """Ask a model about its answer for any choice of the words of an example; see `asked_about`.
+    predictor: SentenceModel[AnyAnswer], example: Example, why: str | None = None
+) -> tuple[Question, str]:
+    """Ask a model about the probability that it answers, for any choice of the words of an example.
 
     Args:
         predictor: the model.
         example: one text or one pair.
-        column: of the probabilities, which one is asked about; None for that of the answer.
+        why: the class or label that is asked about; None for that of the answer.
 
     Returns:
-        The question, and which of the probabilities it is about.
+        The question, and the class that it is about.
     """
     dataset, _ = predictor.encode_examples([example])
-    shown = predictor.shown(finite("prediction", predictor.run(dataset)[0])[0])
-    text = predictor.text
-    reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows)
-    sides = [view.words for view in reader.views(example.texts, dataset.words()[0].tolist())]
-    if column is not None:
-        shown = replace(shown, answered=column)
-    best = shown.best if shown.score is None else 0
-    predict, mask = _answers_of_words(predictor), mask_of(predictor.vocabulary)
-    return asked_about(sides, shown, predict, mask=mask), best
+    asked = _ask(predictor, example, dataset, why)
+    value = asked.values.value
+    return asked.game.question(value, as_shown=True), value.label
 
 
 def _by_gradients(
-    predictor: SentenceModel[AnyAnswer], dataset: EncodedDataset, shown: Shown, of: str
+    predictor: SentenceModel[AnyAnswer], dataset: EncodedDataset, value: ExplainedValue
 ) -> dict[str, Callable[[], Attribution]]:
     """Return the methods that need the gradients of the network; what stands beside the network is held fixed."""
-    from heedful.explain.methods.gradients import gradient, integrated, on_vectors
+    from heedful.explain.methods.gradients import gradient, integrated, log_odds, on_vectors
 
     beside = predictor.beside(dataset)
-    column = 0 if shown.score is not None else shown.best
+
+    def explained(rows: Tensor) -> Tensor:
+        wide = rows.double() / value.temperature
+        if value.kind == "class":
+            return log_odds(wide, value.column)
+        if value.kind == "grade":
+            return wide.softmax(dim=-1) @ torch.arange(1.0, wide.shape[1] + 1, dtype=wide.dtype)
+        return wide[:, value.column]
 
     def problem() -> OnVectors:
         fixed = 0 if beside is None else torch.from_numpy(beside).to(predictor.device)
         batch = collate(dataset, np.array([0]), predictor.device)
-        return on_vectors(
-            predictor.network, batch, lambda rows: predictor.explained(rows + fixed)[:, column], of
-        )
+        return on_vectors(predictor.network, batch, lambda rows: explained(rows + fixed), value.of)
 
     return {"gradient": lambda: gradient(problem()), "integrated": lambda: integrated(problem())}
 
@@ -185,21 +207,25 @@ def _of_pieces(places: NDArray[np.int64]) -> SentenceView:
     return SentenceView.from_words("pieces", [str(number) for number in range(len(places))])
 
 
-def _answers_of_words(
-    predictor: SentenceModel[AnyAnswer],
-) -> Callable[[Sequence[Sequence[Sequence[str]]]], NDArray[np.float64]]:
-    """Return a function from examples, given as words of each side, to probabilities [N, Y] or numbers [N, 1]."""
+def _logits_of_words(predictor: SentenceModel[AnyAnswer]) -> Callable[[Examples], NDArray[np.float32]]:
+    """Return a function from examples, given as words of each side, to the logits of the network alone, [N, Y]."""
     cut: Truncate = "window" if predictor.text.truncate == "window" else "head"
-    as_words = replace(predictor.text, tokenizer="whitespace", markup="keep", truncate=cut)
+    as_words = replace(
+        predictor.text,
+        tokenizer="whitespace",
+        markup="keep",
+        truncate=cut,
+        phrases=PhraseRule(),
+        keeps_words=False,
+    )
     reader = predictor.reading(as_words)
 
-    def answers(examples: Sequence[Sequence[Sequence[str]]]) -> NDArray[np.float64]:
+    def logits(examples: Examples) -> NDArray[np.float32]:
         texts = [Example(tuple(" ".join(words) for words in example)) for example in examples]
         dataset, _ = reader.encode_examples(texts)
-        found = [predictor.shown(row) for row in predictor.run(dataset)[0]]
-        return np.array([each.probabilities if each.score is None else (each.score,) for each in found])
+        return predictor.run_network(dataset)[0]
 
-    return answers
+    return logits
 
 
 def read_features(

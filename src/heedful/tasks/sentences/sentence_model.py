@@ -24,7 +24,6 @@ from heedful.tasks.words.text_model import Readings, TextModel
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.policy_steps import PolicySteps
-    from heedful.explain.wide import WideView
     from heedful.explain.word_features import WordFeatures
     from heedful.tasks.sentences.held_scores import HeldScores
     from heedful.tasks.sentences.joining import Joining
@@ -103,19 +102,6 @@ class SentenceModel(TextModel[A_co]):
             return None
         total: NDArray[np.float32] = sum(added[1:], added[0])
         return total
-
-    def said(self, sides: Sequence[Sequence[str]], row: NDArray[np.float32], best: int) -> WideView | None:
-        """Say what each word adds to an answer beside the network; by default nothing.
-
-        Args:
-            sides: the words of each text of one request.
-            row: what the network itself gave for it, [Y].
-            best: the number of the class that is answered.
-
-        Returns:
-            Signed words and phrases.
-        """
-        return None
 
     @torch.inference_mode()
     def run(self, dataset: EncodedDataset) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
@@ -225,22 +211,6 @@ class SentenceModel(TextModel[A_co]):
             vectors: NDArray[np.float32] = self._read(distinct.texts).float().cpu().numpy()
         return finite("vector", vectors[distinct.places[:, 0]])
 
-    def explained(self, rows: Tensor) -> Tensor:
-        """Turn rows of numbers, [N, Y], into the probabilities that gradients explain, [N, Y], or into a score, [N, 1].
-
-        Args:
-            rows: what the network gives, with what stands beside it.
-
-        Returns:
-            The same as `shown` has, differentiable.
-
-        Raises:
-            UsageError: if the class of the model does not say.
-        """
-        raise UsageError(
-            "this model cannot be explained by gradients; choose the method occlusion or shapley"
-        )
-
     def explain(
         self,
         request: Text | Corpus,
@@ -249,17 +219,20 @@ class SentenceModel(TextModel[A_co]):
         method: str | None = None,
         samples: int = 50,
         seed: int = 0,
+        why: str | None = None,
     ) -> Explanation:
-        """Show what the model looked at, and what each word contributes.
+        """Show what each word contributes to the prediction, and what the model looked at.
 
         Args:
             request: one text or one pair.
-            faithfulness: also delete the heaviest words of a classified example and see what happens.
-            method: what says how much each word contributes: "attention", "gradient", "integrated", "occlusion" or
-                "shapley". By default the method that ``heedful faithfulness`` found to be best for this model, or
-                attention if it was not measured.
+            faithfulness: with a method other than the default, also delete the heaviest words of a classified example
+                and see what happens.
+            method: what says how much each word contributes: "contributions", "attention", "gradient", "integrated",
+                "occlusion" or "shapley". By default the method that ``heedful faithfulness`` found to be best for this
+                model, or contributions if it was not measured.
             samples: random orders of the words for Shapley values.
-            seed: of these orders.
+            seed: of the random numbers.
+            why: the class or label that is explained; by default the one that is predicted.
 
         Returns:
             The record that the pictures are drawn from.
@@ -271,7 +244,7 @@ class SentenceModel(TextModel[A_co]):
         from heedful.explain.methods import MethodChoice, Sampling
         from heedful.tasks.sentences.explaining import explain
 
-        choice = MethodChoice(method, Sampling(samples, seed))
+        choice = MethodChoice(method, Sampling(samples, seed), why)
         return explain(self, self.one(request).examples[0], choice, faithfulness=faithfulness)
 
     def features_of(self, word: str, texts: Sequence[str], count: int = 8) -> WordFeatures:

@@ -22,7 +22,8 @@ from heedful.explain.assembling import explained_by
 from heedful.explain.attribution import Attribution
 from heedful.explain.legends import shared_place
 from heedful.explain.methods import MethodChoice
-from heedful.explain.tag_explanations import MANY, NOTE, asked_about_tag, place_of
+from heedful.explain.methods.game import game_of_word
+from heedful.explain.tag_explanations import MANY, NOTE, place_of, tags_of, values_of_tag
 from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel
@@ -188,20 +189,20 @@ def explain_tag(
         UsageError: if the text has no such word, or there is no such method.
     """
     place = place_of(answer.words, answer.probabilities, word)
-    tag = answer.tags[place]
-    number = model.labels.index(tag)
+    number = model.labels.index(answer.tags[place])
 
-    def shares(texts: list[tuple[str, ...]], places: list[int]) -> NDArray[np.float64]:
-        return _probabilities(model, texts, np.array(places), number)
+    def network(texts: list[tuple[str, ...]], places: list[int]) -> NDArray[np.float64]:
+        return _logits(model, texts, np.array(places))
 
-    question = asked_about_tag(answer.words, place, tag, shares, mask_of(model.vocabulary))
+    (whole,) = network([answer.words], [place])
+    values = values_of_tag(model.labels, whole, place, answer.words, number, choice.why)
+    game = game_of_word(answer.words, place, whole, network, mask_of(model.vocabulary))
 
     def problem() -> OnVectors:
-        from heedful.explain.methods.gradients import on_vectors
+        from heedful.explain.methods.gradients import log_odds, on_vectors
 
-        return on_vectors(
-            model.network, batch, lambda rows: rows[:, place].double().softmax(dim=-1)[:, number], question.of
-        )
+        of = values.value.of
+        return on_vectors(model.network, batch, lambda rows: log_odds(rows[:, place].double(), number), of)
 
     def by_gradients(name: str) -> Callable[[], Attribution]:
         def way() -> Attribution:
@@ -213,19 +214,20 @@ def explain_tag(
         return way
 
     further = {name: by_gradients(name) for name in ("gradient", "integrated")}
-    return explained_by(explanation, choice, question, further, deletions=True)
+    explanation = replace(explanation, tags=tags_of(answer))
+    return explained_by(explanation, choice, game, values, further, deletions=True)
 
 
-def _probabilities(
-    model: TagsModel, texts: Sequence[tuple[str, ...]], places: NDArray[np.int64], number: int
+def _logits(
+    model: TagsModel, texts: Sequence[tuple[str, ...]], places: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the probability of a tag at one place of each text, each word by itself, [N]."""
+    """Return the logits at one place of each text, [N, Y]."""
     reader = model.reading(replace(model.text, tokenizer="whitespace", markup="keep", truncate="head"))
     dataset, _ = reader.encode_examples([Example((" ".join(words),)) for words in texts])
-    found = np.zeros(len(texts))
+    found = np.zeros((len(texts), len(model.labels)))
     with torch.inference_mode():
         for rows in model.batches(dataset):
             logits = model.network(model.padded(dataset, rows)).logits
             own = logits[torch.arange(len(rows)), torch.from_numpy(places[rows]).to(logits.device)]
-            found[rows] = own.double().softmax(dim=-1)[:, number].cpu().numpy()
+            found[rows] = own.double().cpu().numpy()
     return found

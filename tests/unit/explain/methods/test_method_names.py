@@ -44,8 +44,10 @@ def test_leave_one_out_is_exact_and_asks_once() -> None:
     found = attribute("occlusion", game.question)
     assert found.values[0] == pytest.approx([0.9, 0.2, 0.1, 0.0, 0.3])
     assert found.whole == pytest.approx(game.value(range(5)))
+    assert (found.start, found.together) == (1.0, pytest.approx(-0.4)), "the bonus is counted twice"
+    assert found.gap == pytest.approx(0)
     assert len(game.calls) == 1
-    assert len(game.calls[0]) == 6
+    assert len(game.calls[0]) == 7
     assert game.calls[0][0] == ((0, 1, 2, 3, 4),)
 
 
@@ -113,4 +115,4 @@ def test_what_is_wrong_is_named() -> None:
         MethodChoice("shapley", Sampling(0))
     with pytest.raises(UsageError, match="finite"):
         attribute("occlusion", Question((("a",),), lambda choices: [np.nan] * len(choices), "the value"))
-    assert len(METHODS) == 5
+    assert len(METHODS) == 6

@@ -1,0 +1,134 @@
+"""The number of an answer that is explained, as a function of the model's logits. Imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import check_known
+from heedful.runtime.answers import Shown
+from heedful.text.characters import visible
+
+Values = NDArray[np.float64]
+_STEPS = 64
+
+
+@dataclass(frozen=True)
+class ExplainedValue:
+    """What contributions add up to.
+
+    Of a class it is the log-odds ``log(p / (1 - p))`` of its probability, the temperature included; of one of several
+    labels likewise, each by itself; of grades the expected grade; else the number itself.
+
+    Attributes:
+        kind: see `Shown.kind`.
+        column: of the logits, the class, label or number.
+        label: its name; empty for grades and numbers.
+        temperature: what logits are divided by before the softmax.
+    """
+
+    kind: str
+    column: int = 0
+    label: str = ""
+    temperature: float = 1.0
+
+    @classmethod
+    def of_answer(cls, shown: Shown, label: str | None = None) -> ExplainedValue:
+        """Return what is explained of an answer.
+
+        Args:
+            shown: the answer.
+            label: another class than the one that is answered; None for that.
+
+        Returns:
+            The value.
+
+        Raises:
+            UsageError: if there is no such class, or the answer is a number.
+        """
+        if shown.score is not None:
+            if label is not None:
+                check_known(label, (), "a model of numbers has no classes")
+            return cls(shown.kind)
+        if label is not None:
+            check_known(label, shown.labels, f"there is no class {label!r:.80}")
+        column = shown.best if label is None else shown.labels.index(label)
+        return cls(shown.kind, column, shown.labels[column], shown.temperature)
+
+    @property
+    def is_log_odds(self) -> bool:
+        """Whether it is the log-odds of a probability."""
+        return self.kind in ("class", "label")
+
+    @property
+    def of(self) -> str:
+        """What the number is, as a noun phrase."""
+        return f"the log-odds of “{visible(self.label)}”" if self.is_log_odds else self.shown_as
+
+    @property
+    def shown_as(self) -> str:
+        """What the answer shows of it, as a noun phrase."""
+        return f"the probability of “{visible(self.label)}”" if self.is_log_odds else "the predicted number"
+
+    def value(self, logits: Values) -> Values:
+        """Return the number for logits [N, Y], [N]."""
+        wide = np.asarray(logits, np.float64) / self.temperature
+        own = wide[:, self.column]
+        if self.kind == "class":
+            return own - _log_sum(np.delete(wide, self.column, axis=1))
+        if self.kind == "grade":
+            return _softmax(wide) @ np.arange(1.0, wide.shape[1] + 1)
+        return own
+
+    def shown(self, logits: Values) -> Values:
+        """Return what the answer shows, the probability or the number itself, for logits [N, Y], [N]."""
+        values = self.value(logits)
+        return probability(values) if self.is_log_odds else values
+
+    def gradient(self, logits: Values) -> Values:
+        """Return how the number changes with each of the logits [N, Y], [N, Y]."""
+        wide = np.asarray(logits, np.float64) / self.temperature
+        made = np.zeros_like(wide)
+        made[:, self.column] = 1.0
+        if self.kind == "class":
+            others = np.delete(np.arange(wide.shape[1]), self.column)
+            made[:, others] = -_softmax(wide[:, others])
+        elif self.kind == "grade":
+            shares, grades = _softmax(wide), np.arange(1.0, wide.shape[1] + 1)
+            made = shares * (grades - (shares @ grades)[:, None])
+        return made / self.temperature
+
+    def mean_gradient(self, start: Values, end: Values) -> Values:
+        """Return the gradient averaged over the straight line between two rows of logits, [Y].
+
+        With it any shares of ``end - start`` among words become shares of the change of the number (Aumann and
+        Shapley, 1974); for two classes, labels and numbers it is the same everywhere.
+        """
+        steps = (np.arange(_STEPS) + 0.5)[:, None] / _STEPS
+        mean: Values = self.gradient(start + steps * (end - start)).mean(axis=0)
+        return mean
+
+    def named(self, label: str) -> ExplainedValue:
+        """Return the same under another name: of tags the tag and its word."""
+        return replace(self, label=label)
+
+
+def probability(log_odds: Values | float) -> Values:
+    """Return the probabilities that log-odds stand for."""
+    small = np.exp(-np.abs(log_odds))
+    made: Values = np.where(np.asarray(log_odds) >= 0, 1.0, small) / (1.0 + small)
+    return made
+
+
+def _softmax(logits: Values) -> Values:
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
+    shares: Values = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def _log_sum(logits: Values) -> Values:
+    top = logits.max(axis=-1, keepdims=True)
+    made: Values = top[:, 0] + np.log(np.exp(logits - top).sum(axis=-1))
+    return made

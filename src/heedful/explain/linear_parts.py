@@ -1,0 +1,123 @@
+"""What each word adds to the logits in the parts of a model that are linear in the words: exact, without a sample."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.runtime.parts import Parts
+from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.runtime.sentence_part import SentencePart
+from heedful.text.wide_part import Phrase, WidePart
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointLogits:
+    """What words that stand together add only together.
+
+    Attributes:
+        side: 0 for a text or the first of a pair, 1 for the second.
+        start: the first word, from 0.
+        end: the word after the last.
+        values: what they add to each logit, [Y].
+    """
+
+    side: int
+    start: int
+    end: int
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Logits shared among the words of an example: everything adds up to them.
+
+    Attributes:
+        start: what is there without words, [Y].
+        words: for each side what each word adds, [n, Y]; what a phrase adds is shared evenly among its words.
+        joint: what phrases add beyond their words; it is in `words` already.
+    """
+
+    start: Values
+    words: tuple[Values, ...]
+    joint: tuple[JointLogits, ...] = ()
+
+    @property
+    def total(self) -> Values:
+        """The sum of everything, [Y]."""
+        return self.start + np.sum([side.sum(axis=0) for side in self.words], axis=0)
+
+    def plus(self, other: Shared) -> Shared:
+        """Return the sum of both, for the same words."""
+        words = tuple(own + more for own, more in zip(self.words, other.words, strict=True))
+        return Shared(self.start + other.start, words, (*self.joint, *other.joint))
+
+
+def nothing(sides: Sequence[Sequence[str]], outputs: int) -> Shared:
+    """Return shares of logits that are zero."""
+    return Shared(np.zeros(outputs), tuple(np.zeros((len(words), outputs)) for words in sides))
+
+
+def linear_shares(parts: Parts, sides: Sequence[Sequence[str]], outputs: int) -> tuple[Shared, Parts]:
+    """Share the logits of the linear parts of a model.
+
+    A part is linear in the words of one text for the Euclidean norms that this text has: TF-IDF of phrases, and the
+    mean of word vectors. Of a text without words what remains is the bias, which is the start.
+
+    Args:
+        parts: of the model.
+        sides: the words of a text, or of both texts of a pair.
+        outputs: of the model.
+
+    Returns:
+        The shares of the linear parts, and the parts that are not linear.
+    """
+    found, sentence = nothing(sides, outputs), parts.sentence
+    if parts.wide is not None:
+        found = found.plus(of_wide(parts.wide, sides))
+    if sentence is not None and sentence.features.pairing == "none":
+        texts = sentence.features.texts
+        if isinstance(texts, MeanOfVectors):
+            return found.plus(_of_mean(sentence, texts, sides[0])), Parts()
+    return found, Parts(sentence=sentence)
+
+
+def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> Shared:
+    """Share what a wide part adds to the logits of an example.
+
+    What occurs several times is shared evenly among its occurrences.
+
+    Args:
+        part: the wide part.
+        sides: the words of a text, or of both texts of a pair.
+
+    Returns:
+        The shares.
+    """
+    places: defaultdict[int, list[tuple[int, Phrase]]] = defaultdict(list)
+    for side, words in enumerate(sides):
+        for phrase in part.rule.phrases(words, side):
+            places[phrase.number].append((side, phrase))
+    rows, values = part.values(np.array(sorted(places), np.int32))
+    own = [np.zeros((len(words), part.outputs)) for words in sides]
+    joint = []
+    for row, value in zip(rows.tolist(), values.tolist(), strict=True):
+        said = places[int(part.numbers[row])]
+        each = part.weight * value * part.weights[row].astype(np.float64) / len(said)
+        for side, phrase in said:
+            own[side][phrase.start : phrase.end] += each / (phrase.end - phrase.start)
+            if phrase.end - phrase.start > 1:
+                joint.append(JointLogits(side, phrase.start, phrase.end, each))
+    return Shared(part.weight * part.bias.astype(np.float64), tuple(own), tuple(joint))
+
+
+def _of_mean(part: SentencePart, texts: MeanOfVectors, words: Sequence[str]) -> Shared:
+    vectors, (weights, bias) = texts.vectors(words), part.exact
+    norm = float(np.linalg.norm(vectors.sum(axis=0))) or 1.0
+    return Shared(part.weight * bias, (part.weight * (vectors @ weights) / norm,))

@@ -1,0 +1,141 @@
+"""A model as a game of its words: the logits for any choice of the words of one example. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from heedful.explain.explained_value import ExplainedValue
+from heedful.explain.linear_parts import Shared, linear_shares, nothing
+from heedful.explain.methods.question import Kept, Question, remaining
+from heedful.runtime.parts import Parts
+
+Values = NDArray[np.float64]
+Examples = Sequence[Sequence[Sequence[str]]]
+"""For each example the words of each of its texts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The logits of a model for any choice of the words of one example.
+
+    Attributes:
+        words: the words of each side that the model read.
+        whole: the logits with all words, as the answer has them, [Y].
+        rest: takes choices of words; returns the logits of everything that is not linear in the words, [N, Y]; None
+            where nothing is.
+        total: likewise the logits of the whole model.
+        linear: the shares of what is linear in the words.
+        fixed: words that always remain, as (side, place).
+        mask: what stands in the place of a word that does not remain; None deletes it.
+    """
+
+    words: tuple[tuple[str, ...], ...]
+    whole: Values
+    rest: Callable[[Sequence[Kept]], ArrayLike] | None
+    total: Callable[[Sequence[Kept]], ArrayLike]
+    linear: Shared
+    fixed: frozenset[tuple[int, int]] = field(default_factory=frozenset)
+    mask: str | None = None
+
+    def question(self, value: ExplainedValue, *, as_shown: bool = False) -> Question:
+        """Return one number of the answer as a function of the words that remain.
+
+        Args:
+            value: the number.
+            as_shown: whether it is the probability in place of its log-odds.
+
+        Returns:
+            The question.
+        """
+        of = value.shown if as_shown else value.value
+
+        def values(choices: Sequence[Kept]) -> Values:
+            return of(np.asarray(self.total(choices), np.float64))
+
+        return Question(self.words, values, value.shown_as if as_shown else value.of, self.fixed, self.mask)
+
+    @property
+    def places(self) -> list[tuple[int, int]]:
+        """The P words that may be left out, as (side, place)."""
+        return Question(self.words, lambda choices: (), "", self.fixed).places
+
+
+def game_of(
+    sides: Sequence[Sequence[str]],
+    whole: ArrayLike,
+    network: Callable[[Examples], ArrayLike] | None,
+    parts: Parts,
+    mask: str | None = None,
+) -> Game:
+    """Make a game of a model of texts or pairs.
+
+    Args:
+        sides: the words of each text that the model read.
+        whole: the logits of its answer, [Y].
+        network: takes examples; returns the logits of the network alone, [N, Y]. None for a model without one.
+        parts: what stands beside the network.
+        mask: see `Game`.
+
+    Returns:
+        The game.
+    """
+    own, logits = tuple(tuple(words) for words in sides), np.asarray(whole, np.float64)
+    linear, others = linear_shares(parts, own, len(logits))
+
+    def examples(choices: Sequence[Kept]) -> list[list[list[str]]]:
+        return [
+            [remaining(words, kept, mask) for words, kept in zip(own, choice, strict=True)]
+            for choice in choices
+        ]
+
+    def answered(choices: Sequence[Kept], added: Parts) -> Values:
+        asked = examples(choices)
+        found = np.zeros((len(asked), len(logits)), np.float32)
+        if network is not None:
+            found = found + np.asarray(network(asked), np.float32)
+        return np.array(
+            [added.added(row, one) for row, one in zip(found, asked, strict=True)], np.float64
+        ).reshape(len(asked), len(logits))
+
+    needed = network is not None or others.sentence is not None
+    return Game(
+        own,
+        logits,
+        (lambda choices: answered(choices, others)) if needed else None,
+        lambda choices: answered(choices, parts),
+        linear,
+        mask=mask,
+    )
+
+
+def game_of_word(
+    words: Sequence[str],
+    place: int,
+    whole: ArrayLike,
+    network: Callable[[list[tuple[str, ...]], list[int]], ArrayLike],
+    mask: str | None = None,
+) -> Game:
+    """Make a game of a model that gives each word a tag: of one word's logits, which always remains itself.
+
+    Args:
+        words: of the text.
+        place: of the word, from 0.
+        whole: its logits, [Y].
+        network: takes lists of words, and the place of the word in each; returns its logits, [N, Y].
+        mask: see `Game`.
+
+    Returns:
+        The game.
+    """
+    own, logits = tuple(words), np.asarray(whole, np.float64)
+
+    def answered(choices: Sequence[Kept]) -> ArrayLike:
+        texts = [tuple(remaining(own, kept[0], mask)) for kept in choices]
+        return network(texts, [kept[0].index(place) if mask is None else place for kept in choices])
+
+    nowhere = nothing([own], len(logits))
+    return Game((own,), logits, answered, answered, nowhere, frozenset({(0, place)}), mask)

@@ -1,0 +1,119 @@
+"""What a picture of contributions shows, in which order: lines that add up, for a page and for a terminal alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from heedful.explain.attribution import Joint
+
+if TYPE_CHECKING:
+    from heedful.explain.attribution import Attribution
+    from heedful.explain.explanation import SentenceView
+
+SHOWN = 10
+"""Words and phrases that have a line of their own."""
+_PHRASES, _SHARE, _LEAST = 5, 0.25, 0.1
+"""Phrases at most; how strong one is at least beside the largest contribution; and as log-odds."""
+_NOTHING = 5e-4
+"""What rounds to less has no line of its own."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a picture of contributions.
+
+    Attributes:
+        kind: a word, words that stand together, all other words, what the words do together, the base, or the sum.
+        name: what it is.
+        value: what it contributes; of the sum the number itself.
+        error: standard error, if there is one.
+        joint: of words that stand together what they contribute only together.
+    """
+
+    kind: Literal["word", "phrase", "others", "together", "base", "sum"]
+    name: str
+    value: float
+    error: float | None = None
+    joint: float | None = None
+
+
+def phrases_of(attribution: Attribution) -> list[Joint]:
+    """Return the words that are shown together, the strongest first; no word is in two of them.
+
+    Args:
+        attribution: what each word contributes.
+
+    Returns:
+        At most 5: what they do together is a quarter of the largest contribution or more, and of log-odds at least 0.1.
+    """
+    least = max(_SHARE * attribution.largest, _LEAST if attribution.is_log_odds else 1e-12)
+    taken: set[tuple[int, int]] = set()
+    found = []
+    for joint in sorted(attribution.joint, key=lambda each: -abs(each.value)):
+        places = {(joint.side, place) for place in range(joint.start, joint.end)}
+        if abs(joint.value) >= least and not places & taken and len(found) < _PHRASES:
+            found.append(joint)
+            taken |= places
+    return found
+
+
+def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int = SHOWN) -> list[Line]:
+    """Return the lines of a picture; those before the sum add up to it.
+
+    Args:
+        attribution: what each word contributes.
+        views: the sides.
+        count: words and phrases with a line of their own.
+
+    Returns:
+        Words and phrases, the largest first; then the other words, what the words do together, the base and the sum.
+    """
+    phrases = phrases_of(attribution)
+    within = {(joint.side, place) for joint in phrases for place in range(joint.start, joint.end)}
+    found = [_phrase(attribution, views, joint) for joint in phrases]
+    for side, (view, values) in enumerate(zip(views, attribution.values, strict=True)):
+        errors = attribution.errors[side] if attribution.errors else None
+        for place, (word, value) in enumerate(zip(view.words, values.tolist(), strict=True)):
+            if (side, place) not in within:
+                error = None if errors is None else float(errors[place]) or None
+                found.append(Line("word", _named(word, view, views), value, error))
+    found.sort(key=lambda line: -abs(line.value))
+    shown, rest = found[:count], found[count:]
+    shown, small = (
+        [line for line in shown if abs(line.value) >= _NOTHING],
+        [line for line in shown if abs(line.value) < _NOTHING],
+    )
+    rest = [*small, *rest]
+    if rest:
+        words = f"{len(rest)} other word{'s' * (len(rest) > 1)}"
+        shown.append(Line("others", words, sum(line.value for line in rest)))
+    if abs(attribution.together) >= _NOTHING:
+        shown.append(Line("together", "what the words do together", attribution.together))
+    base = "without words" if attribution.method != "integrated" else "with zero vectors"
+    shown.append(Line("base", f"base, {base}", attribution.start))
+    return [*shown, Line("sum", attribution.of.removeprefix("the "), attribution.whole)]
+
+
+def _phrase(attribution: Attribution, views: Sequence[SentenceView], joint: Joint) -> Line:
+    view = views[joint.side]
+    value = float(attribution.values[joint.side][joint.start : joint.end].sum())
+    return Line(
+        "phrase", _named(" ".join(view.words[joint.start : joint.end]), view, views), value, None, joint.value
+    )
+
+
+def _named(word: str, view: SentenceView, views: Sequence[SentenceView]) -> str:
+    return word if len(views) == 1 else f"{word} ({view.name})"
+
+
+def percent(share: float) -> str:
+    """Write a probability so that nothing short of certain reads as certain.
+
+    >>> percent(0.997), percent(0.99999), percent(1.0), percent(0.0)
+    ('99.7 %', '> 99.9 %', '> 99.9 %', '< 0.1 %')
+    """
+    if share > 0.9995:
+        return "> 99.9 %"
+    return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
