@@ -276,7 +276,7 @@ def _attribution(game: Game, made: Explained, value: ExplainedValue, reach: floa
         values=tuple(values),
         whole=whole,
         start=start,
-        joint=tuple(strongest[:JOINTS]),
+        joint=tuple(sorted(strongest[:JOINTS], key=lambda j: (j.side, j.start, j.end))),
         reach=reach,
         samples=made.choices,
         run=made.run,

@@ -53,7 +53,7 @@ class Attribution:
         together: what the words do together and no contribution holds; 0 for methods that share everything.
         label: the class or label whose log-odds the number is; empty for a number.
         probability: that the answer shows of it; None for a number.
-        joint: words that contribute together, the strongest first.
+        joint: words that contribute together, in the order of the text.
         reach: the size of a contribution that has the darkest color.
         errors: for each side the standard error of each contribution; empty for a method without random orders.
         samples: random orders of Shapley values, steps of integrated gradients, or choices of words that were computed;

@@ -76,7 +76,9 @@ def explain(
     plain = reader.views(texts, [len(each.kept) for each in words])
     alone = settings.encoder == NO_NETWORK
     explanation = assembled(
-        plain if alone else [with_looked(view, looked) for view, looked in zip(plain, sight.texts, strict=True)],
+        plain
+        if alone
+        else [with_looked(view, looked) for view, looked in zip(plain, sight.texts, strict=True)],
         shown,
         SYSTEMS.get(settings.encoder, System(settings.encoder)),
         settings.pooling,

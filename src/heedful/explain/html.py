@@ -163,6 +163,8 @@ def sections_of(explanation: Explanation) -> list[str]:
             "<section><details><summary>Inside the network: attention, gates and links</summary>"
             f'<p class="note">{escape(CAVEAT)}</p>{drawn}</details></section>'
         ]
+    elif any(inside):
+        inside.append(f'<p class="note">{escape(CAVEAT)}</p>')
     return [
         _top(explanation),
         _signed(explanation),

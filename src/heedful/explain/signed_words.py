@@ -163,7 +163,7 @@ def _line(line: Line, attribution: Attribution, room: int) -> str:
     size = round(_BAR * min(abs(line.value) / attribution.reach, 1.0))
     bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in ("word", "phrase") else size)
     together = "" if line.joint is None else f"  together {number(line.joint)}"
-    return f"  {name} {pad(number(line.value, line.error), 7)} {bar}{together}".rstrip()
+    return f"  {name} {number(line.value, line.error):<{14 if attribution.errors else 7}} {bar}{together}".rstrip()
 
 
 def _colored(attribution: Attribution, side: int, words: Sequence[str], width: int) -> Iterator[str]:

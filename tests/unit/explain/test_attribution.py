@@ -87,11 +87,16 @@ def test_hostile_words_stay_shown(hostile: Explanation) -> None:
 
 def test_a_figure_is_drawn(signed: Explanation, tmp_path: pytest.TempPathFactory) -> None:
     pytest.importorskip("matplotlib")
-    with_it, without = (
-        replace(signed, attribution=said).to_figure(tmp_path / name).read_bytes()  # type: ignore[operator]
-        for said, name in ((signed.attribution, "a.svg"), (None, "b.svg"))
+    with_it, both, without = (
+        replace(signed, attribution=said).to_figure(tmp_path / name, attention=attention).read_bytes()  # type: ignore[operator]
+        for said, name, attention in (
+            (signed.attribution, "a.svg", None),
+            (signed.attribution, "b.svg", True),
+            (None, "c.svg", None),
+        )
     )
-    assert with_it.count(b"<path") > without.count(b"<path")
+    assert both.count(b"<path") > without.count(b"<path")
+    assert len(with_it) < len(without), "maps are drawn where they are asked for"
 
 
 def test_shades_are_even_in_sign() -> None:

@@ -6,7 +6,7 @@ from heedful.text.characters import cells
 
 def test_the_lines_hold_prediction_links_and_figures(pair):
     lines = render_text(pair).splitlines()
-    assert lines[0] == "entailment 0.87   (neutral 0.10, contradiction 0.03)"
+    assert lines[0] == "entailment 87.0 %   (neutral 10.0 %, contradiction 3.0 %)"
     assert " ".join(" ".join(lines[1:5]).split()).startswith(
         "faithfulness without performs, music, guitar: 0.87 -> 0.34 (5 other choices of 3: 0.79, 0.70 to 0.86). "
         "Deleting these 3 words costs more than each of 5 other choices of 3 words."
@@ -50,4 +50,4 @@ def test_special_cases_are_named(every):
     assert "the 40 of 150 that matter most" in render_text(every["long"])
     assert render_text(every["scored"]).startswith("score 3.50 (1 to 5)")
     assert "Kids <-> They" in render_text(every["aligned"])
-    assert render_text(every["empty"]).startswith("a 0.50")
+    assert render_text(every["empty"]).startswith("a 50.0 %")

@@ -127,4 +127,4 @@ def test_explain_imports_neither_torch_nor_matplotlib():
 def test_the_methods_write_files_and_lines(pair, tmp_path):
     assert pair.to_html(tmp_path / "a.html").read_text("utf-8").startswith("<!DOCTYPE html>")
     assert pair.to_figure(tmp_path / "a.svg").stat().st_size > 10_000
-    assert pair.to_text().startswith("entailment 0.87")
+    assert pair.to_text().startswith("entailment 87.0 %")

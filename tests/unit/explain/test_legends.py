@@ -22,7 +22,7 @@ from heedful.explain import (
     render_text,
 )
 from heedful.explain.figures import _lines
-from heedful.explain.legends import POOLINGS, by_caption, map_note
+from heedful.explain.legends import NO_NETWORK, POOLINGS, by_caption, map_note
 from heedful.explain.summary import maps_to_draw, opened_against
 from heedful.models import ModelConfig
 from heedful.models import build as building
@@ -80,7 +80,7 @@ def run(encoder: str, **options: Any) -> tuple[Explanation, NetworkOutput]:
 
 
 def test_every_encoder_and_pooling_has_its_terms() -> None:
-    assert set(SYSTEMS) == {*building.ENCODERS, *building.NETWORKS}
+    assert set(SYSTEMS) == {*building.ENCODERS, *building.NETWORKS, NO_NETWORK}
     assert set(POOLINGS) == set(building.POOLINGS)
     assert all(system.name for system in SYSTEMS.values())
     assert len(SYSTEMS) >= 17

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -26,6 +27,10 @@ def tagger() -> TagsModel:
     return task_named("tags").model_type(network, config, Vocabulary(WORDS), ("N", "O", "V"), TextSettings())
 
 
+def log_odds(share: float) -> float:
+    return float(np.log(share / (1 - share)))
+
+
 @pytest.mark.parametrize("method", ["gradient", "integrated", "occlusion", "shapley"])
 def test_a_tag_is_explained_by_the_other_words(method: str) -> None:
     model = tagger()
@@ -33,8 +38,10 @@ def test_a_tag_is_explained_by_the_other_words(method: str) -> None:
     found = model.explain(TEXT, method=method, word="river")
     said = found.attribution
     assert said is not None
-    assert said.of == f"the probability of “{answer.tags[3]}” for “river”"
-    assert said.whole == pytest.approx(answer.probabilities[3], abs=1e-6)
+    assert said.of == f"the log-odds of “{answer.tags[3]} for river”"
+    assert said.whole == pytest.approx(log_odds(answer.probabilities[3]), abs=1e-5)
+    assert said.gap == pytest.approx(0, abs=1e-9)
+    assert [(each.word, each.tag) for each in found.tags] == list(zip(WORDS, answer.tags, strict=True))
     assert said.largest > 1e-4
     if method in ("occlusion", "shapley"):
         assert said.values[0][3] == 0
@@ -54,18 +61,23 @@ def test_leaving_a_word_out_is_tagging_the_text_without_it() -> None:
         (without,) = model.answer([" ".join(each for each in WORDS if each != word)])
         kept = without.words.index("river")
         if without.tags[kept] == whole.tags[3]:
-            fall = whole.probabilities[3] - without.probabilities[kept]
-            assert said.values[0][place] == pytest.approx(fall, abs=1e-6)
+            fall = log_odds(whole.probabilities[3]) - log_odds(without.probabilities[kept])
+            assert said.values[0][place] == pytest.approx(fall, abs=1e-5)
 
 
-def test_by_default_it_is_the_least_certain_tag_and_without_options_no_method() -> None:
+def test_by_default_it_is_the_least_certain_tag_and_everything_adds_up() -> None:
     model = tagger()
     (answer,) = model.answer([TEXT])
-    said = model.explain(TEXT, method="occlusion").attribution
+    said = model.explain(TEXT).attribution
     assert said is not None
-    assert said.whole == pytest.approx(min(answer.probabilities), abs=1e-6)
-    assert model.explain(TEXT).attribution is None
-    assert model.explain(TEXT, word="saw").attribution is not None
+    assert said.whole == pytest.approx(log_odds(min(answer.probabilities)), abs=1e-5)
+    assert said.start + said.total == pytest.approx(said.whole, abs=1e-9)
+    other = next(tag for tag in model.labels if tag != answer.tags[1])
+    asked = model.explain(TEXT, word="saw", why=other).attribution
+    assert asked is not None
+    assert asked.label == f"{other} for saw"
+    with pytest.raises(UsageError, match="there is no class 'X'"):
+        model.explain(TEXT, why="X")
 
 
 @pytest.mark.parametrize("word", [0, 7, "lake", "", "²"])
