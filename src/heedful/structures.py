@@ -223,7 +223,7 @@ class ContextStates:
         policy: what a mask selector chose; None without one.
         fusion: share of each map's result in a token's state, each [B, L]; the shares of a token sum to 1. Empty
             without a fusion of attentions, and unless asked for.
-        factors: the scores that tensorized maps are made of; empty elsewhere, and unless asked for.
+        factors: the scores that tensorized maps are made of; None elsewhere, and unless asked for.
     """
 
     states: Tensor
@@ -231,7 +231,7 @@ class ContextStates:
     gates: Maps = field(default_factory=dict)
     policy: PolicyRecord | None = None
     fusion: Maps = field(default_factory=dict)
-    factors: Factors = field(default_factory=Factors)
+    factors: Factors | None = None
 
 
 @dataclass(frozen=True)

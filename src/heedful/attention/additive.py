@@ -15,6 +15,7 @@ from torch import Tensor
 
 from heedful.attention import native
 from heedful.attention.additive_kernel import additive_fused, additive_linear
+from heedful.attention.additive_reference import additive_gradients, additive_reference
 from heedful.attention.choice import (
     AttentionResult,
     Choice,
@@ -24,9 +25,9 @@ from heedful.attention.choice import (
     choose,
     record_choice,
 )
+from heedful.attention.derivatives import plain_is_wanted
 from heedful.attention.native import Context
-from heedful.attention.scored import feature_scored_attention
-from heedful.attention.visibility import Band, Visible, check_visible, dense_keep
+from heedful.attention.visibility import Band, Visible, check_visible
 
 SCALES = (0.1, 10.0)
 """Scores bounded by less or more lose accuracy to the kernel's float32 exponentials (measured)."""
@@ -82,14 +83,6 @@ def additive_attention(
     elif choice.impl == "kernel":
         compute = additive_fused if _pairwise(query, visible) else additive_linear
     return compute(query, key, value, valid, visible, scale)
-
-
-def additive_reference(
-    query: Tensor, key: Tensor, value: Tensor, valid: Tensor, visible: Visible, scale: float
-) -> AttentionResult:
-    """Compute `additive_attention` as the paper writes it, building every score: the specification of every form."""
-    score_BQKD = scale * torch.tanh((query[:, :, None, :] + key[:, None, :, :]) / scale)
-    return feature_scored_attention(score_BQKD, value, dense_keep(visible, valid))
 
 
 def choose_additive(
@@ -177,11 +170,12 @@ class _Chunked(torch.autograd.Function):
         return output
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: _Context, grad: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, valid, output, *dense = ctx.saved_tensors
         band, scale = ctx.kept
         visible = dense[0] if band is None else band
+        if plain_is_wanted(grad):
+            return *additive_gradients(grad, query, key, value, valid, visible, scale), None, None, None
         grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
         grad = grad.masked_fill(~valid[..., None], 0)
         for queries, keys in _chunks(query, visible):

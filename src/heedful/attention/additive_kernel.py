@@ -17,7 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from heedful.attention.additive_reference import additive_gradients
 from heedful.attention.choice import AttentionResult
+from heedful.attention.derivatives import plain_is_wanted
 from heedful.attention.native import (
     OPERATORS,
     RANK_STEP,
@@ -281,6 +283,11 @@ def _differentiate(
 ) -> tuple[object, ...]:
     if grad is None:
         return (None,) * 11
+    if plain_is_wanted(grad):
+        query, key, value, valid, keep = ctx.saved_tensors[:5]
+        low, high, diagonal, scale, _, _ = ctx.kept
+        visible = Band(low, high, diagonal) if keep is None else keep
+        return *additive_gradients(grad, query, key, value, valid, visible, scale), *(None,) * 8
     gradients = torch.ops.heedful.additive_backward(grad, *ctx.saved_tensors, *ctx.kept)
     return (*gradients, *(None,) * 8)
 

@@ -16,7 +16,9 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from heedful.attention.additive_reference import additive_gradients
 from heedful.attention.choice import AttentionResult
+from heedful.attention.derivatives import plain_is_wanted
 from heedful.attention.native import Context
 from heedful.attention.visibility import Band, Visible
 from heedful.errors import MissingExtraError, UsageError
@@ -209,6 +211,11 @@ class _Additive(torch.autograd.Function):
         tensors = ctx.saved_tensors
         listed, band, scale = ctx.kept
         keep = tensors[4] if listed else None
+        if plain_is_wanted(*grads):
+            visible = Band(*band) if keep is None else keep.bool()
+            query, key, value, valid = tensors[:4]
+            found = additive_gradients(grads[0], query, key, value, valid.bool(), visible, scale)
+            return *found, None, None, None, None
         grad = grads[0].contiguous()
         grad_query, grad_key, grad_value = (torch.empty_like(x) for x in tensors[:3])
         _launch(_query_kernel, (*tensors, grad, grad_query), keep, band, scale)

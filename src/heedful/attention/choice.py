@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from heedful.attention.derivatives import TRANSFORMED, transformed
 from heedful.errors import UsageError, nearest
 
 Impl = Literal["auto", "reference", "torch", "kernel"]
 """``reference`` is the specification; ``torch`` a fast form in plain torch, on any device; ``kernel`` is compiled code,
 on the CPU, and for feature-wise attention on a GPU; ``auto`` takes the kernel where it can serve, else torch. All of
-them give the same result. Only the reference builds attention weights, so that it serves every request for them."""
+them give the same result. Only the reference builds attention weights, so that it serves every request for them. It
+also serves forward derivatives and the transforms of `torch.func`; second derivatives are right with each of them."""
 
 TorchImpl = Literal["auto", "reference", "torch"]
 """`Impl` for an operation that has no compiled code."""
@@ -66,10 +69,14 @@ def choose(impl: Impl, *, obstacle: str, why: str = "", need_weights: bool = Fal
     """
     if impl not in get_args(Impl):
         raise UsageError(f"impl={impl!r} is unknown; {nearest(str(impl), get_args(Impl))}")
+    if impl == "kernel" and transformed():
+        raise UsageError(f"impl='kernel' cannot serve this request: {TRANSFORMED}; use impl='reference'")
     if impl == "kernel" and obstacle:
         raise UsageError(f"impl='kernel' cannot serve this request: {obstacle}; use 'auto' or 'torch'")
     if need_weights:
         return Choice("reference", "the weights are asked for")
+    if impl != "reference" and transformed():
+        return Choice("reference", TRANSFORMED)
     if impl != "auto":
         return Choice(impl, "asked for")
     return Choice("torch", obstacle) if obstacle else Choice("kernel", why)
@@ -109,9 +116,9 @@ def check_valid(valid: Tensor, shape: Sequence[int], name: str = "valid") -> Non
 
 
 def check_scale(scale: float) -> None:
-    """Refuse a divisor of the scores that is not above 0."""
-    if not scale > 0:
-        raise UsageError(f"scale must be positive; got {scale}")
+    """Refuse a divisor of the scores that is not a finite number above 0."""
+    if not 0 < scale < math.inf:
+        raise UsageError(f"scale must be a finite number above 0; got {scale}")
 
 
 def check_dropout(probability: float, name: str = "dropout") -> None:

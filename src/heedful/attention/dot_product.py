@@ -18,6 +18,8 @@ from heedful.attention.choice import (
     choose,
     record_choice,
 )
+from heedful.attention.derivatives import differentiable_twice
+from heedful.attention.dropouts import dropout as dropout_of
 from heedful.attention.visibility import Visible, dense_keep
 from heedful.errors import UsageError
 
@@ -58,17 +60,18 @@ def head_bias(
             f"visible and distances must have one entry a head; got {len(visible)} and {len(distances)}"
         )
     batch, length = valid.shape
-    bias = torch.zeros(batch, len(visible), length, length, dtype=dtype, device=valid.device)
+    terms = []
     for head, (rule, distance) in enumerate(zip(visible, distances, strict=True)):
+        term = torch.zeros(batch, length, length, dtype=dtype, device=valid.device)
         if distance is not None:
             if distance.shape not in ((length, length), (batch, length, length)):
                 raise UsageError(
                     f"distances[{head}] must be [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got "
                     f"{list(distance.shape)}"
                 )
-            bias[:, head] = distance.to(dtype) * -alpha
-        bias[:, head].masked_fill_(~dense_keep(rule, valid), hidden_score(dtype))
-    return bias
+            term = distance.to(dtype) * -alpha
+        terms.append(torch.where(dense_keep(rule, valid), term, hidden_score(dtype)))
+    return torch.stack(terms, dim=1)
 
 
 def dot_product_reference(
@@ -119,8 +122,8 @@ def masked_head_attention(
         bias: from `head_bias`, [B, H, L, L] or [1, H, L, L], dtype of query. None lets every real token see every
             real token, as in plain multi-head attention.
         scale: what q·k is divided by; default sqrt(C).
-        dropout: probability that a weight is dropped, in [0, 1); pass 0 in evaluation. The random draws of the two
-            implementations differ.
+        dropout: probability that a weight is dropped, in [0, 1); pass 0 in evaluation. Every implementation drops the
+            same weights under the same seed.
         need_weights: also return the weights before dropout, [B, H, Q, K].
         impl: which implementation; "torch" is its scaled_dot_product_attention. See `heedful.attention.Impl`.
 
@@ -141,7 +144,7 @@ def masked_head_attention(
     if choice.impl == "reference":
         keep = everyone & valid[:, None, :, None]
         keep = keep if bias is None else keep & (bias > hidden)
-        drop = _draw(query, dropout) if dropout else None
+        drop = _draw(query, dropout, key.shape[2]) if dropout else None
         result = dot_product_reference(query, key, value, keep, bias, scale=scale, drop=drop)
         return result if need_weights else AttentionResult(result.output)
     padding = ~valid[:, None, :, None]
@@ -151,9 +154,29 @@ def masked_head_attention(
         bias = torch.zeros(everyone.shape, dtype=query.dtype, device=query.device)
     # A bias of batch 1 knows nothing of padding; a bias of batch B does, and hiding again is harmless.
     bias = bias.masked_fill(~everyone, hidden)
-    seen = (bias.amax(-1, keepdim=True) > hidden) & ~padding
-    output = F.scaled_dot_product_attention(query, key, value, bias, dropout, scale=1 / scale)
+    seen = (bias > hidden).any(-1, keepdim=True) & ~padding
+    output = _attend(query, key, value, bias, dropout, 1 / scale)
     return AttentionResult(output.masked_fill(~seen, 0))
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, dropout: float, scale: float
+) -> Tensor:
+    """Call torch's fast form, whose derivative torch cannot differentiate again, and which draws from torch alone."""
+
+    def fast(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(query, key, value, bias, scale=scale)
+
+    def plain(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        scores = query @ key.transpose(-1, -2) * scale
+        weights = torch.softmax(scores if bias is None else scores + bias, dim=-1)
+        return dropout_of(weights, dropout, True) @ value
+
+    if dropout:
+        return plain(query, key, value)
+    if bias is not None and bias.requires_grad:  # torch then takes a form that has all derivatives
+        return fast(query, key, value)
+    return differentiable_twice(fast, plain, query, key, value)
 
 
 def head_attention(
@@ -192,12 +215,13 @@ def head_attention(
         drop = _draw(query, dropout, key.shape[2]) if dropout else None
         result = dot_product_reference(query, key, value, kept, scale=query.shape[-1] ** 0.5, drop=drop)
         return result if need_weights else AttentionResult(result.output)
+    scale = query.shape[-1] ** -0.5
     if keep is None:
-        return AttentionResult(F.scaled_dot_product_attention(query, key, value, None, dropout))
+        return AttentionResult(_attend(query, key, value, None, dropout, scale))
     # A finite number hides: a row with nothing to look at is then not NaN.
     bias = torch.zeros(keep.shape, dtype=query.dtype, device=query.device)
     bias = bias.masked_fill(~keep, hidden_score(query.dtype))
-    output = F.scaled_dot_product_attention(query, key, value, bias, dropout)
+    output = _attend(query, key, value, bias, dropout, scale)
     return AttentionResult(output.masked_fill(~keep.any(dim=-1, keepdim=True), 0))
 
 
@@ -207,11 +231,9 @@ def choose_dot_product(*, need_weights: bool = False, impl: TorchImpl = "auto") 
     return choose(impl, obstacle=missing, need_weights=need_weights)
 
 
-def _draw(query: Tensor, dropout: float, keys: int | None = None) -> Tensor:
+def _draw(query: Tensor, share: float, keys: int) -> Tensor:
     """Draw multipliers of the weights, [B, H, Q, K]."""
-    batch, heads, length, _ = query.shape
-    drop = torch.empty(batch, heads, length, keys or length, dtype=query.dtype, device=query.device)
-    return drop.bernoulli_(1 - dropout).div_(1 - dropout)
+    return dropout_of(query.new_ones(*query.shape[:3], keys), share, True)
 
 
 def _check_bias(query: Tensor, bias: Tensor | None) -> None:

@@ -6,9 +6,12 @@ import ctypes
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from heedful.attention.choice import Impl, check_dropout, choose
+from heedful.attention.derivatives import transformed
 from heedful.attention.native import LIBRARY, MISSING, define_self_adjoint
+from heedful.attention.randomness import draw_seed
 from heedful.errors import UsageError
 
 STEPS = 2**16
@@ -110,14 +113,12 @@ drop = define_self_adjoint(
 """drop(x, seed, threshold): see `dropout_reference`; seed is int64, [], on the CPU."""
 
 
-_SEEDS = 2**63 - 1
-
-
 def dropout(x: Tensor, p: float, training: bool, impl: Impl = "auto") -> Tensor:
     """Set elements to zero with probability p and multiply the others by ``1 / (1 - p)`` (Srivastava et al., 2014).
 
     The mask is a function of a seed and the element's index in row-major order (Philox4x32-10), and the seed is one
-    draw from torch's CPU generator: `torch.manual_seed` repeats it. It is the same for every device, dtype, number of
+    draw from torch's CPU generator, or from that of a training (`heedful.attention.randomness`): `torch.manual_seed`
+    repeats it. It is the same for every device, dtype, number of
     threads and instruction set, and with or without compiled kernels; the backward pass computes it again instead of
     keeping it. `torch.nn.functional.dropout` draws other masks from the same seed.
 
@@ -126,7 +127,9 @@ def dropout(x: Tensor, p: float, training: bool, impl: Impl = "auto") -> Tensor:
         p: probability of dropping, in [0, 1). It is rounded to a multiple of 2⁻¹⁶, at most 1 - 2⁻¹⁶, and the
             multiplier follows the rounded value: the expectation is x for every p.
         training: False returns x itself, as p = 0 does; neither draws a seed.
-        impl: which implementation; see `heedful.attention.Impl`. Plain torch has one form, the reference.
+        impl: which implementation; see `heedful.attention.Impl`. Plain torch has one form, the reference. Inside
+            forward derivatives and the transforms of `torch.func` it is `torch.nn.functional.dropout`, which follows
+            the ``randomness`` of `torch.func.vmap`.
 
     Returns:
         A contiguous tensor with the shape and dtype of x. A dropped element is zero also where x is not finite.
@@ -139,7 +142,9 @@ def dropout(x: Tensor, p: float, training: bool, impl: Impl = "auto") -> Tensor:
         raise UsageError(f"x must be floating point; got {x.dtype}")
     if not training or p == 0:
         return x
-    seed = torch.randint(_SEEDS, (), device="cpu")
+    if impl != "kernel" and transformed():
+        return functional.dropout(x, p)
+    seed = draw_seed()
     threshold = min(round(p * STEPS), STEPS - 1)
     if impl == "auto" or choose(impl, obstacle=_obstacle(x)).impl == "kernel":
         return drop(x, seed, threshold)

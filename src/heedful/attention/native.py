@@ -10,6 +10,7 @@ from typing import ParamSpec, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from heedful.attention.derivatives import refuse_forward_mode
 from heedful.errors import UsageError
 
 Kind = TypeVar("Kind")
@@ -21,6 +22,12 @@ MODULE = "heedful._kernels"
 RANK_STEP, RANKS = 4, 8
 """The linear form's ranks are 4, 8, ... 32; as in csrc/interface.h."""
 INSTRUCTION_SETS = ("avx512", "avx2", "portable")
+_WITH_RESULT = (
+    "heedful_additive_backward",
+    "heedful_additive_forward",
+    "heedful_tensorized_backward",
+    "heedful_tensorized_forward",
+)
 _WITHOUT_RESULT = (
     "heedful_activation_backward",
     "heedful_activation_forward",
@@ -71,7 +78,7 @@ def _load() -> tuple[ctypes.CDLL | None, str]:
         return None, "heedful was installed without a C++ compiler, so its kernels were not built"
     try:
         library = ctypes.CDLL(spec.origin)
-        for name in ("heedful_additive_forward", "heedful_additive_backward"):
+        for name in _WITH_RESULT:
             getattr(library, name).restype = ctypes.c_int
         for name in _WITHOUT_RESULT:
             getattr(library, name).restype = None
@@ -173,8 +180,13 @@ def define_operator(
         The operator, ``torch.ops.heedful.<name>``.
     """
     name = schema.partition("(")[0]
+
+    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        refuse_forward_mode(f"heedful::{name}")
+        return compute(*args, **kwargs)
+
     OPERATORS.define(schema)
-    OPERATORS.impl(name, compute, "CompositeExplicitAutograd" if anywhere else "CPU")
+    OPERATORS.impl(name, guarded, "CompositeExplicitAutograd" if anywhere else "CPU")
     torch.library.register_fake(f"heedful::{name}", fake, lib=OPERATORS)
     if backward is not None:
         torch.library.register_autograd(
@@ -204,6 +216,7 @@ def define_self_adjoint(
     operator: Callable[..., Tensor] = getattr(torch.ops.heedful, name).default
 
     def below_autograd(x: Tensor, other: Tensor, *rest: object) -> Tensor:
+        refuse_forward_mode(f"heedful::{name}")
         with torch._C._AutoDispatchBelowAutograd():
             return operator(x, other, *rest)
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention.choice import AttentionResult
+from heedful.attention.derivatives import transformed
 from heedful.attention.native import LIBRARY, define_self_adjoint
 from heedful.errors import UsageError
 
@@ -105,7 +106,7 @@ def clear_padding(x: Tensor, valid: Tensor) -> Tensor:
             f"valid must be booleans of the shape of x without its last axis, {list(x.shape[:-1])}; got {valid.dtype} "
             f"{list(valid.shape)}"
         )
-    return _clear(x, valid)
+    return _anywhere(x, valid) if transformed() else _clear(x, valid)
 
 
 def _anywhere(x: Tensor, valid: Tensor) -> Tensor:

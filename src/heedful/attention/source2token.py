@@ -7,7 +7,8 @@ import ctypes
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import Impl, choose, record_choice
+from heedful.attention.choice import Impl, check_valid, choose, record_choice
+from heedful.attention.derivatives import plain_is_wanted, refuse_forward_mode
 from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, MISSING, OPERATORS, Context, members
 from heedful.errors import UsageError
 
@@ -53,6 +54,7 @@ def _call(function: str, shape: torch.Size, **arrays: Tensor) -> None:
 
 
 def _forward(value: Tensor, score: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
+    refuse_forward_mode("heedful::source_to_token")
     value, score, valid = value.contiguous(), score.contiguous(), valid.contiguous()
     output, weights = value.new_empty(value.shape[0], value.shape[2]), torch.empty_like(value)
     arrays = {"value": value, "score": score, "valid": valid, "output": output, "weights": weights}
@@ -84,12 +86,14 @@ class _SourceToToken(torch.autograd.Function):
         return output, weights
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: _Context, *grads: Tensor | None) -> object:
         value, valid, output, weights = ctx.saved_tensors
         of_output, of_weights = grads
         of_value = of_score = None
-        if of_output is not None:
+        if of_output is not None and plain_is_wanted(*grads):
+            of_value = weights * of_output[:, None]
+            of_score = of_value * (value.masked_fill(~valid[..., None], 0) - output[:, None])
+        elif of_output is not None:
             of_value, of_score = torch.ops.heedful.source_to_token_backward.default(
                 of_output, value, valid, output, weights
             )
@@ -152,11 +156,11 @@ def source_to_token(
     Raises:
         UsageError: if shapes disagree, or impl is unknown or cannot serve the request.
     """
-    if value.shape != score.shape or valid.shape != value.shape[:2]:
+    if value.dim() != 3 or value.shape != score.shape:
         raise UsageError(
-            f"value and score must be [B, L, D] and valid [B, L]; got {list(value.shape)}, {list(score.shape)}, "
-            f"{list(valid.shape)}"
+            f"value and score must both be [B, L, D]; got {list(value.shape)} and {list(score.shape)}"
         )
+    check_valid(valid, value.shape[:2])
     choice = choose(impl, obstacle=obstacle(value, score), why="one compiled kernel")
     record_choice("source2token pooling", choice)
     compute = source_to_token_fused if choice.impl == "kernel" else source_to_token_reference

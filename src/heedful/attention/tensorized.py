@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from heedful.attention import native
@@ -23,7 +22,8 @@ from heedful.attention.choice import (
 from heedful.attention.tensorized_inputs import Inputs, Scoring, draw_dropout
 from heedful.attention.tensorized_kernel import tensorized_fused
 from heedful.attention.tensorized_matrix import tensorized_matrix
-from heedful.attention.visibility import Visible, check_visible, dense_keep
+from heedful.attention.tensorized_reference import tensorized_reference
+from heedful.attention.visibility import Visible, check_visible
 from heedful.errors import UsageError, nearest
 
 Token2Token = Literal["sigmoid", "exp"]
@@ -97,36 +97,6 @@ def tensorized_attention(
     return AttentionResult(fast(Inputs.of((query, key, value, source), valid, visible, scoring)))
 
 
-def tensorized_reference(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    source: Tensor,
-    valid: Tensor,
-    visible: Sequence[Visible],
-    scoring: Scoring,
-) -> AttentionResult:
-    """Compute `tensorized_attention` by building every score of every feature: the specification of every form.
-
-    The weights are those before dropout.
-    """
-    dropout = scoring.dropout
-    keep_BHQK1 = torch.stack([dense_keep(head, valid) for head in visible], dim=1)[..., None]
-    # A padded position may hold anything, even NaN, and 0 * NaN is NaN: clear it before any product.
-    padding = ~valid[:, None, :, None]
-    query, key, value, source = (x.masked_fill(padding, 0) for x in (query, key, value, source))
-    pair_BHQK = query @ key.transpose(-1, -2) / scoring.scale
-    token2token = F.logsigmoid(pair_BHQK) if scoring.sigmoid else pair_BHQK
-    score = token2token[..., None] + source[:, :, None, :, :]
-    # Finite stand-in for -inf: a row without a visible key must not become NaN, here or in its gradient.
-    score = score.masked_fill(~keep_BHQK1, torch.finfo(score.dtype).min / 2)
-    weights = torch.softmax(score, dim=3) * keep_BHQK1
-    used = weights
-    if dropout is not None:
-        used = weights * dropout.pairs[..., None] * dropout.source[:, :, None, :, :]
-    return AttentionResult((used * value[:, :, None, :, :]).sum(dim=3), weights)
-
-
 def choose_tensorized(query: Tensor, *, need_weights: bool = False, impl: Impl = "auto") -> Choice:
     """Choose the implementation of `tensorized_attention`, whose arguments these are."""
     why = "one compiled kernel serves all heads"
@@ -139,8 +109,6 @@ def tensorized_obstacle(query: Tensor) -> str:
         return f"there is no kernel for device {query.device.type!r}"
     if query.dtype not in (torch.float32, torch.bfloat16, torch.float16):
         return f"the kernel computes in float32, and the inputs are {query.dtype}"
-    if native.LIBRARY is not None and not hasattr(native.LIBRARY, "heedful_tensorized_forward"):
-        return "the compiled kernels are of an older version; build them again"
     return native.MISSING
 
 

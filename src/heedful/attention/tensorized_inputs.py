@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
+from heedful.attention.dropouts import dropout
 from heedful.attention.native import Context
 from heedful.attention.visibility import Band, Visible
 
@@ -159,27 +160,6 @@ def restore(ctx: Context[tuple[Tensor, ...], Kept]) -> tuple[list[Tensor], Input
     )
 
 
-def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[object, ...]]:
-    """Return the backward pass of an operator that kept its inputs by `save`.
-
-    Args:
-        gradients: the operator that computes the gradients of q, k, v and z from that of the output, all outputs and
-            the fields of `Inputs`.
-
-    Returns:
-        The function that torch calls; it completes the gradients to one entry an argument, as torch wants them back.
-    """
-
-    def differentiate(
-        ctx: Context[tuple[Tensor, ...], Kept], grad: Tensor | None, *_: object
-    ) -> tuple[object, ...]:
-        outputs, inputs = restore(ctx)
-        grads = [None] * 4 if grad is None else gradients(grad, *outputs, *inputs)
-        return (*grads, None, [None] * len(inputs.keeps), *([None] * (len(Inputs._fields) - 6)))
-
-    return differentiate
-
-
 @dataclass(frozen=True)
 class Part:
     """Where one slab lies: a head and a range of sentences."""
@@ -221,9 +201,8 @@ class FactorDropout:
 
 
 def draw_dropout(source: Tensor, probability: float) -> FactorDropout:
-    """Draw the multipliers from torch's generator, like z; each factor keeps with ``sqrt(1 - probability)``."""
-    keep = (1.0 - probability) ** 0.5
+    """Draw the multipliers, like z; each factor keeps with ``sqrt(1 - probability)``."""
+    share = 1 - (1.0 - probability) ** 0.5
     batch, heads, length, _ = source.shape
-    pairs = torch.empty(batch, heads, length, length, dtype=source.dtype, device=source.device)
-    features = torch.empty(source.shape, dtype=source.dtype, device=source.device)
-    return FactorDropout(pairs.bernoulli_(keep).div_(keep), features.bernoulli_(keep).div_(keep))
+    pairs = dropout(source.new_ones(batch, heads, length, length), share, True)
+    return FactorDropout(pairs, dropout(torch.ones_like(source), share, True))

@@ -19,11 +19,11 @@ from heedful.attention.tensorized_inputs import (
     Fields,
     Inputs,
     Part,
-    differentiated_by,
     like_heads,
     save,
 )
 from heedful.attention.tensorized_matrix import backward_part, forward_part
+from heedful.attention.tensorized_reference import differentiated_by
 from heedful.attention.tensorized_slab import LOW_SCORE, SAFE_RANGE
 from heedful.errors import UsageError
 

@@ -21,10 +21,10 @@ from heedful.attention.tensorized_inputs import (
     Fields,
     Inputs,
     Part,
-    differentiated_by,
     like_heads,
     save,
 )
+from heedful.attention.tensorized_reference import differentiated_by
 from heedful.attention.tensorized_slab import Block, PairFactor, Slab, blocks, wide_backward, wide_forward
 
 _SLAB_CELLS = 1 << 17

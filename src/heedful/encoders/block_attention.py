@@ -86,8 +86,9 @@ class _Direction(nn.Module):
     ) -> tuple[Tensor, Tensor | None, Tensor]:
         """Map [B, L, D], L a multiple of the block's size r, to states, weights [B N, r, r, D] and gate."""
         hidden = self.hidden(x).masked_fill(~valid[..., None], 0)
-        shape = hidden.shape
-        blocks, real = hidden.view(-1, size, shape[-1]), valid.view(-1, size)
+        batch, length, width = shape = hidden.shape
+        count = length // size
+        blocks, real = hidden.view(batch * count, size, width), valid.view(batch * count, size)
         key, query = self.pairs(blocks).chunk(2, dim=-1)
         within = additive_attention(
             query + self.bias.to(query.dtype),
@@ -100,8 +101,8 @@ class _Direction(nn.Module):
             impl=self.config.impl,
         )
         block, _ = source_to_token(within.output, self.block_score(within.output), real)
-        filled = real.any(dim=1).view(len(x), -1)
-        around, _, _ = self.between(block.view(len(x), -1, shape[-1]), Sentences(filled.long(), filled))
+        filled = real.any(dim=1).view(batch, count)
+        around, _, _ = self.between(block.view(batch, count, width), Sentences(filled.long(), filled))
         parts = [hidden, within.output.reshape(shape), around.repeat_interleave(size, dim=1)]
         new, gate = self.fusion(torch.cat(parts, dim=-1)).chunk(2, dim=-1)
         gate = torch.sigmoid(gate)
@@ -134,9 +135,9 @@ class BiBlosanEncoder(EncoderOf[BiBlosanConfig]):
         """
         valid, length = sentences.valid, x.shape[1]
         x = x.masked_fill(~valid[..., None], 0)
-        size = max(
-            1, min(self.config.block_length, length)
-        )  # a block longer than every text is not filled up
+        size = self.config.block_length
+        if not torch.compiler.is_compiling():  # what is traced serves every length
+            size = max(1, min(size, length))  # a block longer than every text is not filled up
         missing = -length % size
         x, whole = functional.pad(x, (0, 0, 0, missing)), functional.pad(valid, (0, missing))
         parts = [part(x, whole, size, need_weights=need_weights) for part in self.directions]

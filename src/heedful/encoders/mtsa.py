@@ -274,7 +274,7 @@ class MtsaEncoder(EncoderOf[MtsaConfig]):
         if self.gate is not None:
             word, context, score = map(tokens_of, (value, states, self.gate(value, states)))
             mixed = mix(word, context, score, sentences.valid.flatten())
-            states, gate = (heads_of(each, len(x)) for each in mixed)
+            states, gate = (heads_of(each, *x.shape[:2]) for each in mixed)
         states = join_heads(states)  # zero at padding
         if not need_weights:
             return ContextStates(states)

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention.dot_product import head_bias
+from heedful.attention.randomness import own_generator
 from heedful.attention.visibility import Band, Visible
 from heedful.errors import UsageError, nearest
 from heedful.nn import Dense
@@ -178,8 +179,8 @@ class RelativePositions(Positions):
         self.reach = reach
         self.of_keys = nn.Parameter(torch.empty(2 * reach + 1, width))
         self.of_values = nn.Parameter(torch.empty(2 * reach + 1, width))
-        nn.init.xavier_uniform_(self.of_keys)
-        nn.init.xavier_uniform_(self.of_values)
+        for table in (self.of_keys, self.of_values):
+            nn.init.xavier_uniform_(table, generator=own_generator())
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
         """See `Positions.scores`."""

@@ -5,7 +5,9 @@ barrier then waits for a thread that is not running while its fellow burns the c
 microseconds and then sleep. The runtime reads its settings once, when torch is loaded: `spin_briefly` comes before.
 
 **Number.** No more than torch's own number, than the cores that the control group grants, or than the cores that other
-work leaves free; at least one. The results of training do not depend on it. The counters of the processors tell how
+work leaves free; at least one. Heedful's kernels give the same bits with any number; some sums of torch differ in their
+last digits. So a training is repeated to the bit by the same number alone, and a run that goes on keeps its own
+(`kept`). The counters of the processors tell how
 many cores this process may use, and how much of them other work takes.
 
 Whatever the user set, in the environment, by ``--threads``, or by loading torch first, stays.
@@ -14,16 +16,18 @@ Whatever the user set, in the environment, by ``--threads``, or by loading torch
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import sys
 import time
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Self
 
 ROOT = Path("/")
+_LOG = logging.getLogger(__name__)
 WAITING = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
 """For GNU's OpenMP, which torch has under Linux, turns of the waiting loop; for those of LLVM and Intel milliseconds
 (not measured here: Intel's advice for torch)."""
@@ -229,6 +233,34 @@ def settle(environment: Mapping[str, str] = os.environ) -> None:
         import torch
 
         torch.set_num_threads(choice.number)
+
+
+@contextlib.contextmanager
+def kept(number: int | None) -> Iterator[None]:
+    """Compute with the number of threads with which a run began, within a ``with`` block.
+
+    Args:
+        number: that of the run; None leaves the number as it is.
+
+    Yields:
+        Nothing.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    if number is None or number == before:
+        yield
+        return
+    _LOG.warning(
+        "this run began with threads=%d and continues with them, not with %d: its last digits depend on the number",
+        number,
+        before,
+    )
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def choose(most: int, cores: int, granted: float | None, others: float | None) -> Choice:

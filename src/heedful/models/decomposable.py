@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import soft_align
+from heedful.attention.randomness import own_generator
 from heedful.checked import Settings, above, at_least, ranged, share
 from heedful.encoders.intra_sentence import IntraSentenceConfig, IntraSentenceEncoder
 from heedful.models.networks import Network, SentenceReader, refuse_weights, shared_out
@@ -75,7 +76,8 @@ class FragmentReader(SentenceReader):
             settings = IntraSentenceConfig(hidden, config.distance, config.activation, config.dropout)
             self.encoder = IntraSentenceEncoder(config.projected, settings)
         self.width = config.projected if self.encoder is None else self.encoder.width_out
-        self.register_buffer("null", functional.normalize(torch.randn(embedding.width), dim=0))
+        drawn = torch.randn(embedding.width, generator=own_generator())
+        self.register_buffer("null", functional.normalize(drawn, dim=0))
 
     def read(self, sentences: Sentences, *, need_weights: bool = False) -> tuple[ContextStates, Tensor]:
         """Read a column of sentences.

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from heedful.attention.randomness import drawing_from, seeded
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
 from heedful.models.windows import windowed_states
@@ -274,8 +275,7 @@ class MappedVectors(nn.Module):
     def __init__(self, network: Network, width_in: int, width_out: int, *, seed: int) -> None:
         super().__init__()
         self.network = network
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)
+        with drawing_from(seeded(seed)):
             self.map = Dense(width_in, width_out)
 
     def forward(self, batch: Batch) -> NetworkOutput:

@@ -175,7 +175,8 @@ class HeadDense(nn.Module):
         widths = [x.shape[-1] for x in inputs]
         weights = zip(*(part.weight.split(widths, dim=1) for part in parts), strict=True)
         biases = [part.bias for part in parts if part.bias is not None]
-        return heads_of(dense(dropped, list(weights), biases, parts[0].activation), len(inputs[0]))
+        batch, length = len(inputs[0]), inputs[0].shape[-2]
+        return heads_of(dense(dropped, list(weights), biases, parts[0].activation), batch, length)
 
 
 def tokens_of(x: Tensor) -> Tensor:
@@ -183,9 +184,9 @@ def tokens_of(x: Tensor) -> Tensor:
     return x.transpose(0, 1).flatten(1, 2)
 
 
-def heads_of(x: Tensor, batch: int) -> Tensor:
+def heads_of(x: Tensor, batch: int, length: int) -> Tensor:
     """Undo `tokens_of`: [H, B L, C] to [B, H, L, C]."""
-    return x.unflatten(1, (batch, -1)).transpose(0, 1)
+    return x.unflatten(1, (batch, length)).transpose(0, 1)
 
 
 def split_heads(x: Tensor, heads: int) -> Tensor:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
+from heedful.attention.randomness import own_generator
 from heedful.nn.fused_dense import Activation, activate
 
 
@@ -55,7 +56,7 @@ class Dense(Regularised):
         self.l2 = float(l2)
         self.weight = nn.Parameter(torch.empty(width_out, width_in))
         self.bias = nn.Parameter(torch.zeros(width_out)) if bias else None
-        nn.init.xavier_uniform_(self.weight)
+        nn.init.xavier_uniform_(self.weight, generator=own_generator())
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [..., width_in] to [..., width_out]."""
@@ -100,7 +101,7 @@ def glorot_uniform(weight: Tensor, fan_in: int, fan_out: int, field: int = 1) ->
         field: product of the axes before them.
     """
     limit = (6 / (field * (fan_in + fan_out))) ** 0.5
-    nn.init.uniform_(weight, -limit, limit)
+    nn.init.uniform_(weight, -limit, limit, generator=own_generator())
 
 
 def two_layers(
@@ -177,6 +178,8 @@ class Convolution(Regularised):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map [B, L, width_in], zero at padding, to [B, L, width_out]."""
+        if not x.shape[1]:  # torch's convolution refuses what is shorter than a window
+            return functional.linear(x, self.weight[:, :, 0], self.bias)
         x = dropout(x, self.dropout, self.training)
         x = functional.pad(x, (0, 0, self.before, self.after)).transpose(1, 2)
         return functional.conv1d(x, self.weight, self.bias).transpose(1, 2)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from heedful.attention.randomness import own_generator, uniform_like
 from heedful.errors import UsageError
 from heedful.structures import Embedded, Sentences
 
@@ -119,7 +120,7 @@ class WordEmbedding(Embedding):
 
         Args:
             row: of the masked word in the trained table.
-            share: the probability of each word, drawn from torch's global generator; 0 draws nothing.
+            share: the probability of each word; 0 draws nothing.
         """
         self._mask_row, self._mask_share = row, share
 
@@ -127,7 +128,8 @@ class WordEmbedding(Embedding):
         """See `Embedding.embed`."""
         ids, masked = sentences.ids, None
         if self.training and self._mask_share:
-            masked = (torch.rand(ids.shape, device=ids.device) < self._mask_share) & (ids != 0)
+            drawn = uniform_like(ids.to(torch.float32))
+            masked = (drawn < self._mask_share) & (ids != 0)
             ids = ids.masked_fill(masked, self._mask_row)
         x = self(ids)
         if self.ngrams is None:
@@ -135,7 +137,7 @@ class WordEmbedding(Embedding):
         if sentences.spellings is None:
             raise UsageError("this network reads n-grams: encode the texts with its own vocabulary")
         if self.training and self.row_dropout:
-            x = x * (torch.rand_like(x[..., :1]) >= self.row_dropout)
+            x = x * (uniform_like(x[..., :1]) >= self.row_dropout)
         spelled = self.ngrams(sentences.spellings.rows, sentences.spellings.offsets)
         spellings = functional.embedding(sentences.spellings.places, spelled)
         return Embedded(x + (spellings if masked is None else spellings.masked_fill(masked[..., None], 0)))
@@ -209,7 +211,7 @@ class PieceTables(nn.Module, ABC):
 
     def _table(self, rows: int) -> nn.Parameter:
         table = nn.Parameter(torch.empty(rows, self.width))
-        nn.init.normal_(table, std=self.width**-0.5)
+        nn.init.normal_(table, std=self.width**-0.5, generator=own_generator())
         return table
 
     def _look_up(self, ids: Tensor, table: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from heedful.attention.derivatives import plain_is_wanted, transformed
 from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, Context, members
 
 Activation = Literal["elu", "relu", "linear"]
@@ -50,7 +51,9 @@ def compiled_serves(*tensors: Tensor) -> bool:
         and all(type(x) in (Tensor, nn.Parameter) and x.dtype == torch.float32 and x.is_cpu for x in tensors)
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_compiling()
-        and not torch._C._are_functorch_transforms_active()
+        and not transformed()
+        and not torch.jit.is_tracing()
+        and not torch._C._len_torch_dispatch_stack()  # whoever records operations would not see a kernel
     )
 
 
@@ -148,7 +151,7 @@ def _apart(
 
 def _products(left: Tensor, right: Sequence[Tensor]) -> Tensor:
     """Multiply the matrices of each head, [H, N, E] and [E, D], to [H, N, D]."""
-    if torch.is_grad_enabled():  # a second derivative is wanted
+    if plain_is_wanted(left):
         return torch.stack([x @ y for x, y in zip(left, right, strict=True)])
     output = left.new_empty(*left.shape[:2], right[0].shape[1])
     for x, y, z in zip(left, right, output, strict=True):
@@ -160,7 +163,7 @@ def _slope(activation: Activation, output: Tensor, grad: Tensor) -> Tensor:
     """Return the gradient before the activation."""
     if activation == "linear":
         return grad
-    if torch.is_grad_enabled():
+    if plain_is_wanted(grad):
         return grad * torch.where(output > 0, 1.0, output + 1 if activation == "elu" else 0.0)
     grad = grad if grad.stride(-1) == 1 else grad.contiguous()
     before = torch.empty_like(output)

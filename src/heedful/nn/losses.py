@@ -191,4 +191,4 @@ def tag_loss(logits: Tensor, tags: Tensor, smoothing: float = 0.0) -> Tensor:
 
 
 def _words_an_example(counted: Tensor) -> Tensor:
-    return counted.sum().clamp(min=1) / len(counted)
+    return counted.sum().clamp(min=1).float() / len(counted)

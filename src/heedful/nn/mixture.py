@@ -11,6 +11,8 @@ import ctypes
 import torch
 from torch import Tensor
 
+from heedful.attention.choice import check_valid
+from heedful.attention.derivatives import plain_is_wanted
 from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, Context, members
 from heedful.nn.fused_dense import compiled_serves
 
@@ -47,7 +49,12 @@ def mix(word: Tensor, context: Tensor, score: Tensor, valid: Tensor | None = Non
         The mixture [H, N, D] in the dtype of word, exactly zero at padding, and the gate [H, N, D], which may hold
         anything there. The compiled form agrees with the reference to the rounding of float32; its mixture is laid out
         as [N, H, D], so that joining the heads is free.
+
+    Raises:
+        UsageError: if valid does not hold a boolean for each token.
     """
+    if valid is not None:
+        check_valid(valid, word.shape[1:2])
     if not compiled_serves(word, context, score):
         return mix_reference(word, context, score, valid)
     mixed, gate = _Mix.apply(word, context, score, valid)
@@ -84,7 +91,7 @@ class _Mix(torch.autograd.Function):
         of_score = None if of_gate is None else of_gate * gate * (1 - gate)
         if grad is None:
             return None, None, of_score, None
-        if torch.is_grad_enabled():  # a second derivative is wanted
+        if plain_is_wanted(grad):
             grad = grad if valid is None else grad.masked_fill(~valid[:, None], 0)
             parts = [grad * gate, grad * (1 - gate), grad * (word - context) * gate * (1 - gate)]
         else:

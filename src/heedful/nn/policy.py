@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
+from heedful.attention.randomness import uniform_like
 from heedful.errors import check_known
 from heedful.nn.dense import Activation, Dense, activate
 from heedful.structures import PolicyRecord
@@ -116,7 +117,7 @@ class MaskSelector(nn.Module):
     def _act(self, log_odds: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
         """Take one action a token; return them and the log-probability of all of a sentence."""
         if self.training or self.decision == "sample":
-            chosen = torch.rand_like(log_odds) < torch.sigmoid(log_odds.detach())
+            chosen = uniform_like(log_odds) < torch.sigmoid(log_odds.detach())
         else:
             chosen = log_odds.detach() > 0
         log_prob = functional.logsigmoid(torch.where(chosen, log_odds, -log_odds))

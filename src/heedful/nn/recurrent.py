@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from heedful.attention import dropout
 from heedful.nn.dense import Regularised, glorot_uniform
+from heedful.nn.recurrent_steps import run_gru, run_lstm
 
 
 def reverse_words(x: Tensor, valid: Tensor) -> Tensor:
@@ -55,23 +55,13 @@ class Lstm(Cell):
     """A one-way LSTM with one bias vector and a constant 1 added to the forget gate.
 
     ``i, f, g, o = drop(x) W + h U + b``; ``c = sigmoid(f + 1) c + sigmoid(i) tanh(g)``; ``h = sigmoid(o) tanh(c)``.
-    Computed by `torch.nn.LSTM`, whose second bias holds the constant. Kernel and recurrent kernel start as one
+    Computed by `torch.lstm`, whose second bias holds the constant. Kernel and recurrent kernel start as one
     Glorot-uniform matrix.
     """
 
     def build(self, width_in: int, width: int) -> None:
         """See `Cell.build`."""
-        self.cell = nn.LSTM(width_in, width, batch_first=True)
-        for parameter in self.cell.parameters():
-            if parameter.dim() == 1:
-                nn.init.zeros_(parameter)
-            else:
-                glorot_uniform(parameter, width_in + width, 4 * width)
-        constant = torch.zeros(4 * width)
-        constant[width : 2 * width] = 1  # torch's order of gates: input, forget, candidate, output
-        del self.cell.bias_hh_l0
-        self.cell.register_buffer("bias_hh_l0", constant, persistent=False)
-        self.cell.bias_hh_l0 = constant  # tells the cell, which keeps a list of its weights
+        self.cell = LstmWeights(width_in, width)
 
     def matrices(self) -> list[nn.Parameter]:
         """See `Regularised.matrices`."""
@@ -79,8 +69,37 @@ class Lstm(Cell):
 
     def forward(self, x: Tensor) -> Tensor:
         """See `Cell.forward`."""
-        states: Tensor = self.cell(dropout(x, self.dropout, self.training))[0]
-        return states
+        return run_lstm(dropout(x, self.dropout, self.training), self.cell.of_torch(), training=self.training)
+
+
+class LstmWeights(nn.Module):
+    """The weights of `torch.lstm` under the names that `torch.nn.LSTM` gives them.
+
+    Args:
+        width_in: features of the input.
+        width: features of the state.
+
+    Attributes:
+        hidden_size: features of the state.
+    """
+
+    bias_hh_l0: Tensor
+
+    def __init__(self, width_in: int, width: int) -> None:
+        super().__init__()
+        self.hidden_size = width
+        self.weight_ih_l0 = nn.Parameter(torch.empty(4 * width, width_in))
+        self.weight_hh_l0 = nn.Parameter(torch.empty(4 * width, width))
+        self.bias_ih_l0 = nn.Parameter(torch.zeros(4 * width))
+        for weight in (self.weight_ih_l0, self.weight_hh_l0):
+            glorot_uniform(weight, width_in + width, 4 * width)
+        constant = torch.zeros(4 * width)
+        constant[width : 2 * width] = 1  # torch's order of gates: input, forget, candidate, output
+        self.register_buffer("bias_hh_l0", constant, persistent=False)
+
+    def of_torch(self) -> list[Tensor]:
+        """List the weights in the order of `torch.lstm`."""
+        return [self.weight_ih_l0, self.weight_hh_l0, self.bias_ih_l0, self.bias_hh_l0]
 
 
 class Gru(Cell):
@@ -106,18 +125,11 @@ class Gru(Cell):
 
     def forward(self, x: Tensor) -> Tensor:
         """See `Cell.forward`."""
-        x = dropout(x, self.dropout, self.training)
-        gates = functional.linear(x, self.gates_input, self.gates_bias)
-        candidates = functional.linear(x, self.candidate_input, self.candidate_bias)
-        state = candidates.new_zeros(len(x), candidates.shape[-1])
-        states = []
-        for gate, candidate in zip(gates.unbind(1), candidates.unbind(1), strict=True):
-            both = torch.sigmoid(gate + functional.linear(state, self.gates_state))
-            reset, update = both.chunk(2, dim=-1)
-            new = torch.tanh(candidate + functional.linear(reset * state, self.candidate_state))
-            state = torch.lerp(new, state, update)
-            states.append(state)
-        return torch.stack(states, dim=1)
+        weights = [
+            *(self.gates_input, self.gates_state, self.gates_bias),
+            *(self.candidate_input, self.candidate_state, self.candidate_bias),
+        ]
+        return run_gru(dropout(x, self.dropout, self.training), weights)
 
 
 class BothWays(nn.Module):

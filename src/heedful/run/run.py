@@ -17,6 +17,7 @@ from heedful.errors import DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
+from heedful.machine.torch_state import own_torch_state
 from heedful.models import MappedVectors
 from heedful.models.config import NO_NETWORK
 from heedful.nn import PieceTables, WordEmbedding
@@ -33,6 +34,7 @@ from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import Keeping, RunFolder
+from heedful.training.state import saved_threads
 from heedful.training.train_settings import TrainSettings
 
 
@@ -129,7 +131,7 @@ def train(
         UsageError: if settings contradict the data, or are other ones than those of the run to be continued.
         InUseError: if another process is at work in the folder.
     """
-    with contextlib.nullcontext() if folder is None else RunFolder(folder).alone():
+    with own_torch_state(), contextlib.nullcontext() if folder is None else RunFolder(folder).alone():
         if folder is None:
             return _train(config, prepared, None, reporter)
         keeping = Keeping(folder, resume, overwrite, as_table(config), prepared.fingerprint)
@@ -142,10 +144,22 @@ def _train(
     keeping: Keeping | None,
     reporter: Reporter | None,
 ) -> RunResult:
-    started = time.perf_counter()
     threads.settle()
+    known = None
     if keeping is not None and keeping.resume:
         check_same_run(keeping.folder, config, prepared.fingerprint)
+        known = saved_threads(RunFolder(keeping.folder).checkpoint)
+    with threads.kept(known):
+        return _train_and_measure(config, prepared, keeping, reporter)
+
+
+def _train_and_measure(
+    config: RunConfig,
+    prepared: AnyPrepared,
+    keeping: Keeping | None,
+    reporter: Reporter | None,
+) -> RunResult:
+    started = time.perf_counter()
     task = task_named(prepared.task)
     costly = ("cost",) if config.model.task_options.get("costs") else ()
     _check_metric(config.train, (*task.metrics, *costly))

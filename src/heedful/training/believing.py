@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from heedful.training.state import TrainState
 
 _REMEDY = "Begin the run again in another folder, or copy this one again from its source."
+MOST_THREADS = 4096
 _STATE_OF: dict[str, frozenset[str]] = {
     "Adadelta": frozenset({"square_avg", "acc_delta"}),
     "Adagrad": frozenset({"step", "sum"}),
@@ -60,6 +61,8 @@ def read_record(
         raise refused(path, problems)
     least = {"step": 0, "epoch": 0, "position": 0, "steps_per_epoch": 0, "resumed": 0, "loss_count": 0}
     problems += [f"state.{name} must be 0 or more" for name in least if getattr(state, name) < 0]
+    if not 0 <= state.threads <= MOST_THREADS:
+        problems.append(f"state.threads must be from 0 to {MOST_THREADS}; got {state.threads}")
     if state.records is not None and state.records < 0:
         problems.append("state.records must be 0 or more")
     if not -1 <= state.best.step <= state.step:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from heedful.attention.randomness import drawing_from, seeded
 from heedful.nn.embedding import WordEmbedding
 from heedful.structures import Batch, SharedBatch
 
@@ -104,11 +105,9 @@ def examine(network: nn.Module, batches: Sequence[Batch]) -> Examination:
     """
     seen = _Seen(network)
     training = network.training
-    device = next((parameter.device for parameter in network.parameters()), torch.device("cpu"))
-    cuda = [device] if device.type == "cuda" else []
     network.eval()
     try:
-        with torch.random.fork_rng(devices=cuda), torch.no_grad(), seen.watching():
+        with drawing_from(seeded(0)), torch.no_grad(), seen.watching():
             for batch in batches:
                 seen.rows = _real(batch)
                 network(batch)

@@ -121,7 +121,8 @@ class Keeper:
         checkpoint was altered.
         """
         steps_per_epoch = len(batches(0))
-        self.state = TrainState(steps_per_epoch=steps_per_epoch, records=0)
+        threads = torch.get_num_threads()
+        self.state = TrainState(steps_per_epoch=steps_per_epoch, records=0, threads=threads)
         if not resume or self.home is None:
             return
         if checkpoint_exists(self.home.checkpoint):

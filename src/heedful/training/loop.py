@@ -10,15 +10,17 @@ import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted
+from heedful.machine import threads
 from heedful.machine.memory import freed_memory_kept
 from heedful.machine.signals import StopRequest
+from heedful.machine.torch_state import own_torch_state
 from heedful.training.breakage import Sign, Watch, sample
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer, learning_rate_factor
 from heedful.training.progress import Cost, Reporter, Silent
 from heedful.training.run_folder import Keeping, RunFolder
-from heedful.training.state import StopReason, checkpoint_exists, trainable_weights
+from heedful.training.state import StopReason, checkpoint_exists, saved_threads, trainable_weights
 from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
 from heedful.training.train_settings import TrainSettings
 
@@ -98,8 +100,29 @@ def fit(
         ArtefactError: if the checkpoint was altered.
     """
     settings, reason = settled(settings)
+    with own_torch_state():
+        return _fit(network, data, objective, settings, reason, evaluate, keeping, reporter)
+
+
+def _threads_of(keeping: Keeping | None) -> int | None:
+    """Return the number of threads of the run that goes on; None where none does."""
+    return saved_threads(RunFolder(keeping.folder).checkpoint) if keeping and keeping.resume else None
+
+
+def _fit(
+    network: nn.Module,
+    data: TrainingData,
+    objective: Objective,
+    settings: TrainSettings,
+    reason: str,
+    evaluate: Evaluate | None,
+    keeping: Keeping | None,
+    reporter: Reporter | None,
+) -> FitResult:
+    """See `fit`; the reason is that of the precision."""
     home, resume = (None, False) if keeping is None else (RunFolder(keeping.folder), keeping.resume)
-    with contextlib.nullcontext() if home is None else home.alone():
+    alone = contextlib.nullcontext() if home is None else home.alone()
+    with alone, threads.kept(_threads_of(keeping)):
         fabric = start_fabric(settings)
         network = fabric.to_device(network)
         share_weights(fabric, list(trainable_weights(network).values()))
@@ -116,8 +139,7 @@ def fit(
             keeper.begin(data.batches, resume=resume)
         visible = reporter if reporter is not None and fabric.is_global_zero else Silent()
         step = GradientStep(fabric, network, data, objective, settings)
-        cuda = [fabric.device] if fabric.device.type == "cuda" else []
-        with freed_memory_kept() as give_back, StopRequest() as request, torch.random.fork_rng(devices=cuda):
+        with freed_memory_kept() as give_back, StopRequest() as request:
             loop = _Loop(step, keeper, evaluate, visible, request, give_back)
             result = loop.run()
         # A signal during the last evaluation or save: the caller is to stop.

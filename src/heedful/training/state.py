@@ -88,6 +88,7 @@ class TrainState:
         loss_count: number of these examples.
         figure_sums: sums over the same examples of what else the log shows the mean of, by name.
         records: lines that the log has; None in the checkpoint of a version that did not count them.
+        threads: with which torch computes, on which the last digits of its sums depend; 0 where it was not kept.
         best: the best evaluation so far.
     """
 
@@ -103,6 +104,7 @@ class TrainState:
     loss_count: int = 0
     figure_sums: dict[str, float] = field(default_factory=dict)
     records: int | None = None
+    threads: int = 0
     best: Best = field(default_factory=Best)
 
     def stop_reason(self, settings: TrainSettings) -> StopReason | None:
@@ -249,10 +251,20 @@ def checkpoint_exists(path: Path) -> bool:
 
 def saved_step(path: Path) -> int:
     """Return the step at which a checkpoint was taken; 0 where there is none."""
+    return _saved_state(path).step
+
+
+def saved_threads(path: Path) -> int | None:
+    """Return the number of threads of the run that a checkpoint is of; None where there is none or it does not say."""
+    return _saved_state(path).threads or None
+
+
+def _saved_state(path: Path) -> TrainState:
+    """Read where a run stands, which is not trusted yet; the beginning where there is no checkpoint."""
     if not checkpoint_exists(path):
-        return 0
+        return TrainState()
     file = (stands(path) or path) / _STATE
-    return read_record(read_json(file, dict), TrainState, file)[1].step
+    return read_record(read_json(file, dict), TrainState, file)[1]
 
 
 def may_change(schedule: Schedule) -> set[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import torch
 from torch import Tensor, nn
 
+from heedful.attention.randomness import drawing_from
 from heedful.errors import DivergedError
 from heedful.nn import Stepped
 from heedful.nn.policy import POLICY_FIGURES, policy_figures
@@ -80,6 +81,7 @@ class GradientStep:
         self.dense = [p for p in network.parameters() if p.requires_grad and id(p) not in tables]
         self.stepped = [part for part in network.modules() if isinstance(part, Stepped)]
         self._seen: list[tuple[Batch, Tensor]] = []
+        self._generator = torch.Generator("cpu")
 
     def compute(self, rows: Sequence[int], step: int, *, stop: bool = False) -> StepResult:
         """Fill the gradients for one batch.
@@ -110,11 +112,11 @@ class GradientStep:
         for shard in range(first, first + share):
             if not len(pieces[shard]):
                 continue
-            _seed_device(self.fabric.device, shard_seed(self.settings.seed, step, shard))
+            self._generator.manual_seed(shard_seed(self.settings.seed, step, shard))
             batch = self.data.collate(pieces[shard]).to(self.fabric.device)
             if batch.targets is None:
                 raise ValueError("a training batch needs targets")
-            with self.fabric.autocast():
+            with self.fabric.autocast(), drawing_from(self._generator):
                 output = self.network(batch)
                 losses = self.objective(output, batch.targets)
             if batch.weights is not None:
@@ -158,10 +160,3 @@ class GradientStep:
         shown = ", ".join(map(str, named[:10])) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
         which = "whose own loss is not finite" if bad else "of this batch"
         return f"step {step + 1}: {what}; rows {which}: {shown}"
-
-
-def _seed_device(device: torch.device, seed: int) -> None:
-    """Seed one device and the CPU; `torch.manual_seed` seeds every kind of device, at over 100 times the cost."""
-    if device.type == "cuda":
-        torch.cuda.manual_seed(seed)
-    torch.default_generator.manual_seed(seed)  # dropout draws from it on every device

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from heedful.attention.randomness import drawing_from, seeded
 from heedful.data.bitext import ParallelDataset, collate_parallel, encode_parallel
 from heedful.data.examples import Corpus
 from heedful.data.readers.line_files import parallel_files, read_parallel
@@ -138,8 +138,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
     def untrained(self, config: RunConfig, prepared: Prepared[ParallelDataset, Languages]) -> Translator:
         """See `Task.untrained`."""
         languages = prepared.lexicon
-        with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
-            torch.default_generator.manual_seed(config.train.seed)
+        with drawing_from(seeded(config.train.seed)):
             network = build_translation(
                 config.model, config.translation, len(languages.source), len(languages.target)
             )

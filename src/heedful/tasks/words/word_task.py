@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import torch
 from torch import nn
 
+from heedful.attention.randomness import drawing_from, seeded
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
@@ -169,10 +170,9 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         windows = config.data.truncate == "window" and config.model.encoder != NO_NETWORK
         window = config.data.max_tokens if windows else 0
         model, words = self.fitted(replace(config.model, window=window), prepared.labels), prepared.lexicon
-        with torch.random.fork_rng(devices=[]):  # the caller's random state is not touched
-            files = words.encoder
-            encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
-            torch.default_generator.manual_seed(config.train.seed)
+        files = words.encoder
+        encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
+        with drawing_from(seeded(config.train.seed)):
             if files is not None and encoder is not None:
                 network = self.on_encoder(model, encoder, start=files.rules.start, end=files.rules.end)
             else:

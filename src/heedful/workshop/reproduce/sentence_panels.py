@@ -119,9 +119,9 @@ def _features(picture: Picture, readings: Readings) -> list[Panel]:
 def _scores(
     model: str, sentence: Sentence, words: tuple[str, ...], context: ContextStates
 ) -> Iterable[Panel]:
-    pairs, alone = context.factors.token2token, context.factors.source2token
-    if not pairs and not alone:
+    if context.factors is None:
         raise UsageError(f"--model {model}: expected an MTSA model, which has two scores")
+    pairs, alone = context.factors.token2token, context.factors.source2token
     for place, score in pairs.items():
         title = f"token2token {caption(place)}"
         yield Panel(sentence.name, title, words, words, mean_of_features(score, 2))

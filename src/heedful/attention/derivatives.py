@@ -1,0 +1,125 @@
+"""Which derivatives the compiled kernels serve, and how plain torch gives all others.
+
+A kernel serves the value and the first derivative of `torch.autograd`. Three kinds of derivatives are left to plain
+torch: those of a derivative (``create_graph=True``), those in forward mode, and everything inside the transforms of
+`torch.func`. The first is noticed in the backward pass, the other two where an implementation is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from heedful.errors import UsageError
+
+TRANSFORMED = "a forward derivative or a transform of torch.func is under way"
+
+
+def transformed() -> bool:
+    """Return whether a forward derivative or a transform of `torch.func` (grad, vmap, jvp) is under way."""
+    return forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active()
+
+
+# What torch.compile traces asks while it traces, and keeps the answer.
+transformed._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def refuse_forward_mode(operator: str) -> None:
+    """Refuse to compute an operator that would drop the tangents of its inputs without a word.
+
+    Raises UsageError where a forward derivative is under way.
+    """
+    if forward_ad._current_level >= 0:
+        raise UsageError(
+            f"{operator} has no forward derivative; use impl='reference', which has all derivatives"
+        )
+
+
+def plain_is_wanted(*grads: Tensor | None) -> bool:
+    """Return, in a backward pass, whether only plain torch can serve: many gradients at once, or another derivative.
+
+    Args:
+        *grads: of the outputs; None for one that has none.
+    """
+    batched = any(grad is not None and torch._C._functorch.is_legacy_batchedtensor(grad) for grad in grads)
+    return torch.is_grad_enabled() or batched or transformed()
+
+
+def differentiable_gradients(
+    compute: Callable[..., Tensor | tuple[Tensor, ...]],
+    inputs: Sequence[Tensor],
+    grads: Sequence[Tensor | None],
+) -> tuple[Tensor, ...]:
+    """Return gradients that can be differentiated in turn, as often as one likes.
+
+    Args:
+        compute: plain torch; of the inputs.
+        inputs: what to differentiate by.
+        grads: gradients of what compute returns; None for one that has none.
+
+    Returns:
+        One gradient an input.
+    """
+    with torch.enable_grad():
+        # An alias belongs to the graph of what it stands for, if there is one; the gradient taken here ends at it.
+        leaves = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in inputs]
+        results = compute(*leaves)
+        pairs = zip((results,) if isinstance(results, Tensor) else results, grads, strict=True)
+        known = [(result, grad) for result, grad in pairs if grad is not None]
+        return torch.autograd.grad(
+            [result for result, _ in known],
+            leaves,
+            [grad for _, grad in known],
+            create_graph=True,
+            allow_unused=True,
+            materialize_grads=True,
+        )
+
+
+class _TwoForms(torch.autograd.Function):
+    """See `differentiable_twice`."""
+
+    @staticmethod
+    def forward(
+        ctx: torch.autograd.function.FunctionCtx,
+        fast: Callable[..., Tensor],
+        plain: Callable[..., Tensor],
+        *inputs: Tensor,
+    ) -> Tensor:
+        ctx.save_for_backward(*inputs)
+        ctx.plain = plain
+        with torch.enable_grad():
+            ctx.leaves = [x.detach().requires_grad_(x.requires_grad) for x in inputs]
+            ctx.output = fast(*ctx.leaves)
+        return ctx.output.detach()
+
+    @staticmethod
+    def backward(ctx: torch.autograd.function.FunctionCtx, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        if plain_is_wanted(*grads):
+            return None, None, *differentiable_gradients(ctx.plain, ctx.saved_tensors, grads)
+        wanted = [x for x in ctx.leaves if x.requires_grad]
+        found = iter(torch.autograd.grad(ctx.output, wanted, grads, retain_graph=True))
+        return None, None, *(next(found) if x.requires_grad else None for x in ctx.leaves)
+
+
+def differentiable_twice(
+    fast: Callable[..., Tensor], plain: Callable[..., Tensor], *inputs: Tensor
+) -> Tensor:
+    """Compute by a form that has first derivatives alone; further ones come from another form.
+
+    Args:
+        fast: of the inputs, gives what is returned and its first derivative.
+        plain: the same in operations of torch that can be differentiated as often as one likes.
+        *inputs: floating point.
+
+    Returns:
+        The result of fast.
+    """
+    traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
+    if traced or not torch.is_grad_enabled() or not any(x.requires_grad for x in inputs):
+        return fast(*inputs)
+    output: Tensor = _TwoForms.apply(fast, plain, *inputs)
+    return output

@@ -1,0 +1,185 @@
+"""Training neither reads nor changes what belongs to the process or the thread of its caller."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import tiny
+from heedful import PairClassifier, TextClassifier
+from heedful.machine.torch_state import own_torch_state
+
+SMALL = {
+    "model__width": 16,
+    "model__hidden": 16,
+    "train__device": "cpu",
+    "train__optimizer__lr": 0.02,
+    "train__max_steps": 3,
+}
+TEXTS, LABELS = zip(*tiny.texts()[:60], strict=True)
+PAIRS = [((first, second), label) for first, second, label in tiny.pairs()[:60]]
+
+
+def weights_of(model: TextClassifier | PairClassifier) -> dict[str, Tensor]:
+    return dict(model.predictor.network.state_dict())
+
+
+def fit_texts(encoder: str = "disan", seed: int = 1, **options: object) -> dict[str, Tensor]:
+    settings = {**SMALL, "model__encoder": encoder, "model__encoder_options": options}
+    return weights_of(
+        TextClassifier(train__seed=seed, **settings).fit(list(TEXTS), list(LABELS), baseline=False)
+    )
+
+
+def fit_pairs() -> dict[str, Tensor]:
+    texts, labels = zip(*PAIRS, strict=True)
+    model = PairClassifier(train__seed=2, **{**SMALL, "model__encoder": "resan"})
+    return weights_of(model.fit(list(texts), list(labels), baseline=False))
+
+
+TRAININGS: dict[str, Callable[[], dict[str, Tensor]]] = {
+    "disan": fit_texts,
+    "mtsa": lambda: fit_texts("mtsa", heads=2, attention_dropout=0.2),
+    "multi-head": lambda: fit_texts("multi-head", heads=2, head_width=8),
+    "bi-lstm": lambda: fit_texts("bi-lstm", hidden=8),
+    "resan, pairs": fit_pairs,
+}
+
+
+def equal(one: dict[str, Tensor], two: dict[str, Tensor]) -> bool:
+    return one.keys() == two.keys() and all(
+        torch.equal(value, two[name]) and value.dtype == two[name].dtype for name, value in one.items()
+    )
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[str, dict[str, Tensor]]:
+    return {name: training() for name, training in TRAININGS.items()}
+
+
+@contextlib.contextmanager
+def gradients_off() -> Iterator[None]:
+    torch.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(True)
+
+
+@contextlib.contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@contextlib.contextmanager
+def deterministic() -> Iterator[None]:
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+SURROUNDINGS: dict[str, Callable[[], contextlib.AbstractContextManager[object]]] = {
+    "gradients off": gradients_off,
+    "no_grad": torch.no_grad,
+    "inference mode": torch.inference_mode,
+    "float64 by default": lambda: default_dtype(torch.float64),
+    "bfloat16 by default": lambda: default_dtype(torch.bfloat16),
+    "meta device by default": lambda: torch.device("meta"),
+    "autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    "deterministic algorithms": deterministic,
+}
+
+
+@pytest.mark.parametrize("around", SURROUNDINGS)
+def test_what_the_caller_has_set_changes_nothing(around: str, expected: dict[str, dict[str, Tensor]]) -> None:
+    with SURROUNDINGS[around]():
+        found = fit_texts()
+    assert equal(found, expected["disan"])
+
+
+@pytest.mark.parametrize("name", [name for name in TRAININGS if name != "disan"])
+def test_float64_by_default_changes_no_model(name: str, expected: dict[str, dict[str, Tensor]]) -> None:
+    with default_dtype(torch.float64), torch.inference_mode():
+        assert equal(TRAININGS[name](), expected[name])
+
+
+def test_fits_in_threads_are_fits_in_turn(expected: dict[str, dict[str, Tensor]]) -> None:
+    names = list(TRAININGS)
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda name: TRAININGS[name](), names))
+    for name, weights in zip(names, found, strict=True):
+        assert equal(weights, expected[name]), name
+
+
+def state() -> dict[str, object]:
+    """Everything of the process and of this thread that a training might change."""
+    numbers, place = np.random.get_state(legacy=True)[1:3]  # noqa: NPY002
+    return {
+        "torch": torch.get_rng_state().numpy().tobytes(),
+        "numpy": (numbers.tobytes(), place),
+        "python": random.getstate(),
+        "dtype": torch.get_default_dtype(),
+        "device": torch.get_default_device(),
+        "gradients": torch.is_grad_enabled(),
+        "inference": torch.is_inference_mode_enabled(),
+        "autocast": torch.is_autocast_enabled("cpu"),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "cudnn": torch.backends.cudnn.deterministic,
+        "precision of products": torch.get_float32_matmul_precision(),
+        "threads": (torch.get_num_threads(), torch.get_num_interop_threads()),
+        "warnings": list(warnings.filters),
+        "environment": dict(os.environ),
+    }
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_fit_changes_nothing_of_the_callers(name: str) -> None:
+    TRAININGS["disan"]()  # what is imported on the first use may add a filter of warnings
+    before = state()
+    TRAININGS[name]()
+    assert state() == before
+
+
+def test_a_fit_draws_nothing_from_the_caller() -> None:
+    """With other numbers in the caller's generators, everything stays the same."""
+    torch.manual_seed(1)
+    one = fit_texts("mtsa", heads=2, attention_dropout=0.2)
+    torch.manual_seed(2)
+    np.random.seed(3)  # noqa: NPY002
+    random.seed(4)
+    assert equal(fit_texts("mtsa", heads=2, attention_dropout=0.2), one)
+
+
+def test_a_model_answers_the_same_whatever_the_caller_has_set() -> None:
+    model = TextClassifier(**SMALL).fit(list(TEXTS), list(LABELS), baseline=False)
+    want = model.predict_proba(list(TEXTS[:9]))
+    for name, around in SURROUNDINGS.items():
+        if name != "autocast":  # which asks for lower precision on purpose
+            with around():
+                assert np.array_equal(model.predict_proba(list(TEXTS[:9])), want), name
+
+
+def test_own_state_of_torch() -> None:
+    with default_dtype(torch.float64), torch.device("meta"), torch.inference_mode(), own_torch_state():
+        made = [torch.zeros(2), torch.tensor(0.5), torch.ones(2, dtype=torch.int64) / 2, torch.rand(3)]
+        assert {(x.dtype, x.device.type) for x in made} == {(torch.float32, "cpu")}
+        assert torch.zeros(2).double().dtype == torch.zeros(2, dtype=torch.float64).dtype == torch.float64
+        assert (torch.zeros(2, dtype=torch.float64) + 1).dtype == torch.float64
+        assert torch.is_grad_enabled()
+        assert not torch.zeros(1).is_inference()
+    assert torch.zeros(1).dtype == torch.float32
