@@ -8,6 +8,7 @@ import random
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +16,12 @@ import torch
 from torch import Tensor
 
 import tiny
+import toy_training
 from heedful import PairClassifier, TextClassifier
 from heedful.machine.torch_state import own_torch_state
+from heedful.structures import NetworkOutput
+from heedful.training.loop import fit
+from heedful.training.run_folder import Keeping
 
 SMALL = {
     "model__width": 16,
@@ -183,3 +188,28 @@ def test_own_state_of_torch() -> None:
         assert torch.is_grad_enabled()
         assert not torch.zeros(1).is_inference()
     assert torch.zeros(1).dtype == torch.float32
+
+
+def test_a_run_keeps_its_number_of_threads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[int] = []
+
+    def objective(output: NetworkOutput, targets: Tensor) -> Tensor:
+        seen.append(torch.get_num_threads())
+        return toy_training.cross_entropy(output, targets)
+
+    def train(steps: int, *, resume: bool) -> None:
+        settings = toy_training.toy_settings(epochs=0, max_steps=steps, save_steps=1)
+        data, keeping = toy_training.ToyData(), Keeping(tmp_path / "run", resume)
+        fit(toy_training.ToyNetwork(), data, objective, settings, keeping=keeping)
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        train(2, resume=False)
+        torch.set_num_threads(1)
+        train(4, resume=True)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [2] * 4
+    assert "continues with" in caplog.text

@@ -118,7 +118,7 @@ def check_valid(valid: Tensor, shape: Sequence[int], name: str = "valid") -> Non
 def check_scale(scale: float) -> None:
     """Refuse a divisor of the scores that is not a finite number above 0."""
     if not 0 < scale < math.inf:
-        raise UsageError(f"scale must be a finite number above 0; got {scale}")
+        raise UsageError(f"scale must be positive and finite; got {scale}")
 
 
 def check_dropout(probability: float, name: str = "dropout") -> None:

@@ -156,9 +156,10 @@ def source_to_token(
     Raises:
         UsageError: if shapes disagree, or impl is unknown or cannot serve the request.
     """
-    if value.dim() != 3 or value.shape != score.shape:
+    if value.dim() != 3 or value.shape != score.shape or valid.shape != value.shape[:2]:
         raise UsageError(
-            f"value and score must both be [B, L, D]; got {list(value.shape)} and {list(score.shape)}"
+            f"value and score must be [B, L, D] and valid [B, L]; got {list(value.shape)}, {list(score.shape)}, "
+            f"{list(valid.shape)}"
         )
     check_valid(valid, value.shape[:2])
     choice = choose(impl, obstacle=obstacle(value, score), why="one compiled kernel")
