@@ -22,7 +22,6 @@ from heedful.run import from_examples, prepare_examples, train
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
 from heedful.tasks import Predictor
-from heedful.text.tokenize import tokenizer
 
 MOST_WORDS = 5
 """How many words are shown for each suspect."""
@@ -220,7 +219,7 @@ def _network(
 
     def against(place: int, label: int, suggestion: int) -> list[tuple[str, float]]:
         predictor = models[place]
-        cutter = tokenizer(predictor.text.tokenizer, predictor.text.markup)
+        cutter = predictor.text.cutter
         sides = [cutter.words(text)[:_LONGEST] for text in examples[place].texts]
         spots = [(side, k) for side, words in enumerate(sides) for k in range(len(words))]
         without = [

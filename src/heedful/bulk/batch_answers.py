@@ -18,7 +18,7 @@ from heedful.runtime import load as load_runtime
 from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
-from heedful.text.tokenize import Tokenizer, tokenizer
+from heedful.text.tokenize import Tokenizer
 
 if TYPE_CHECKING:
     from heedful.runtime.settings import Settings
@@ -104,7 +104,7 @@ class BatchAnswers:
         self.columns: tuple[Column, ...] = columns_of(self.task)
         self.trained = Reading.of_run(run)
         self._longest = settings.max_tokens if settings.truncate == "error" else sys.maxsize
-        self._tokenizer: Tokenizer = tokenizer(settings.tokenizer, settings.markup)
+        self._tokenizer: Tokenizer = settings.cutter
 
     def answers(self, rows: Sequence[Sequence[object]]) -> list[AnyAnswer | Bad]:
         """Answer rows.

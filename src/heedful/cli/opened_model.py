@@ -151,9 +151,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None
         if settings.truncate == "error":
             from heedful.data.encoding import refuse_long
 
-            refuse_long(
-                corpus, model.asking.vocabulary, settings.tokenizer, settings.markup, settings.max_tokens
-            )
+            refuse_long(corpus, model.asking.vocabulary, settings.cutter, settings.max_tokens)
 
     def answer(corpus: Corpus) -> list[AnyAnswer]:
         try:

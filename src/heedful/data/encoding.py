@@ -15,7 +15,7 @@ from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenisedCorpus, cut, field_name, place, tokenise_corpus, words_of
 from heedful.errors import DataError, UsageError, check_known
-from heedful.text.tokenize import Markup
+from heedful.text.tokenize import Tokenizer
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
 from heedful.text.wide_part import PhraseRule
 
@@ -291,9 +291,7 @@ def encode_texts(
     return encode(corpus, vocabulary, max_tokens=max_tokens, truncate=truncate)
 
 
-def refuse_long(
-    corpus: Corpus, vocabulary: AnyVocabulary, tokenizer_name: str, markup: Markup, max_tokens: int
-) -> None:
+def refuse_long(corpus: Corpus, vocabulary: AnyVocabulary, cutter: Tokenizer, max_tokens: int) -> None:
     """Refuse texts that are too long, as `encode` would.
 
     Only those of more characters than tokens are allowed need to be tokenised. A piece of a pretrained encoder may
@@ -302,8 +300,7 @@ def refuse_long(
     Args:
         corpus: texts, or pairs.
         vocabulary: see `encode`.
-        tokenizer_name: a key of `TOKENIZERS`.
-        markup: what becomes of HTML tags and links.
+        cutter: cuts texts into words.
         max_tokens: longest text allowed, in words.
 
     Raises:
@@ -311,7 +308,7 @@ def refuse_long(
     """
     long = [e for e in corpus.examples if any(len(text) > max_tokens for text in e.texts)]
     if long:
-        words = tokenise_corpus(long, tokenizer_name, corpus.source, markup=markup)
+        words = tokenise_corpus(long, cutter, corpus.source)
         encode(words, vocabulary, max_tokens=max_tokens, truncate="error")
 
 

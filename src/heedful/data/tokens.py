@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from heedful.data.examples import Example, Gold, Ragged, lengths_of
 from heedful.errors import DataError
 from heedful.text.dependency import UNKNOWN, cut_heads, mistake_in, padded_distances, split_heads
-from heedful.text.tokenize import Markup, Tokenizer, tokenizer
+from heedful.text.tokenize import Tokenizer, tokenizer
 from heedful.text.vocabulary import PieceVocabulary
 
 
@@ -146,19 +146,16 @@ class TokenisedCorpus:
 
 def tokenise_corpus(
     examples: Iterable[Example],
-    tokenizer_name: str = "treebank",
+    cutter: str | Tokenizer = "treebank",
     source: Path | None = None,
-    *,
-    markup: Markup = "keep",
 ) -> TokenisedCorpus:
     """Cut every text into words.
 
     Args:
         examples: all with the same number of texts. An empty text is valid and has no words.
-        tokenizer_name: a key of `TOKENIZERS`. Ready-made words of an example are used as they are, but for the second
-            split of the tokenizers that have one.
+        cutter: a tokenizer, or a key of `TOKENIZERS`. Ready-made words of an example are used as they are, but for the
+            second split of the tokenizers that have one, and normalized where it normalizes.
         source: the file they came from, for messages.
-        markup: what becomes of HTML tags and links.
 
     Returns:
         The words, in the order of the examples. No examples give a corpus without sides.
@@ -168,7 +165,8 @@ def tokenise_corpus(
             of its words.
         UsageError: if there is no such tokenizer.
     """
-    numberer = _Numberer(tokenizer(tokenizer_name, markup))
+    cutter = tokenizer(cutter) if isinstance(cutter, str) else cutter
+    numberer = _Numberer(cutter)
     columns: list[_Column] | None = None
     targets: list[Gold] = []
     rows, groups, weights = array("q"), array("i"), array("f")
@@ -202,7 +200,7 @@ def tokenise_corpus(
         rows=np.array(rows, np.int64),
         groups=np.array(groups, np.int32),
         group_names=tuple(group_numbers),
-        tokenizer=tokenizer_name,
+        tokenizer=cutter.name,
         source=source,
         heads=_all_heads(columns or ()),
         weights=None if all(weight == 1 for weight in weights) else np.array(weights, np.float32),
@@ -278,7 +276,7 @@ class _Numberer:
 
     def ready(self, words: Sequence[str]) -> list[tuple[int, ...]]:
         """Return the numbers of the pieces of each word."""
-        return [self._number(self._cutter.split_word(word)) for word in words]
+        return [self._number(self._cutter.split_ready(word)) for word in words]
 
     def _number(self, words: tuple[str, ...]) -> tuple[int, ...]:
         numbers = self._numbers

@@ -114,7 +114,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         return replace(
             config,
             data=replace(config.data, truncate="head"),
-            text=replace(config.text, tokenizer=AUTO),
+            text=replace(config.text, tokenizer=AUTO, normalize=True),
             model=replace(config.model, task=cls.task, dropout=0.3),
             train=replace(config.train, metric=cls.metric, epochs=20, patience=5, optimizer=optimizer),
         )

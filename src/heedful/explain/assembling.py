@@ -20,7 +20,7 @@ from heedful.explain.methods.game import Game
 from heedful.explain.methods.method_names import DEFAULT, MethodChoice, attribute, check_method
 from heedful.runtime.answers import Shown
 from heedful.runtime.looking import Looked
-from heedful.text.tokenize import tokenizer
+from heedful.text.tokenize import Tokenizer
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 """What texts are called whose columns have no names of their own."""
@@ -51,21 +51,19 @@ class Reader:
     """How texts were cut into the words that an explanation names.
 
     Attributes:
-        tokenizer: its name.
-        markup: what becomes of HTML tags and links.
+        cutter: cuts them.
         knows: whether the model knows a word.
         prefix: tokens that the network puts in front of every text.
         names: what the texts are called; empty for `SIDE_NAMES`.
     """
 
-    tokenizer: str
-    markup: str
+    cutter: Tokenizer
     knows: Callable[[str], bool]
     prefix: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
     def views(self, texts: Sequence[str], lengths: Sequence[int]) -> list[SentenceView]:
-        """Return the words of the texts of one example, with nothing that was looked at.
+        """Return the words of the texts of one example as they were written, with nothing that was looked at.
 
         Args:
             texts: one, or both of a pair.
@@ -79,15 +77,20 @@ class Reader:
             for name, text, length in zip(self.names or SIDE_NAMES[len(texts)], texts, lengths, strict=True)
         ]
 
+    def sides(self, texts: Sequence[str], lengths: Sequence[int]) -> list[tuple[str, ...]]:
+        """Return the same words as the vocabulary reads them, without the prefix; see `views`."""
+        each = zip(texts, lengths, strict=True)
+        return [tuple(self.cutter.words(text)[:length]) for text, length in each]
+
     def _view(self, name: str, text: str, length: int) -> SentenceView:
-        tokens = tokenizer(self.tokenizer, self.markup).tokens(text)  # type: ignore[arg-type]
-        own, added = tokens.words[:length], self.prefix
+        tokens = self.cutter.placed(text)
+        own, added = tokens.head(length), self.prefix
         return SentenceView(
             name,
             text,
-            (*added, *own),
-            (*((0, 0) for _ in added), *tokens.spans[:length]),
-            (*(False for _ in added), *(not self.knows(word) for word in own)),
+            (*added, *own.written),
+            (*((0, 0) for _ in added), *own.spans),
+            (*(False for _ in added), *(not self.knows(word) for word in own.words)),
             length < len(tokens.words),
         )
 

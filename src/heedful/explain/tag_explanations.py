@@ -110,7 +110,7 @@ def explain_tags(
     sight = program.look([(words.ids, words.ngrams)])
     answer = model.tagged(finite("prediction", sight.logits, 1), words)
     unknown = tuple(not model.asking.vocabulary.knows(word) for word in words.kept)
-    view = SentenceView("text", words.text, words.kept, words.spans, unknown, words.truncated)
+    view = SentenceView("text", words.text, words.written, words.spans, unknown, words.truncated)
     looked, averaged = sight.texts[0], sight.averaged
     if len(looked.maps) > MANY:
         looked, averaged = replace(looked, maps=_means(looked.maps)), frozenset()

@@ -78,7 +78,7 @@ class Model {
     const { vector } = this.network.description;
     const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
     const own = this.network.answer(sides, looks);
-    const beside = this.wide?.logits(sides.map(({ words }) => words));
+    const beside = this.wide?.logits(sides.map(({ read }) => read));
     const logits = Array.from(own, (logit, number) => logit + (beside?.[number] ?? 0));
     const shares = shared(logits.map((logit) => logit / this.temperature));
     const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
@@ -108,7 +108,9 @@ class Model {
     const kept = found.slice(0, most), looked = kept.map(({ word }) => this.words.look(word));
     return {
       name: this.sides[number], text, truncated: found.length > most, count: found.length,
-      words: kept.map(({ word }) => word), spans: kept.map(({ start, end }) => [start, end]),
+      read: kept.map(({ word }) => word),
+      words: kept.map(({ word, start, end }) => [TAG, LINK].includes(word) ? word : text.slice(start, end) || word),
+      spans: kept.map(({ start, end }) => [start, end]),
       rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }) => !known),
       ngrams: kept.map(({ word }) => this.words.ngrams(word)),
     };

@@ -32,6 +32,19 @@ from heedful.runtime.looking import read_shown
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.boundaries import RULES, class_of
+from heedful.text.emoji import EMOJI
+from heedful.text.normalization import (
+    HIDDEN_FIRST,
+    HIDDEN_JOINERS,
+    HIDDEN_TAGS,
+    KEPT,
+    MARK,
+    MOST_MARKS,
+    QUOTES,
+    UNIT,
+    kind_of,
+)
+from heedful.text.tokenize import TOKENIZERS
 
 
 @cache
@@ -69,6 +82,21 @@ def characters_in_shapes() -> dict[str, str]:
     return {"capitals": _brackets(str.isupper), "digit_signs": _brackets(str.isdigit)}
 
 
+@cache
+def normalization_in_use() -> dict[str, object]:
+    """Describe how a text is normalized (`heedful.text.normalization`), in expressions that JavaScript reads too."""
+    runs = groupby(map(chr, range(sys.maxunicode + 1)), kind_of)
+    return {
+        "hidden": [HIDDEN_FIRST, HIDDEN_TAGS, HIDDEN_JOINERS],
+        "kinds": [[ord(next(run)), kind] for kind, run in runs],
+        "unit": UNIT,
+        "mark": MARK,
+        "pictograph": KEPT,
+        "quotes": QUOTES,
+        "most_marks": MOST_MARKS,
+    }
+
+
 def _brackets(holds: Callable[[str], bool]) -> str:
     """Return the characters of which something holds, as ranges for a regular expression of JavaScript."""
     parts, start = [], 0
@@ -87,7 +115,16 @@ TASKS = {
     "vector": ("first text", "second text"),
 }
 """Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
-SCRIPTS = ("digest.js", "words.js", "wide.js", "network.js", "model.js", "pictures.js", "page.js")
+SCRIPTS = (
+    "digest.js",
+    "normalization.js",
+    "words.js",
+    "wide.js",
+    "network.js",
+    "model.js",
+    "pictures.js",
+    "page.js",
+)
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
 
 
@@ -190,7 +227,12 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
 def _characters(folder: ModelFolder) -> dict[str, object]:
     """Return the classes of characters that the tokenizer, and n-grams that know capitals, look at."""
     shapes = characters_in_shapes() if folder.words.part("ngrams", {}).flag("cased", False) else {}
-    return {**characters_in_use(folder.settings.part("text").text("tokenizer")), **shapes}
+    text = folder.settings.part("text")
+    name = text.text("tokenizer")
+    found = {**characters_in_use(name), **shapes}
+    if text.flag("normalize", False):
+        found["normalization"] = {**normalization_in_use(), "emoji": EMOJI if TOKENIZERS[name].emoji else ""}
+    return found
 
 
 def _wide(folder: ModelFolder) -> dict[str, Tensor]:

@@ -60,25 +60,13 @@ class Treebank {
 // The word boundaries of Unicode: the rules run over one letter for the class of each character.
 class UnicodeWords {
   constructor({ classes, rules }) {
-    this.starts = classes.map(([start]) => start);
-    this.kinds = classes.map(([, kind]) => kind);
+    this.classes = new Runs(classes);
     this.rules = new RegExp(rules, "gs");
-  }
-
-  kind(character) {
-    const number = character.codePointAt(0);
-    let low = 0, high = this.starts.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.starts[middle] <= number) low = middle;
-      else high = middle;
-    }
-    return this.kinds[low];
   }
 
   cut(chunk) {
     const characters = [...chunk];
-    const classes = characters.map((character) => this.kind(character)).join("");
+    const classes = characters.map((character) => this.classes.of(character)).join("");
     return Array.from(classes.matchAll(this.rules), (match) =>
       characters.slice(match.index, match.index + match[0].length).join(""));
   }
@@ -94,20 +82,21 @@ class Tokenizer {
     const first = made ? (chunk) => made.cut(chunk) : whole;
     this.split = hyphens ? (chunk) => first(chunk).flatMap(twice) : first;
     this.markup = markup;
+    this.normalizer = characters.normalization && new Normalizer(characters.normalization);
     this.chunk = new RegExp(`[^${WHITE}]+`, "gu");
     if (markup === "keep") return;
     const inWord = `[${characters.words}_]`;
     this.markups = new RegExp(
-      `(<!-{2}.{0,2000}?-{2}>|</?[a-zA-Z][a-zA-Z0-9:-]{0,40}(?:[${WHITE}][^<>]{0,2000})?/?>)` +
+      `(<!-{2}|</?[a-zA-Z][a-zA-Z0-9:-]{0,40}(?:[${WHITE}][^<>]{0,2000})?/?>)` +
         `|((?<!${inWord})(?:https?|ftp)://[^${WHITE}<>"]+|(?<!${inWord})www\\.[^${WHITE}<>"]+\\.[^${WHITE}<>"]+)`,
-      "gsu");
+      "gu");
   }
 
   // The words of a text, each with its place: {word, start, end}.
   words(text) {
     const found = [];
     let reached = 0;
-    for (const match of this.markup === "keep" ? [] : text.matchAll(this.markups)) {
+    for (const match of this.markup === "keep" ? [] : this.marked(text)) {
       const bare = match[2] === undefined ? match[0] : match[0].replace(/[.,;:!?)\]}'’”]+$/, "");
       this.between(text.slice(reached, match.index), reached, found);
       reached = match.index + match[0].length;
@@ -119,9 +108,36 @@ class Tokenizer {
     return found;
   }
 
+  // The tags and links of a text; a comment is a tag if it holds at most 2,000 characters.
+  *marked(text) {
+    this.markups.lastIndex = 0;
+    let closed = 0, match, size = 0, counted = [-1, -1];  // how many characters are between two places
+    while ((match = this.markups.exec(text))) {
+      const { index } = match, begun = this.markups.lastIndex;
+      if (match[0] !== "<!--") {
+        yield match;
+        continue;
+      }
+      if (closed < begun) closed = text.indexOf("-->", begun);
+      if (closed < 0) closed = Infinity;
+      if (closed - begun > 4000) continue;
+      if (counted[1] === closed) size -= [...text.slice(counted[0], begun)].length;
+      else size = [...text.slice(begun, closed)].length;
+      counted = [begun, closed];
+      if (size > 2000) continue;
+      this.markups.lastIndex = closed + 3;
+      yield { index, 0: text.slice(index, closed + 3) };
+    }
+  }
+
   between(text, offset, found) {
     for (const match of text.matchAll(this.chunk)) {
       let start = offset + match.index;
+      if (this.normalizer && /[^\0-\x7f]/.test(match[0])) {
+        for (const { word, start: first, end } of this.normalizer.words(match[0], this.split))
+          found.push({ word, start: start + first, end: start + end });
+        continue;
+      }
       for (const word of this.split(match[0])) {
         found.push({ word, start, end: start + word.length });
         start += word.length;

@@ -24,7 +24,6 @@ from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
 from heedful.tasks.task import Dataset
 from heedful.tasks.words.word_task import with_tokenizer
-from heedful.text.tokenize import tokenizer
 
 
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> AnyPrepared:
@@ -118,9 +117,7 @@ def check_parts(config: RunConfig, folder: Path | None) -> Report:
     ):  # the papers' protocol selects on the test part
         del corpora["test"]
     text = with_tokenizer(config, corpora["train"])[0].text
-    report = check_corpora(
-        corpora, tokenize=tokenizer(text.tokenizer, text.markup).words, limit=config.data.max_tokens
-    )
+    report = check_corpora(corpora, tokenize=text.cutter.words, limit=config.data.max_tokens)
     report.findings[:0] = [
         Finding("error", name, problem)
         for name, corpus in corpora.items()

@@ -10,7 +10,7 @@ from heedful.checked import Settings, above, at_least, changed_fields, inside, o
 from heedful.data.encoding import Truncate
 from heedful.models import ModelConfig, TranslationConfig
 from heedful.text.boundaries import AUTO
-from heedful.text.tokenize import TOKENIZERS, Markup
+from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer, tokenizer
 from heedful.text.unknown_words import MOST_ROWS
 from heedful.training.train_settings import TrainSettings
 
@@ -176,6 +176,9 @@ class TextConfig(Settings):
             split.
         markup: what happens to HTML tags and links: "keep" keeps them as text, "drop" removes them, and "token" turns
             each into one token.
+        normalize: whether text is normalized before it is cut into words: compatibility characters (full-width letters,
+            ligatures), accents, curly apostrophes and quotation marks get one form, characters that show nothing are
+            removed, and emoji become tokens of their own (docs/maths/normalization.md has the rules).
         lowercase: whether words are lower-cased.
         min_count: a word that occurs less often than this in the training split is treated as unknown.
         vectors: file of pretrained word vectors, relative to ``--data``, or the name of an installed package that has
@@ -204,6 +207,7 @@ class TextConfig(Settings):
 
     tokenizer: str = ranged("treebank", one_of((AUTO, *TOKENIZERS)))
     markup: Markup = "keep"
+    normalize: bool = False
     lowercase: bool = True
     min_count: int = ranged(1, at_least(1))
     vectors: str = ""
@@ -216,6 +220,11 @@ class TextConfig(Settings):
     subwords: int = ranged(0, up_to(0, MOST_ROWS))
     subword_case: bool = False
     parser: str = ""
+
+    @property
+    def cutter(self) -> Tokenizer:
+        """What cuts texts into words, once the tokenizer is chosen."""
+        return tokenizer(self.tokenizer, self.markup, normalize=self.normalize)
 
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""

@@ -12,7 +12,6 @@ from heedful.errors import DataError, UsageError
 from heedful.runtime.answers import Read
 from heedful.runtime.program import Ids, Ngrams
 from heedful.runtime.settings import Settings
-from heedful.text.tokenize import tokenizer
 from heedful.text.vocabulary import Vocabulary
 
 Request = str | Sequence[str]
@@ -66,7 +65,7 @@ class Asking:
 
     def __init__(self, settings: Settings, vocabulary: Vocabulary) -> None:
         self.settings, self.vocabulary = settings, vocabulary
-        self.tokenizer = tokenizer(settings.tokenizer, settings.markup)
+        self.tokenizer = settings.cutter
         self._row = lru_cache(_REMEMBERED)(lambda word: (vocabulary.id(word), not vocabulary.knows(word)))
         self._ngrams = lru_cache(_REMEMBERED // 8)(vocabulary.rows_of_ngrams)
 

@@ -13,7 +13,8 @@ from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import LAYOUTS
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.storage.manifest import CONFIG, REMEDY
-from heedful.text.tokenize import TOKENIZERS, Markup
+from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer
+from heedful.text.tokenize import tokenizer as find_tokenizer
 from heedful.text.wide_part import PhraseRule
 
 PAIRS = ("pair", "relatedness", "pair-number")
@@ -46,6 +47,7 @@ class Settings:
         run: the settings of the run that made it, as they were saved.
         costs: what each answer costs by the class that is right; empty where the most probable class is answered.
         outputs: ``model.outputs``, which must be those of the network; None where it is not saved.
+        normalize: whether text is normalized before it is cut into words; see `heedful.text.normalization`.
     """
 
     task: str
@@ -63,6 +65,12 @@ class Settings:
     run: Mapping[str, object]
     costs: tuple[tuple[float, ...], ...] = ()
     outputs: object = None
+    normalize: bool = False
+
+    @property
+    def cutter(self) -> Tokenizer:
+        """What cuts texts into words."""
+        return find_tokenizer(self.tokenizer, self.markup, normalize=self.normalize)
 
 
 def read_settings(config: Mapping[str, object], path: Path) -> Settings:
@@ -92,6 +100,9 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
     task = one_of("model.task", task, tuple(LAYOUTS))
     tokenizer = one_of("text.tokenizer", text.get("tokenizer"), tuple(TOKENIZERS))
     markup: Markup = one_of("text.markup", text.get("markup", "keep"), get_args(Markup))
+    normalize = text.get("normalize", False)
+    if type(normalize) is not bool:
+        raise _unusable(path, "text.normalize", normalize)
     tokens = text.get("max_tokens", 400)
     if not (type(tokens) is int and 1 <= tokens < 2**31):
         raise _unusable(path, "text.max_tokens", tokens)
@@ -136,6 +147,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         run,
         tuple(tuple(map(float, row)) for row in costs),
         model.get("outputs"),
+        normalize,
     )
 
 

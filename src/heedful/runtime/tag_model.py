@@ -70,10 +70,12 @@ class PlacedWords(Words):
     Attributes:
         text: the text; of ready-made words these words with single spaces between them.
         spans: [start, end) of each word in the text, in characters.
+        written: the words as they were written.
     """
 
     text: str = ""
     spans: tuple[tuple[int, int], ...] = ()
+    written: tuple[str, ...] = ()
 
 
 class PlacedAsking(Asking):
@@ -89,18 +91,12 @@ class PlacedAsking(Asking):
 
     def words(self, text: str | Sequence[str], number: int, place: int, texts: int) -> PlacedWords:
         """See `Asking.words`."""
-        if isinstance(text, str):
-            tokens = self.tokenizer.tokens(text)
-            words, spans = tokens.words, tokens.spans
-        else:
-            words = tuple(piece for word in text for piece in self.tokenizer.split_word(word))
-            text, ends = " ".join(words), np.cumsum([len(word) + 1 for word in words]).tolist()
-            spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
-        limit = self.settings.max_tokens
-        self.refuse_long(len(words), number, place, texts)
-        read = self.looked_up(words[:limit], truncated=len(words) > limit)
+        placed, limit = self.tokenizer.placed(text), self.settings.max_tokens
+        self.refuse_long(len(placed.words), number, place, texts)
+        own = placed.head(limit)
+        read = self.looked_up(own.words, truncated=len(placed.words) > limit)
         return PlacedWords(
-            read.ids, read.ngrams, read.unknown, read.truncated, read.kept, text, spans[:limit]
+            read.ids, read.ngrams, read.unknown, read.truncated, read.kept, own.text, own.spans, own.written
         )
 
 
@@ -148,7 +144,7 @@ class Tagger(Model):
         tags = tuple(self.decision.names[number] for number in numbers.tolist())
         shares = tuple(np.exp(scores[np.arange(len(numbers)), numbers]).tolist())
         spans = role_spans(tags, shares, words.spans, words.text) if self.paths.marks_spans else ()
-        return TagsAnswer(words.kept, words.spans, tags, shares, spans, words.unknown, words.truncated)
+        return TagsAnswer(words.written, words.spans, tags, shares, spans, words.unknown, words.truncated)
 
 
 def log_softmax(logits: Floats) -> Floats:

@@ -23,7 +23,7 @@ from heedful.runtime import load as load_runtime
 from heedful.storage.folders import read_settled
 from heedful.storage.layout import MODEL
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, WEIGHTS, refuse_without_model, verify_manifest
-from heedful.text.tokenize import Tokenizer, tokenizer
+from heedful.text.tokenize import Tokenizer
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
@@ -216,7 +216,7 @@ class RuntimeEngine(Engine):
         self.model: Model = load_runtime(copy).limited(*limits)
         self.task, self.is_pair = self.model.settings.task, self.model.is_pair
         settings = self.model.settings
-        self.max_tokens, self.tokenizer = settings.max_tokens, tokenizer(settings.tokenizer, settings.markup)
+        self.max_tokens, self.tokenizer = settings.max_tokens, settings.cutter
 
     def answers(self, requests: Sequence[Request]) -> list[AnyAnswer]:
         """See `Engine.answers`."""
@@ -255,7 +255,7 @@ class TorchEngine(Engine):
         super().__init__(copy, limits)
         self.task, self.is_pair = self.predictor.model.task, self.predictor.is_pair
         text = self.predictor.text
-        self.max_tokens, self.tokenizer = text.max_tokens, tokenizer(text.tokenizer, text.markup)
+        self.max_tokens, self.tokenizer = text.max_tokens, text.cutter
 
     def answers(self, requests: Sequence[Request]) -> list[AnyAnswer]:
         """See `Engine.answers`."""

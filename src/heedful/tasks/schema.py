@@ -22,7 +22,7 @@ from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, LABELS, VOCABULARY, WEIGHTS
 from heedful.storage.model_folder import ModelFolder
-from heedful.text.tokenize import Markup, tokenizer
+from heedful.text.tokenize import Markup, Tokenizer, tokenizer
 from heedful.text.wide_part import PhraseRule, WidePart
 
 Text = str | tuple[str, str]
@@ -61,6 +61,7 @@ class TextSettings:
         markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
         phrases: which features a wide part reads; by default none.
         keeps_words: whether the words of encoded texts are kept, for a sentence part.
+        normalize: whether text is normalized before it is cut into words; see `heedful.text.normalization`.
     """
 
     tokenizer: str = "treebank"
@@ -71,6 +72,12 @@ class TextSettings:
     markup: Markup = "keep"
     phrases: PhraseRule = field(default_factory=PhraseRule)
     keeps_words: bool = False
+    normalize: bool = False
+
+    @property
+    def cutter(self) -> Tokenizer:
+        """What cuts texts into words."""
+        return tokenizer(self.tokenizer, self.markup, normalize=self.normalize)
 
     def __post_init__(self) -> None:
         for name, most in (("max_tokens", 2**31 - 1), ("eval_size", 2**20)):

@@ -103,7 +103,7 @@ class TagsModel(TaggingModel[TagsAnswer]):
             part = slice(offsets[row], offsets[row + 1])
             tags = tuple(self.labels[number] for number in tagged.numbers[part])
             probabilities = tuple(tagged.probabilities[part].tolist())
-            words, places, text = self.words_of(example, len(tags))
+            _, places, text, words = self.words_of(example, len(tags))
             spans = role_spans(tags, probabilities, places, text) if spans_are_there else ()
             unknown, cut = int(readings.unknown[row]), bool(readings.truncated[row])
             found.append(TagsAnswer(words, places, tags, probabilities, spans, unknown, cut))
@@ -149,7 +149,8 @@ class TagsModel(TaggingModel[TagsAnswer]):
         from heedful.tasks.words.tagging import explain_tag
 
         chosen = MethodChoice(method, Sampling(samples, seed), why)
-        return explain_tag(self, found, answer, batch, chosen, word)
+        words = self.words_of(corpus.examples[0], len(answer.tags)).words
+        return explain_tag(self, found, words, answer, batch, chosen, word)
 
 
 class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):

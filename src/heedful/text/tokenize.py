@@ -3,18 +3,24 @@
 Every tokenizer first cuts at white space and then cuts each piece on its own, without looking at its neighbours. So a
 piece need be cut only once however often it occurs, and no character other than white space is lost or altered.
 HTML tags and links are kept as they are, dropped, or read as one word each.
+
+A tokenizer may normalize each piece first (`heedful.text.normalization`). Its words are then those of the normalized
+text, their places are still those of the text as it was written, and emoji are words of their own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal
+from itertools import accumulate
+from typing import Literal, NamedTuple
 
 from heedful.errors import check_known
 from heedful.text.boundaries import unicode_words
+from heedful.text.emoji import split_emoji
+from heedful.text.normalization import normalized
 
 Markup = Literal["keep", "drop", "token"]
 """`keep`: tags and links are text like any other. `drop`: they separate words and are none. `token`: each is one word,
@@ -24,32 +30,42 @@ TAG, LINK = "<tag>", "<link>"
 
 _MARKUP = re.compile(
     r"""
-      (?P<tag> <!--.{0,2000}?--> | </?[a-zA-Z][a-zA-Z0-9:-]{0,40}(?:\s[^<>]{0,2000})?/?> )
+      (?P<comment> <!-- )
+    | (?P<tag> </?[a-zA-Z][a-zA-Z0-9:-]{0,40}(?:\s[^<>]{0,2000})?/?> )
     | (?P<link> \b(?:https?|ftp)://[^\s<>"]+ | \bwww\.[^\s<>"]+\.[^\s<>"]+ )
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
+_LONGEST_COMMENT = 2000
 _AFTER_LINK = ".,;:!?)]}'\u2019\u201d"
 
 
 def pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """Cut a text at its tags and links.
+    """Cut a text at its tags and links, in time linear in its length.
 
     Args:
         text: any string.
 
     Yields:
         Start and end of each piece, and `TAG`, `LINK` or, for the text between them, nothing. Marks at the end of a
-        link, such as a full stop, are no part of it.
+        link, such as a full stop, are no part of it. A comment of HTML is a tag if it holds at most 2,000 characters.
     """
-    reached = 0
-    for match in _MARKUP.finditer(text):
+    reached = place = closed = 0
+    while match := _MARKUP.search(text, place):
         start, end = match.span()
-        if match["link"]:
+        if match["comment"]:
+            if closed < end:  # else the end that was found for an earlier comment is also the next one here
+                closed = text.find("-->", end)
+                closed = len(text) + _LONGEST_COMMENT + 1 if closed < 0 else closed
+            if closed - end > _LONGEST_COMMENT:
+                place = end
+                continue
+            end = closed + len("-->")
+        elif match["link"]:
             end = start + len(match["link"].rstrip(_AFTER_LINK))
         yield reached, start, ""
-        yield start, end, TAG if match["tag"] else LINK
-        reached = end
+        yield start, end, LINK if match["link"] else TAG
+        reached, place = end, match.end() if match["link"] else end
     yield reached, len(text), ""
 
 
@@ -62,13 +78,33 @@ class Tokens:
     """The words of one text.
 
     Attributes:
-        words: the surface forms, unaltered.
-        spans: for each word its first character and the one after its last: ``text[start:end] == word``, but for words
-            that stand for a tag or a link.
+        words: the words, unaltered unless the tokenizer normalizes them.
+        spans: for each word its first character and the one after its last, never overlapping: ``text[start:end] ==
+            word``, but for normalized words and those that stand for a tag or a link.
     """
 
     words: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
+
+
+class Placed(NamedTuple):
+    """The words of a text, or of ready-made words.
+
+    Attributes:
+        words: as the vocabulary reads them.
+        spans: their places in the text; see `Tokens`.
+        text: the text; of ready-made words these with single spaces between them.
+        written: the words as they were written.
+    """
+
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    text: str
+    written: tuple[str, ...]
+
+    def head(self, length: int) -> Placed:
+        """Return the first words."""
+        return Placed(self.words[:length], self.spans[:length], self.text, self.written[:length])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +116,17 @@ class Tokenizer:
         split_chunk: cuts one piece of text without white space.
         split_word: cuts a word that a file gives ready-made (a leaf of a parse); leaves it whole unless the tokenizer
             has a second split.
+        emoji: whether emoji are words of their own where text is normalized.
         markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
+        normalize: whether text is normalized first; see `heedful.text.normalization`.
     """
 
     name: str
     split_chunk: WordSplitter
     split_word: WordSplitter
+    emoji: bool = True
     markup: Markup = "keep"
+    normalize: bool = False
 
     def chunks(self, text: str) -> list[str]:
         """Return the pieces of a text between white space; a tag or a link may be one, or none (`markup`)."""
@@ -102,7 +142,18 @@ class Tokenizer:
 
     def split(self, chunk: str) -> tuple[str, ...]:
         """Cut one of `chunks` into words."""
-        return (chunk,) if chunk in (TAG, LINK) and self.markup == "token" else self.split_chunk(chunk)
+        if chunk in (TAG, LINK) and self.markup == "token":
+            return (chunk,)
+        if not self.normalize or chunk.isascii():
+            return self.split_chunk(chunk)
+        cut = _normalized_words if len(chunk) <= _LONGEST_REMEMBERED else _normalized_words.__wrapped__
+        return cut(self.split_chunk, self.emoji, chunk)
+
+    def split_ready(self, word: str) -> tuple[str, ...]:
+        """Cut a ready-made word: see `split_word`; one that is normalized to nothing stays as it is."""
+        if not self.normalize or word.isascii():
+            return self.split_word(word)
+        return self.split_word(normalized(word).text) or self.split_word(word)
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, without their places."""
@@ -119,20 +170,77 @@ class Tokenizer:
                     spans.append((first, last))
                 continue
             for match in _CHUNK.finditer(text, first, last):
-                start = match.start()
-                for word in self.split_chunk(match.group()):
+                start, chunk = match.start(), match.group()
+                if self.normalize and not chunk.isascii():
+                    found = normalized(chunk)
+                    own = _words_of_normalized(self.split_chunk, self.emoji, found.text)
+                    words += own
+                    spans += [(start + a, start + b) for a, b in found.spans(own)]
+                    continue
+                for word in self.split_chunk(chunk):
                     words.append(word)
                     spans.append((start, start + len(word)))
                     start += len(word)
         return Tokens(tuple(words), tuple(spans))
 
+    def placed(self, given: str | Sequence[str]) -> Placed:
+        """Return the words of a text, or of ready-made words, with their places and as they were written."""
+        if isinstance(given, str):
+            tokens = self.tokens(given)
+            return Placed(tokens.words, tokens.spans, given, as_written(tokens, given))
+        words, written = list[str](), list[str]()
+        for word in given:
+            pieces = self.split_ready(word)
+            words += pieces
+            if len(pieces) == 1:
+                written.append(word)
+            elif self.normalize:
+                places = zip(pieces, normalized(word).spans(pieces), strict=True)
+                written += [word[start:end] or piece for piece, (start, end) in places]
+            else:
+                written += pieces
+        ends = tuple(accumulate(len(word) + 1 for word in written))
+        spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(written, ends, strict=True))
+        return Placed(tuple(words), spans, " ".join(written), tuple(written))
 
-def tokenizer(name: str, markup: Markup = "keep") -> Tokenizer:
+
+def as_written(tokens: Tokens, text: str) -> tuple[str, ...]:
+    """Return words as the text has them, before they were normalized; a tag or a link as the word that stands for it.
+
+    Args:
+        tokens: of the text.
+        text: the text.
+
+    Returns:
+        One string a word, never empty.
+    """
+    return tuple(
+        word if word in (TAG, LINK) else text[start:end] or word
+        for word, (start, end) in zip(tokens.words, tokens.spans, strict=True)
+    )
+
+
+def _words_of_normalized(split: WordSplitter, emoji: bool, text: str) -> tuple[str, ...]:
+    """Cut a normalized piece into words."""
+    if not emoji:
+        return split(text)
+    parts = split_emoji(text)
+    return tuple(word for k, part in enumerate(parts) for word in ((part,) if k % 2 else split(part)))
+
+
+@lru_cache(1 << 16)
+def _normalized_words(split: WordSplitter, emoji: bool, chunk: str) -> tuple[str, ...]:
+    """Normalize a piece and cut it into words."""
+    return _words_of_normalized(split, emoji, normalized(chunk).text)
+
+
+def tokenizer(name: str, markup: Markup = "keep", *, normalize: bool = False) -> Tokenizer:
     """Return the tokenizer of a name.
 
     Args:
         name: a key of `TOKENIZERS`.
         markup: what becomes of HTML tags and links.
+        normalize: whether text is normalized first; see `heedful.text.normalization`.
 
     Returns:
         The tokenizer.
@@ -141,16 +249,20 @@ def tokenizer(name: str, markup: Markup = "keep") -> Tokenizer:
         UsageError: if there is none of this name.
     """
     check_known(name, TOKENIZERS, f"tokenizer: unknown name {name!r}")
-    return TOKENIZERS[name] if markup == "keep" else replace(TOKENIZERS[name], markup=markup)
+    found = TOKENIZERS[name]
+    return replace(found, markup=markup, normalize=normalize) if markup != "keep" or normalize else found
 
 
-def tokenize(text: str, name: str = "treebank", markup: Markup = "keep") -> Tokens:
+def tokenize(
+    text: str, name: str = "treebank", markup: Markup = "keep", *, normalize: bool = False
+) -> Tokens:
     """Cut a text into words with character offsets.
 
     Args:
         text: any string; empty and white space alone give no words.
         name: a key of `TOKENIZERS`.
         markup: what becomes of HTML tags and links.
+        normalize: whether the text is normalized first; see `heedful.text.normalization`.
 
     Returns:
         The words in order, with their places.
@@ -158,7 +270,7 @@ def tokenize(text: str, name: str = "treebank", markup: Markup = "keep") -> Toke
     Raises:
         UsageError: if there is no tokenizer of this name.
     """
-    return tokenizer(name, markup).tokens(text)
+    return tokenizer(name, markup, normalize=normalize).tokens(text)
 
 
 def binary_parse_words(parse: str) -> tuple[str, ...]:
@@ -223,6 +335,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _APOSTROPHES = "'’"
+_LONGEST_REMEMBERED = 40
 _SECOND_SPLIT = re.compile(r"""([-−—–/~"'“’”‘°])""")
 
 
@@ -282,7 +395,7 @@ def _treebank_twice(chunk: str) -> tuple[str, ...]:
 def _remembered(split: WordSplitter) -> WordSplitter:
     """Remember the most recent pieces; long ones are cut afresh so that they cannot fill the memory."""
     recall = lru_cache(maxsize=1 << 16)(split)
-    return lambda chunk: recall(chunk) if len(chunk) <= 40 else split(chunk)
+    return lambda chunk: recall(chunk) if len(chunk) <= _LONGEST_REMEMBERED else split(chunk)
 
 
 TOKENIZERS: dict[str, Tokenizer] = {
@@ -290,9 +403,9 @@ TOKENIZERS: dict[str, Tokenizer] = {
     for each in (
         Tokenizer("treebank", _remembered(_treebank), _whole),
         Tokenizer("unicode", _remembered(unicode_words), _whole),
-        Tokenizer("whitespace", _whole, _whole),
+        Tokenizer("whitespace", _whole, _whole, emoji=False),
         Tokenizer("treebank_split_hyphens", _remembered(_treebank_twice), _second_split),
-        Tokenizer("whitespace_split_hyphens", _second_split, _second_split),
+        Tokenizer("whitespace_split_hyphens", _second_split, _second_split, emoji=False),
     )
 }
 """Every tokenizer by name.
@@ -301,7 +414,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 ``n't`` and ``'s`` are cut off; hyphens stay. Quotes keep their form, and a full stop is cut off anywhere but after
 initials and common abbreviations, not only at the end of the text.
 `unicode`: the word boundaries of Unicode, for any script; scripts without spaces are cut into characters.
-`whitespace`: for text that is already tokenised.
+`whitespace`: for text that is already tokenised; emoji stay where the text has them.
 `…_split_hyphens`: the same, then cut at each of ``- − — – / ~ " ' “ ’ ” ‘ °`` with the separator kept as a word, as in
 the published code for SNLI, CR, MPQA and SUBJ. That code's regular expression also yields an empty word between two
 separators and beside one at the edge; those are not words here.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -179,8 +180,11 @@ PIECES = (
 )
 TOKENS = """async (texts) => { const model = await heedful;
   return texts.map((text) => model.reader.words(text).map(({ word, start, end }) => {
-    if (model.text.markup === "keep" && text.slice(start, end) !== word) throw new Error(`${word} at ${start}`);
+    if (model.text.markup === "keep" && !model.reader.normalizer && text.slice(start, end) !== word)
+      throw new Error(`${word} at ${start}`);
     return word; })); }"""
+PLACES = """async (texts) => { const model = await heedful;
+  return texts.map((text) => model.reader.words(text).map(({ start, end }) => text.slice(start, end))); }"""
 ROWS = (
     "async (texts) => { const model = await heedful; return texts.map((text) => model.read(text, 0).rows); }"
 )
@@ -213,6 +217,73 @@ def test_tokens(name: str, markup: Any, opened: Opened) -> None:
     cut = tokenizer(name, markup).words
     for text, words in zip(texts, page.evaluate(TOKENS, texts), strict=True):
         assert words == cut(text), text
+
+
+UNEVEN = (
+    *(
+        "so\u00adft\u200bware",
+        "ﬁne ｆｕｌｌ",
+        "e\u0301a\u0327\u0301\u0327",
+        "1\ufe0f\u20e3x11\ufe0f\u20e3",
+        "❤\ufe0f\u200d🔥",
+    ),
+    *(
+        "👩\u200d\u200d👩\u200d",
+        "Apple™ m² ¨\u0301 ´ \u1ffd ½",
+        "great😀😀👍🏽!🇩🇪🇫🇷🇩",
+        "\u1112\u1161\u11ab\u1161\u11ab",
+        "か\uff9e ｶﾞ",
+    ),
+    *(
+        "\U0001f3f4\U000e0067\U000e0062\U000e007f \U0001f3f4\U000e0067",
+        "a" + "\u0301\u0327" * 40,
+        "ŉ ″ ㎏ \u0344\ufb03",
+    ),
+    *(
+        "\ufeffa\u200e\u202eb",
+        "می\u200cخواهم",
+        "क्\u200dष",
+        "↔\u0338 ≠ =\u0338",
+        "\u200b",
+        "1\u200b\u20e3 １\u20e3",
+        "©®‼",
+    ),
+    *("<!--" * 600 + "x" * 100 + "-->y", "<!--" + "👍" * 1500 + "-->z", "<!-- <!--" + "a" * 1995 + "-->"),
+)
+
+
+@pytest.mark.parametrize("markup", ["keep", "drop", "token"])
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_normalized_tokens(name: str, markup: Any, opened: Opened) -> None:
+    vocabulary = Vocabulary(("a",))
+    made = network(vocabulary)
+    page = opened(folder_of(made, vocabulary, tokenizer=name, markup=markup, normalize=True), made)
+    draw = random.Random(8)
+    parts = (
+        *PIECES,
+        *UNEVEN,
+        "\ufe0f",
+        "\u200d",
+        "\u20e3",
+        "🏳",
+        "♀",
+        "\u0327",
+        "\u1161",
+        "ﬀ",
+        "\u00ad",
+        "\U000e0067",
+    )
+    mixed = ["".join(draw.choices(parts, k=draw.randint(1, 12))) for _ in range(400)]
+    assigned = [
+        n for n in range(0x30000) if not 0xD800 <= n < 0xE000 and unicodedata.category(chr(n)) != "Cn"
+    ]
+    mixed += ["".join(map(chr, draw.choices(assigned, k=draw.randint(1, 12)))) for _ in range(2000)]
+    texts = [*WRITTEN, *UNEVEN, *drawn(400), *mixed]
+    cut = tokenizer(name, markup, normalize=True)
+    for text, words in zip(texts, page.evaluate(TOKENS, texts), strict=True):
+        assert words == cut.words(text), text
+    for text, places in zip(texts, page.evaluate(PLACES, texts), strict=True):
+        assert places == [text[start:end] for start, end in cut.tokens(text).spans], text
 
 
 @pytest.mark.parametrize(

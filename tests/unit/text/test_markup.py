@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from heedful.data.examples import Example
@@ -31,7 +33,7 @@ def test_words_stand_where_their_places_say(name: str, markup: str) -> None:
     for word, (start, end) in zip(found.words, found.spans, strict=True):
         said = TEXT[start:end]
         assert said == word or (word == TAG and said[0] == "<") or (word == LINK and "." in said)
-    corpus = tokenise_corpus([Example((TEXT,))], name, markup=markup)  # type: ignore[arg-type]
+    corpus = tokenise_corpus([Example((TEXT,))], tokenizer(name, markup))  # type: ignore[arg-type]
     assert tuple(corpus.words[number] for number in corpus.sides[0][0]) == found.words
 
 
@@ -57,3 +59,24 @@ def test_the_tokenizer_is_chosen_by_the_letters(texts: list[str], name: str) -> 
     choice = choose_tokenizer(texts)
     assert choice.name == name
     assert choice.reason
+
+
+@pytest.mark.parametrize(
+    "text", ["<!--" * 50_000, "<!-- -" * 30_000, "<a " * 60_000, "www." * 50_000, "<!--" * 40_000 + "-->"]
+)
+def test_unclosed_markup_costs_no_more_than_other_text(text: str) -> None:
+    def seconds(given: str) -> float:
+        start = time.process_time()
+        tokenizer("whitespace", "drop").words(given)
+        return time.process_time() - start
+
+    assert seconds(text) < 20 * max(seconds("a <b>bold</b> word of http://x.org " * 6_000), 0.02)
+
+
+def test_a_comment_is_one_up_to_2000_characters() -> None:
+    words = tokenizer("whitespace", "token").words
+    assert words("<!--" + "x" * 2000 + "-->") == [TAG]
+    assert len(words("<!--" + "x" * 2001 + "-->")) == 1
+    assert words("<!--" + "x" * 2001 + "-->") != [TAG]
+    assert words("<!--<!-- a --> b --> c") == [TAG, "b", "-->", "c"]
+    assert words("<!--" * 600 + "-->y")[-2:] == [TAG, "y"]

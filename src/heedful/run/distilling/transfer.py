@@ -24,6 +24,7 @@ from heedful.tasks.tables import find_named, published, sum_of
 from heedful.tasks.words.lexicon import Words
 from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
 from heedful.text.parsers import BUILTIN, dependency_parser
+from heedful.text.tokenize import Tokenizer
 
 _TRIES = 3
 """Copies that are drawn for each one that is asked for, before the rest is done without."""
@@ -150,7 +151,7 @@ class Teaching:
         distil = self.config.distil
         if not distil.augment:
             return [], ""
-        corpus = tokenise_corpus(train, lexicon.tokenizer, markup=self.config.text.markup)
+        corpus = tokenise_corpus(train, self._cutter(lexicon))
         sides = [
             tuple(corpus.words[n] for n in side[row]) for side in corpus.sides for row in range(len(train))
         ]
@@ -171,12 +172,16 @@ class Teaching:
             found += list(_distinct(drawn, seen, distil.augment))
         return found, kind
 
+    def _cutter(self, lexicon: Words) -> Tokenizer:
+        """Return what cut the training part into words."""
+        return replace(self.config.text, tokenizer=lexicon.tokenizer).cutter
+
     def _encoded(
         self, examples: list[Example], lexicon: Words, values: NDArray[np.generic]
     ) -> EncodedDataset:
         """Look the words up as those of the training part were; a text that is too long is cut or left out."""
         config = self.config
-        corpus: TokenisedCorpus = tokenise_corpus(examples, lexicon.tokenizer, markup=config.text.markup)
+        corpus: TokenisedCorpus = tokenise_corpus(examples, self._cutter(lexicon))
         if config.text.parser:
             corpus = parse_corpus(corpus, find_parser(config.text.parser, self.place.root), self.place.cache)
         return encode(

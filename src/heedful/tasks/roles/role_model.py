@@ -112,7 +112,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             return []
         lengths = dataset.lengths()[:, 0]
         if predicates is None:
-            predicates = predicates_of(corpus, lengths, readings.truncated, self.text.tokenizer)
+            predicates = predicates_of(corpus, lengths, readings.truncated, self.text.cutter)
         scores, chosen = self._chosen(dataset, predicates)
         asked = ask(dataset, chosen)
         words = self.tag(asked)
@@ -121,23 +121,27 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         found: list[list[PredicateAnswer]] = [[] for _ in corpus.examples]
         seen = [self.words_of(example, int(n)) for example, n in zip(corpus.examples, lengths, strict=True)]
         senses = [
-            senses_of(example, spoken) for example, (spoken, _, _) in zip(corpus.examples, seen, strict=True)
+            senses_of(example, read.written) for example, read in zip(corpus.examples, seen, strict=True)
         ]
         for row, (number, place) in enumerate(zip(asked.sentences, asked.predicates, strict=True)):
             if place < 0:
                 continue
             part = slice(of_rows[row], of_rows[row + 1])
             tags = tuple(self.labels[tag] for tag in words.numbers[part])
-            spoken, offsets, text = seen[number]
+            _, offsets, text, spoken = seen[number]
             spans = role_spans(tags, words.probabilities[part].tolist(), offsets, text)
             score = float(scores[starts[number] + place])
             sense = senses[number].get(int(place), "")
             found[number].append(PredicateAnswer(int(place), spoken[place], score, tags, spans, sense))
         return [
             RoleAnswer(
-                spoken, offsets, tuple(own), int(readings.unknown[number]), bool(readings.truncated[number])
+                read.written,
+                read.spans,
+                tuple(own),
+                int(readings.unknown[number]),
+                bool(readings.truncated[number]),
             )
-            for number, ((spoken, offsets, _), own) in enumerate(zip(seen, found, strict=True))
+            for number, (read, own) in enumerate(zip(seen, found, strict=True))
         ]
 
     def _chosen(
@@ -167,7 +171,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             raise UsageError(
                 f"predicates must be named once a text; got {len(named)} for {len(corpus.examples)} texts"
             )
-        read = [self.words_of(example, self.text.max_tokens)[0] for example in corpus.examples]
+        read = [self.words_of(example, self.text.max_tokens).written for example in corpus.examples]
         return [
             [place for name in names.split(",") for place in places_of(name.strip(), words)]
             for names, words in zip(named, read, strict=True)

@@ -16,14 +16,14 @@ from heedful.data.tokens import place as name_row
 from heedful.errors import DataError, UsageError
 from heedful.runtime.answers import RoleSpan, WordsRead, bracketed, remarks_on
 from heedful.text.bio import spans_of
-from heedful.text.tokenize import tokenizer
+from heedful.text.tokenize import Tokenizer
 
 Predicates = Sequence[Sequence[int]]
 """For each text the places of its predicates, from 0."""
 
 
 def predicates_of(
-    corpus: Corpus, lengths: NDArray[np.int64], truncated: NDArray[np.bool_], tokenizer_name: str
+    corpus: Corpus, lengths: NDArray[np.int64], truncated: NDArray[np.bool_], cutter: Tokenizer
 ) -> Predicates | None:
     """Return the predicates that the examples of a file name, without those of which the word is cut off.
 
@@ -31,7 +31,7 @@ def predicates_of(
         corpus: examples with frames as targets, or without targets.
         lengths: how many words of each text are read, [N].
         truncated: whether that is not all of them, [N] bool.
-        tokenizer_name: of the model that reads them.
+        cutter: of the model that reads them.
 
     Returns:
         For each example the places of its predicates; None where one of them has no frames.
@@ -47,7 +47,7 @@ def predicates_of(
     ):
         named = [frame.predicate for frame in frames_of(example)]
         if named:
-            _check_words(example, name_row(corpus.source, example.row or number), tokenizer_name)
+            _check_words(example, name_row(corpus.source, example.row or number), cutter)
         found.append([place for place in named if place < length] if is_cut else named)
     return found
 
@@ -73,14 +73,13 @@ def senses_of(example: Example, words: Sequence[str]) -> dict[int, str]:
     return {frame.predicate: frame.sense for frame in frames_of(example)}
 
 
-def _check_words(example: Example, where: str, tokenizer_name: str) -> None:
+def _check_words(example: Example, where: str, cutter: Tokenizer) -> None:
     """Refuse words that are read as others than the file counts."""
-    split = tokenizer(tokenizer_name).split_word
     for word in (example.words[0] if example.words else None) or ():
-        parts = split(word)
+        parts = cutter.split_ready(word)
         if len(parts) != 1:
             raise DataError(
-                f"{where}: the model's tokenizer {tokenizer_name!r} reads {word!r} as {len(parts)} words, so that the "
+                f"{where}: the model's tokenizer {cutter.name!r} reads {word!r} as {len(parts)} words, so that the "
                 "predicates are not where the file says; name them with --predicates, or split the words of the file"
             )
 

@@ -33,7 +33,6 @@ from heedful.runtime.parts import Parts
 from heedful.structures import SideTrace
 from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import AnyAnswer
-from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import mask_of
 from heedful.text.wide_part import PhraseRule
 
@@ -114,12 +113,13 @@ def _ask(
 ) -> _Asked:
     text, network = predictor.text, predictor.network
     names = side_names(predictor.about.run, len(example.texts))
-    reader = Reader(text.tokenizer, text.markup, predictor.vocabulary.knows, network.prefix, names)
-    views = reader.views(example.texts, dataset.words()[0].tolist())
+    reader = Reader(text.cutter, predictor.vocabulary.knows, network.prefix, names)
+    lengths = dataset.words()[0].tolist()
+    views = reader.views(example.texts, lengths)
     whole = finite("prediction", predictor.run(dataset)[0])[0]
     about = predictor.about
     game = game_of(
-        [view.words[len(network.prefix) :] for view in views],
+        reader.sides(example.texts, lengths),
         whole,
         None if predictor.model.encoder == NO_NETWORK else _logits_of_words(predictor),
         Parts(about.wide, about.sentence),
@@ -193,7 +193,7 @@ def trace_sentence(predictor: SentenceModel[AnyAnswer], text: str) -> tuple[tupl
     with torch.inference_mode():
         output = predictor.network(collate(dataset, np.array([0]), predictor.device), need_weights=True)
     length = int(dataset.lengths()[0, 0])
-    return tokenize(text, predictor.text.tokenizer, predictor.text.markup).words[:length], output.traces[0]
+    return tuple(predictor.text.cutter.words(text)[:length]), output.traces[0]
 
 
 def _places(predictor: SentenceModel[AnyAnswer], pieces: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -214,6 +214,7 @@ def _logits_of_words(predictor: SentenceModel[AnyAnswer]) -> Callable[[Examples]
         predictor.text,
         tokenizer="whitespace",
         markup="keep",
+        normalize=False,
         truncate=cut,
         phrases=PhraseRule(),
         keeps_words=False,

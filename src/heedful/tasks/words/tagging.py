@@ -27,7 +27,7 @@ from heedful.explain.tag_explanations import MANY, NOTE, place_of, tags_of, valu
 from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel
-from heedful.text.tokenize import tokenizer
+from heedful.text.tokenize import Placed
 from heedful.text.vocabulary import mask_of
 
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ class TaggingModel(TextModel[A_co]):
             probabilities[places] = chosen[valid].cpu().numpy()
         return TaggedWords(numbers, probabilities)
 
-    def words_of(
-        self, example: Example, length: int
-    ) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...], str]:
+    def words_of(self, example: Example, length: int) -> Placed:
         """Return what was read of a text.
 
         Args:
@@ -94,17 +92,10 @@ class TaggingModel(TextModel[A_co]):
             length: how many words were read.
 
         Returns:
-            The words, their places in the text, and the text; that of ready-made words is the words with single spaces.
+            The words, their places in the text, and the text.
         """
-        cutter = tokenizer(self.text.tokenizer, self.text.markup)
         ready = example.words[0] if example.words else None
-        if ready is None:
-            tokens = cutter.tokens(example.texts[0])
-            return tokens.words[:length], tokens.spans[:length], example.texts[0]
-        words = [piece for word in ready for piece in cutter.split_word(word)][:length]
-        ends = np.cumsum([len(word) + 1 for word in words]).tolist()
-        spans = tuple((end - 1 - len(word), end - 1) for word, end in zip(words, ends, strict=True))
-        return tuple(words), spans, " ".join(words)
+        return self.text.cutter.placed(example.texts[0] if ready is None else ready).head(length)
 
     def explained(
         self,
@@ -131,13 +122,13 @@ class TaggingModel(TextModel[A_co]):
             output: NetworkOutput = self.network(batch, need_weights=True)
             scores = torch.log_softmax(output.logits[0].float(), dim=-1).exp().cpu()
         numbers = torch.tensor([self.labels.index(tag) for tag in tags], dtype=torch.int64)
-        words, spans, text = self.words_of(example, len(tags))
+        words, spans, text, written = self.words_of(example, len(tags))
         unknown = tuple(not self.vocabulary.knows(word) for word in words)
         own = scores[torch.arange(len(numbers)), numbers]
         return explanation_from(
             _with_means(output),
             0,
-            [SentenceView("text", text, words, spans, unknown, truncated)],
+            [SentenceView("text", text, written, spans, unknown, truncated)],
             labels=(said,),
             probabilities=(float(own.mean()) if len(own) else 0.0,),
             tree_distances=[side.tree_distance for side in batch.sides],
@@ -167,6 +158,7 @@ def _means(maps: Maps) -> dict[MapPlace, Tensor]:
 def explain_tag(
     model: TagsModel,
     explanation: Explanation,
+    words: Sequence[str],
     answer: TagsAnswer,
     batch: Batch,
     choice: MethodChoice,
@@ -177,6 +169,7 @@ def explain_tag(
     Args:
         model: the model.
         explanation: of attention.
+        words: of the text, as the vocabulary reads them.
         answer: the tags of the text.
         batch: the text alone.
         choice: the method.
@@ -194,9 +187,9 @@ def explain_tag(
     def network(texts: list[tuple[str, ...]], places: list[int]) -> NDArray[np.float64]:
         return _logits(model, texts, np.array(places))
 
-    (whole,) = network([answer.words], [place])
+    (whole,) = network([tuple(words)], [place])
     values = values_of_tag(model.labels, whole, place, answer.words, number, choice.why)
-    game = game_of_word(answer.words, place, whole, network, mask_of(model.vocabulary))
+    game = game_of_word(words, place, whole, network, mask_of(model.vocabulary))
 
     def problem() -> OnVectors:
         from heedful.explain.methods.gradients import log_odds, on_vectors
@@ -222,7 +215,9 @@ def _logits(
     model: TagsModel, texts: Sequence[tuple[str, ...]], places: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the logits at one place of each text, [N, Y]."""
-    reader = model.reading(replace(model.text, tokenizer="whitespace", markup="keep", truncate="head"))
+    reader = model.reading(
+        replace(model.text, tokenizer="whitespace", markup="keep", normalize=False, truncate="head")
+    )
     dataset, _ = reader.encode_examples([Example((" ".join(words),)) for words in texts])
     found = np.zeros((len(texts), len(model.labels)))
     with torch.inference_mode():

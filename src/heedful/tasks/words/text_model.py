@@ -86,7 +86,7 @@ class TextModel(SavedModel[A_co]):
         Returns:
             The words, in the order of the examples.
         """
-        corpus = tokenise_corpus(examples, self.text.tokenizer, source, markup=self.text.markup)
+        corpus = tokenise_corpus(examples, self.text.cutter, source)
         return parse_if_possible(corpus, self.text.parser, folder) if self.text.parser else corpus
 
     def encode_examples(
@@ -128,7 +128,7 @@ class TextModel(SavedModel[A_co]):
         """See `SavedModel.refuse_long`; nothing is parsed."""
         text = self.text
         if text.truncate == "error":
-            refuse_long(corpus, self.vocabulary, text.tokenizer, text.markup, text.max_tokens)
+            refuse_long(corpus, self.vocabulary, text.cutter, text.max_tokens)
 
     def batches(self, dataset: EncodedDataset) -> list[NDArray[np.int64]]:
         """Cut a data set into batches of similar length, each as positions in it."""

@@ -283,9 +283,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         self.check_gold(corpora, config.model)
         labels = source.labels or self.collect_labels(corpora["train"])
         tokenised = {
-            name: tokenise_corpus(
-                corpus.examples, config.text.tokenizer, corpus.source, markup=config.text.markup
-            )
+            name: tokenise_corpus(corpus.examples, config.text.cutter, corpus.source)
             for name, corpus in corpora.items()
         }
         if not tokenised["train"].counts():
@@ -298,11 +296,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         counts = Counter(tokenised["train"].counts())
         if source.unlabeled is not None:
             further = source.unlabeled
-            counts.update(
-                tokenise_corpus(
-                    further.examples, config.text.tokenizer, further.source, markup=config.text.markup
-                ).counts()
-            )
+            counts.update(tokenise_corpus(further.examples, config.text.cutter, further.source).counts())
         vocabulary = pretrained.vocabulary(config.text, counts, masked=config.train.word_mask > 0)
         datasets = {
             name: self.encode(
@@ -329,6 +323,7 @@ def text_settings(config: RunConfig) -> TextSettings:
         config.text.markup,
         PhraseRule(*WIDE) if config.model.wide == "linear" else PhraseRule(),
         keeps_words=config.model.wide != "none" or config.model.sentence != "none",
+        normalize=config.text.normalize,
     )
 
 
