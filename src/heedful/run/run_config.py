@@ -178,7 +178,7 @@ class TextConfig(Settings):
             each into one token.
         normalize: whether text is normalized before it is cut into words: compatibility characters (full-width letters,
             ligatures), accents, curly apostrophes and quotation marks get one form, characters that show nothing are
-            removed, and emoji become tokens of their own (docs/maths/normalization.md has the rules).
+            removed, and emoji become tokens of their own (docs/tokens.md has the rules).
         lowercase: whether words are lower-cased.
         min_count: a word that occurs less often than this in the training split is treated as unknown.
         vectors: file of pretrained word vectors, relative to ``--data``, or the name of an installed package that has

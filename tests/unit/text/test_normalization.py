@@ -39,7 +39,7 @@ def test_known_words_are_known_however_they_are_typed(text: str, words: str) -> 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(text=TEXTS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_places_rise_in_the_text_and_words_are_those_of_the_normalized_text(name: str, text: str) -> None:
     tokens = tokenize(text, name, normalize=True)
     assert all(tokens.words)
@@ -54,7 +54,7 @@ def test_places_rise_in_the_text_and_words_are_those_of_the_normalized_text(name
 
 
 @given(text=TEXTS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_normalizing_twice_changes_nothing_more(text: str) -> None:
     once = normalize(text)
     assert normalize(once) == once
@@ -62,7 +62,7 @@ def test_normalizing_twice_changes_nothing_more(text: str) -> None:
 
 
 @given(text=st.text())
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_without_hidden_characters_pictographs_and_quotes_it_is_nfkc(text: str) -> None:
     kept = "".join(c for c in text if normalize(c) == unicodedata.normalize("NFKC", c) and kind_of(c) != "k")
     plain = "".join(kept.split())
@@ -70,10 +70,10 @@ def test_without_hidden_characters_pictographs_and_quotes_it_is_nfkc(text: str) 
 
 
 def test_each_character_is_stable_and_what_composes_is_a_mark() -> None:
-    for number in range(0x80, sys.maxunicode + 1, 7):
+    for number in range(0x80, sys.maxunicode + 1, 61):
         once = normalize(chr(number))
         assert normalize(once) == once
-    for number in range(0x80, 0x20000):
+    for number in (*range(0x80, 0x3200), *range(0xF900, 0xFB50), *range(0x11000, 0x12000), 0xAC00, 0xAC01):
         parts = unicodedata.decomposition(chr(number)).split()
         if (
             len(parts) == 2
