@@ -24,7 +24,6 @@ from heedful.data.examples import Example
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.recipe_files import load_config, override
 from heedful.tasks.sentences import fitting_wide
-from heedful.text.tokenize import tokenize
 from heedful.text.wide_part import WIDE, PhraseRule
 
 WAYS = {
@@ -62,8 +61,8 @@ def main() -> None:
     rule = PhraseRule(*WIDE)
 
     def features(own: list[Example]) -> list[NDArray[np.int32]]:
-        how = (model.text.tokenizer, model.text.markup)
-        return [rule.numbers(tokenize(example.texts[0], *how).words) for example in own]
+        cutter = model.text.cutter
+        return [rule.numbers(cutter.words(example.texts[0])) for example in own]
 
     def right(logits: NDArray[np.floating[Any]]) -> float:
         return round(100 * float((logits.argmax(axis=1) == gold[2]).mean()), 2)
