@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from heedful.serving.counters import Counters
 from heedful.serving.shelf import Shelf, opener
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
+from waiting import PATIENCE
 
 WORDS = ("the", "a", "film", "story", "was", "is", "dull", "superb", ".", ",", "and", "not")
 JSON = {"content-type": "application/json"}
@@ -155,27 +155,35 @@ class Server:
         command = [sys.executable, "-m", "heedful", "serve", *map(str, arguments), "--port", "0"]
         more = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path), **(environment or {})}
         self._child = subprocess.Popen(
-            command, env={**os.environ, **more}, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+            command,
+            env={**os.environ, **more},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,  # a signal to its group reaches no other process
         )
-        self.pid, self.port, self.log = self._child.pid, 0, list[str]()
-        self._stands = threading.Event()
+        self.pid, self.port, self.log, self._ended = self._child.pid, 0, list[str](), False
+        self._said = threading.Condition()
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
-        assert self._stands.wait(120), self.log
+        self.waits_for(" at http://")
         assert self.port, self.log
 
     def _read(self) -> None:
         assert self._child.stderr is not None
         for line in self._child.stderr:
-            self.log.append(line)
             if " at http://" in line:
                 self.port = int(line.partition(" at http://")[2].split("/")[0].rpartition(":")[2])
-                self._stands.set()
-        self._stands.set()
+            with self._said:
+                self.log.append(line)
+                self._said.notify_all()
+        with self._said:
+            self._ended = True
+            self._said.notify_all()
 
     def connect(self) -> http.client.HTTPConnection:
         """Return a connection that stays open."""
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
     def ask(
         self,
@@ -201,7 +209,7 @@ class Server:
         if number is not None and self._child.poll() is None:
             self._child.send_signal(number)
         try:
-            return self._child.wait(60)
+            return self._child.wait(PATIENCE)
         finally:
             self._child.kill()
             self._reader.join()
@@ -213,14 +221,11 @@ class Server:
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
         return [int(number) for number in children if is_worker(int(number))]
 
-    def waits_for(self, said: str, seconds: float = 30.0) -> bool:
-        """Wait until the log holds something."""
-        until = time.monotonic() + seconds
-        while not any(said in line for line in self.log):
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.02)
-        return True
+    def waits_for(self, said: str) -> bool:
+        """Wait until the log holds something; False if the server ends without it."""
+        with self._said:
+            self._said.wait_for(lambda: self._ended or any(said in line for line in self.log), PATIENCE)
+            return any(said in line for line in self.log)
 
 
 def is_worker(pid: int) -> bool:
@@ -240,7 +245,7 @@ def status_of(client: socket.socket) -> int:
 
 def status_of_raw(port: int, request: bytes) -> int:
     """Send bytes, close the sending half and read the status of the first answer."""
-    client = socket.create_connection(("127.0.0.1", port), timeout=30)
+    client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     with contextlib.suppress(OSError):  # the server may answer and close before it has read everything
         client.sendall(request)
         client.shutdown(socket.SHUT_WR)

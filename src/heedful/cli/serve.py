@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 from dataclasses import dataclass
@@ -142,7 +143,8 @@ def command(
 
 
 def _say(line: str) -> None:
-    click.echo(shown(f"heedful serve: {line}"), err=True)  # a worker's stream does not do that by itself
+    with contextlib.suppress(OSError, ValueError):  # a log that nobody reads, or a full disk, ends no server
+        click.echo(shown(f"heedful serve: {line}"), err=True)  # a worker's stream does not do that by itself
 
 
 def _key(file: Path | None) -> bytes:

@@ -20,11 +20,15 @@ from heedful.explain.methods import WITH_TORCH, MethodChoice
 from heedful.explain.methods.game import Examples, game_of
 from heedful.explain.standing import by_default
 from heedful.explain.tag_explanations import explain_tags
+from heedful.machine.canceling import in_steps
 from heedful.runtime.asking import texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, finite
 from heedful.runtime.tag_model import Tagger
 from heedful.text.vocabulary import mask_of
+
+_STEP = 64
+"""Examples that are computed before it is looked whether the explanation is still waited for."""
 
 
 def explain(
@@ -87,7 +91,8 @@ def explain(
     )
 
     def network(examples: Examples) -> list[Floats]:
-        return model.network_logits(examples)
+        starts = in_steps(range(0, len(examples), _STEP))
+        return [row for start in starts for row in model.network_logits(examples[start : start + _STEP])]
 
     sides = [each.kept for each in words]
     game = game_of(sides, whole, None if alone else network, model.parts, mask_of(model.asking.vocabulary))

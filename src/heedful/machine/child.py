@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.machine import threads
+from heedful.machine.endings import end_all, wait_for_all
+from heedful.machine.passing import is_passing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -31,10 +33,12 @@ class Failed:
     Attributes:
         kind: the class of the error; of the kinds of wrong usage the common one, which is made of a message alone.
         message: what it says.
+        passing: whether another try may go well; see `heedful.machine.passing`.
     """
 
     kind: type[HeedfulError]
     message: str
+    passing: bool = False
 
     @classmethod
     def of(cls, error: BaseException, what: str) -> Failed:
@@ -45,8 +49,10 @@ class Failed:
         if isinstance(error, KeyboardInterrupt):
             return cls(Interrupted, "asked to stop")
         if isinstance(error, HeedfulError):
-            return cls(UsageError if isinstance(error, UsageError) else type(error), str(error))
-        return cls(HeedfulError, f"internal error in {what}: {type(error).__name__}: {error}")
+            kind = UsageError if isinstance(error, UsageError) else type(error)
+            return cls(kind, str(error), is_passing(error))
+        said = f"internal error in {what}: {type(error).__name__}: {error}"
+        return cls(HeedfulError, said, is_passing(error))
 
 
 def call(
@@ -78,7 +84,7 @@ def call(
         ours.send((work, tuple(arguments)))
         return ours.recv()
     except (EOFError, OSError):
-        child.join()
+        wait_for_all([child])
         return Failed(HeedfulError, f"the process of {what} ended with exit status {child.exitcode}")
     finally:
         child.join()
@@ -107,8 +113,7 @@ def run_command(words: Sequence[str]) -> int:
     try:
         child.join()
     except BaseException:
-        child.terminate()
-        child.join()
+        end_all([child])
         raise
     return child.exitcode or 0
 

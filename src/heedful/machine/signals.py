@@ -35,26 +35,35 @@ class StopRequest:
     def __init__(self) -> None:
         self.asked = False
         self._previous: dict[int, Handler] = {}
+        self._noted = set[int]()  # signals that are given back at the next one, or were
 
     def __enter__(self) -> StopRequest:
         if threading.current_thread() is threading.main_thread():
             for number in ENDING:
-                self._previous[number] = signal.signal(number, self._note)
+                self._previous[number] = signal.getsignal(number)
+                signal.signal(number, self._note)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for number in tuple(self._previous):
-            self._restore(number)
+        self._noted.update(self._previous)  # one that comes from here on is nothing to note any more
+        for number in self._previous:
+            self._give_back(number)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        if number == signal.SIGINT:
-            self._restore(number)
+        """Note a signal; the next one may come at any place of this, even before the first is given back."""
+        if number not in self._noted:
+            self.asked = True
+            if number == signal.SIGINT:
+                self._noted.add(number)
+                self._give_back(number)
+            return
+        self._give_back(number)
+        signal.raise_signal(number)
 
-    def _restore(self, number: int) -> None:
-        handler = self._previous.pop(number)
+    def _give_back(self, number: int) -> None:
+        handler = self._previous[number]
         signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 

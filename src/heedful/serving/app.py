@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import hmac
 import time
 import traceback
@@ -35,6 +34,7 @@ from heedful.serving.bodies import (
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters, Gauges, SummedCounts, resident_bytes
 from heedful.serving.engine import Vector
+from heedful.serving.explaining import Explaining
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
 from heedful.serving.shelf import Served, Shelf
@@ -86,6 +86,9 @@ class App:
     Attributes:
         bounds: as given.
         draining: whether the server is about to end.
+        trouble: why it cannot answer, such as a thread that has died; empty while all is well.
+        ticks: grows several times a second as long as the loop of events runs; None while it is not to run.
+        answered: whether a text was answered.
         connections: tells how many connections are open.
     """
 
@@ -98,11 +101,13 @@ class App:
         say: Callable[[str], None],
         workers: SummedCounts | None = None,
     ) -> None:
-        self.bounds, self.draining = bounds, False
+        self.bounds, self.draining, self.trouble = bounds, False, ""
+        self.ticks: int | None = None
+        self.answered = False
         self.connections: Callable[[], int] = lambda: 0
         self._shelf, self._access, self._counters, self._say = shelf, access, counters, say
         self._workers = workers
-        self._explaining, self._explanations = concurrent.futures.ThreadPoolExecutor(1, "explanations"), 0
+        self._explaining, self._explanations = Explaining(), 0
         self._own_names = {
             name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
         }
@@ -148,6 +153,7 @@ class App:
             self._internal(error)
             if not sent:
                 await refusal(mistake(error))(scope, receive, send_guarded)
+        self.answered = self.answered or (sent == HTTPStatus.OK and scope["method"] == "POST")
         endpoint = scope["path"] if scope["path"] in self._handlers else "other"
         self._counters.request(endpoint, sent, time.monotonic() - started)
 
@@ -287,12 +293,13 @@ class App:
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page
 
-        future = self._explaining.submit(work)
+        future, cancel = self._explaining.ask(work)
         self._explanations += 1
         try:
             line, page = await _unless_left(request, asyncio.wrap_future(future))
         finally:
             self._explanations -= 1
+            cancel.asked = True
             future.cancel()
         more = f', "page": {json_line(page)}' if page else ""
         return plain_json(f'{{"model": {json_line(name)}, "explanation": {line}{more}}}')
@@ -303,6 +310,10 @@ class App:
     async def _ready(self, request: Request) -> Response:
         if self.draining:
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", "the server is about to end.")
+        if self.trouble:
+            raise Refused(
+                HTTPStatus.SERVICE_UNAVAILABLE, "server", f"{self.trouble}. Start the server again."
+            )
         return as_json({"status": "ready", "models": list(self._shelf.names)})
 
     async def _models(self, request: Request) -> Response:
@@ -324,6 +335,11 @@ class App:
         if self._workers:
             counters, gauges = self._workers.sums(counters, gauges)
         return Response(counters.text(gauges), media_type="text/plain; version=0.0.4")
+
+    @property
+    def is_explaining(self) -> bool:
+        """Whether an explanation is computed, waited for or not."""
+        return self._explaining.is_busy
 
     def leave_counts(self) -> None:
         """Leave what was counted for the other processes of this server, if there are others."""

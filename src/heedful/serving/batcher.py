@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Literal
 
-from heedful.errors import DataError, UsageError
+from heedful.errors import DataError, OutputError, UsageError
 from heedful.serving.bounds import Refused
 from heedful.serving.counters import Counters
 from heedful.serving.engine import Engine, Request, Vector
@@ -27,6 +27,11 @@ PATIENCE = 0.003
 """Seconds for which the first request that waits is kept for others that are arriving to join it."""
 _TURN = 16
 """Texts that a request has answered before the others have their turn, so that a long one holds up no short one."""
+
+_END = 5.0
+"""Seconds that the thread has to end."""
+_BREATH = 0.01
+"""Seconds until the thread goes on after an error that no request has caused."""
 
 Kind = Literal["predict", "encode"]
 Result = str | Vector
@@ -83,7 +88,8 @@ class Batcher:
     def __init__(self, name: str, most: int, counters: Counters) -> None:
         self.name, self._most, self._counters = name, most, counters
         self._jobs: deque[Job] = deque()
-        self._waiting = 0
+        self._asked = set[Job]()  # those in the queue and those that are computed
+        self._waiting, self._turns, self._busy = 0, 0, False
         self._changed = threading.Condition()
         self._open = True
         self._ended: list[Ended] = []  # of the batch that is computed
@@ -94,6 +100,16 @@ class Batcher:
     def waiting(self) -> int:
         """Texts that wait."""
         return self._waiting
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the thread runs; if not, nobody answers any more."""
+        return self._thread.is_alive()
+
+    @property
+    def turn(self) -> int | None:
+        """Number of the batch that is computed; None while none is."""
+        return self._turns if self._busy else None
 
     def add(self, job: Job) -> None:
         """Queue a request.
@@ -114,6 +130,7 @@ class Batcher:
                     again=1,
                 )
             self._jobs.append(job)
+            self._asked.add(job)
             self._waiting += job.left
             if (
                 self._waiting >= BATCH or self._waiting == job.left
@@ -126,6 +143,7 @@ class Batcher:
         Args:
             job: the request; nothing happens if it has ended.
         """
+        self._asked.discard(job)
         if job.ended:
             return
         with self._changed:
@@ -140,17 +158,41 @@ class Batcher:
         with self._changed:
             self._open = False
             self._changed.notify()
-        self._thread.join()
+        self._thread.join(_END)  # one that hangs does not hold up the end
 
     def _work(self) -> None:
-        while (parts := self._next()) is not None:
-            if not parts:
-                continue
-            started = time.perf_counter()
-            self._answer(parts)
+        """Answer until the queue is closed. An error that no request has caused, such as of memory, ends no thread."""
+        while True:
+            try:
+                if not self._turn():
+                    return
+            except Exception as error:
+                self._give_up(error)
+
+    def _turn(self) -> bool:
+        """Answer a batch; False once the queue is closed and empty."""
+        parts = self._next()
+        if not parts:
+            return parts is not None
+        started = time.perf_counter()
+        self._turns, self._busy = self._turns + 1, True
+        self._answer(parts)
+        self._tell()
+        self._busy = False
+        count = sum(end - start for _, start, end in parts)
+        self._counters.batch(self.name, count, time.perf_counter() - started)
+        return True
+
+    def _give_up(self, error: Exception) -> None:
+        """Let all requests fail: which of them were taken, or told, is not known any more."""
+        self._busy = False
+        with contextlib.suppress(Exception), self._changed:
+            self._ended = [(job, error) for job in tuple(self._asked)]
+            for job, _ in self._ended:
+                job.ended, job.taken = True, len(job.requests)
+            self._jobs, self._waiting = deque(), 0
             self._tell()
-            count = sum(end - start for _, start, end in parts)
-            self._counters.batch(self.name, count, time.perf_counter() - started)
+        time.sleep(_BREATH)
 
     def _tell(self) -> None:
         """Hand over what has ended: each loop is woken once, since it takes the interpreter from this thread."""
@@ -178,7 +220,8 @@ class Batcher:
 
     def _take(self) -> list[Part]:
         """Take texts of the jobs in turn; all are of one kind and for one engine."""
-        parts, room = list[Part](), BATCH
+        parts = list[Part]()
+        room = min(BATCH, self._jobs[0].engine.together) if self._jobs else 0
         later, again = deque[Job](), deque[Job]()
         lead: Job | None = None
         for job in self._jobs:
@@ -273,4 +316,6 @@ def told(error: Exception, field: str) -> Exception:
         return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, f"{field}: {reason}. {remedy}")
     if isinstance(error, UsageError):
         return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, "model", str(error))
+    if isinstance(error, OutputError):
+        return Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", f"{error}. Try again later.", again=5)
     return error

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from heedful.serving.private_folder import restore
+
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 TEXTS = (1, 2, 4, 8, 16, 32, 64)
 _HELP = {
@@ -257,8 +259,13 @@ class SummedCounts:
             gauges: what stands now.
         """
         listed = [[name, model, value] for (name, model), value in gauges.items()]
+        whole = {**counters.record(), "gauges": listed}
         with contextlib.suppress(OSError):
-            _write(self._own, {**counters.record(), "gauges": listed})
+            try:
+                _write(self._own, whole)
+            except FileNotFoundError:  # a program that sweeps old files has removed the folder
+                restore(self._folder)
+                _write(self._own, whole)
 
     def sums(self, counters: Counters, gauges: Gauges) -> tuple[Counters, Gauges]:
         """Add what the other workers have left to what this one counts.

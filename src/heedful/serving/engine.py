@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import tempfile
 import threading
 import weakref
 from abc import ABC, abstractmethod
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from heedful.errors import HeedfulError, OutputError, UsageError
 from heedful.runtime import Model
 from heedful.runtime import load as load_runtime
+from heedful.serving.private_folder import restore, temporary_folder
 from heedful.storage.folders import read_settled
 from heedful.storage.layout import MODEL
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, WEIGHTS, refuse_without_model, verify_manifest
@@ -65,8 +65,11 @@ class Engine(ABC):
         is_pair: whether a request is a pair of texts.
         max_tokens: longest text, in tokens.
         tokenizer: splits a text into words.
+        together: texts that it computes at a time.
     """
 
+    together = 64
+    _source: tuple[Path, bytes] | None = None
     kind: str
     task: str
     is_pair: bool
@@ -75,7 +78,6 @@ class Engine(ABC):
 
     def __init__(self, copy: Path, limits: tuple[int | None, Truncate | None]) -> None:
         self._copy, self._limits = copy, limits
-        weakref.finalize(self, shutil.rmtree, copy, ignore_errors=True)
         self._one_at_a_time = threading.Lock()  # torch's network, which two threads may ask
 
     @abstractmethod
@@ -134,8 +136,38 @@ class Engine(ABC):
         """The model as torch computes it."""
         from heedful.tasks import load_model
 
+        self._restore_copy()
         longest, truncate = self._limits
         return load_model(self._copy, max_tokens=longest, truncate=truncate)
+
+    def keep(self, folder: Path) -> None:
+        """Remember what was copied, and let the copy go with this engine.
+
+        Args:
+            folder: the original.
+        """
+        self._source = folder, (self._copy / MANIFEST).read_bytes()
+        self._removed = weakref.finalize(self, shutil.rmtree, self._copy, ignore_errors=True)
+
+    def remove_copy(self) -> None:
+        """Remove the copy now; the process is about to end without its usual cleaning."""
+        self._removed()
+
+    def _restore_copy(self) -> None:
+        """Copy the folder once more if a program that sweeps old files has removed the copy since.
+
+        Raises:
+            OutputError: if the folder holds another model by now, or there is no room.
+        """
+        if (self._copy / MANIFEST).exists() or self._source is None:
+            return
+        folder, manifest = self._source
+        if _manifest_of(folder) != manifest:
+            raise OutputError(
+                f"the copy of the model in {self._copy} was removed, and {folder} holds another model by now"
+            )
+        restore(self._copy)
+        read_settled(model_of(folder), lambda place: _copy(place, self._copy))
 
     def with_features(self, explanation: Explanation, word: str) -> Explanation:
         """Add single features of the attention of a word, which takes torch, to an explanation.
@@ -250,6 +282,7 @@ class TorchEngine(Engine):
     """
 
     kind = "torch"
+    together = 1
 
     def __init__(self, copy: Path, limits: tuple[int | None, Truncate | None]) -> None:
         super().__init__(copy, limits)
@@ -270,21 +303,6 @@ class TorchEngine(Engine):
             raise UsageError(f"a model of the task {self.task!r} has no vector of a text")
         with self._one_at_a_time:
             return [self.vector(text, self.predictor.encode([text])[0]) for text in texts]
-
-
-def temporary_folder() -> Path:
-    """Make a temporary folder that only this user can read.
-
-    Returns:
-        The folder; whoever asked removes it.
-
-    Raises:
-        OutputError: if it cannot be made.
-    """
-    try:
-        return Path(tempfile.mkdtemp(prefix="heedful-serve-"))
-    except OSError as error:
-        raise OutputError(f"no temporary folder can be made: {error.strerror}. Set TMPDIR.") from error
 
 
 def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate | None = None) -> Engine:
@@ -308,6 +326,7 @@ def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate 
         read_settled(model_of(folder), lambda place: _copy(place, copy))
         engine = _fitting(copy, (max_tokens, truncate))
         engine.warm()
+        engine.keep(folder)
     except BaseException as error:
         shutil.rmtree(copy, ignore_errors=True)
         if isinstance(error, HeedfulError) and str(copy) in str(error):
@@ -330,6 +349,12 @@ def stamp(folder: Path) -> tuple[int, ...]:
             status = (place / name).stat()
             found += (status.st_ino, status.st_mtime_ns, status.st_size)
     return tuple(found)
+
+
+def _manifest_of(folder: Path) -> bytes:
+    with contextlib.suppress(OSError):
+        return (model_of(folder) / MANIFEST).read_bytes()
+    return b""
 
 
 def _copy(place: Path, to: Path) -> None:

@@ -6,23 +6,27 @@ from collections.abc import Mapping, Sequence
 
 from heedful import __version__
 from heedful.explain.methods.method_names import METHODS
+from heedful.runtime.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer, WordsRead
 from heedful.serving.bounds import Bounds
+from heedful.serving.schemas import Schema, list_of, record, schema_of
 
 _STATUS = {
     "400": "The request is no HTTP/1.1.",
     "401": "The key is missing or wrong.",
     "404": "There is no such model.",
-    "405": "The endpoint is asked by another method.",
+    "405": "The endpoint is asked by another method; Allow names those that it has.",
     "408": "The body did not arrive in time.",
     "413": "The body is too long.",
-    "415": "The body is not declared as JSON.",
+    "415": "The body is not declared as JSON in UTF-8, or is compressed.",
     "421": "The server has another name.",
     "422": "A field is wrong; the error names it.",
     "429": "Too many texts wait; try again after Retry-After.",
+    "431": "The head of the request is too long, or has too many fields.",
     "500": "The server made a mistake.",
     "503": "The server is full or about to end; try again.",
     "504": "There was no answer in time.",
 }
+_LINES = "application/x-ndjson"
 
 
 def document(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, object]:
@@ -36,83 +40,149 @@ def document(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, o
     Returns:
         The document.
     """
+    from heedful.explain import Explanation
+
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Heedful", "version": __version__},
-        "paths": _paths(models, bounds),
+        "info": {
+            "title": "Heedful",
+            "version": __version__,
+            "description": "Answers, vectors and explanations of the models that this server has.",
+        },
+        "servers": [{"url": "/", "description": "This server."}],
+        "paths": _paths(models, bounds, key=key),
         "components": {
-            "schemas": _SCHEMAS,
+            "schemas": {
+                **_SCHEMAS,
+                "Explanation": {**schema_of(Explanation), "required": ["sides", "labels"]},
+            },
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},
         },
-        **({"security": [{"key": []}]} if key else {}),
+        "security": [{"key": []}] if key else [],
     }
 
 
-def _paths(models: Sequence[str], bounds: Bounds) -> dict[str, object]:
-    model = {"type": "string", "enum": list(models)}
-    texts = {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": bounds.texts}
+def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, object]:
+    model = {"type": "string", "enum": list(models), "description": "May be left out if there is one model."}
+    texts = {**list_of(_TEXT), "minItems": 1, "maxItems": bounds.texts}
     pairs = {**texts, "items": _PAIR}
-    either = {"type": "object", "properties": {"model": model, "texts": texts, "pairs": pairs}}
-    page = {"type": "boolean", "default": False}
-    one = {
+    yes = {"type": "boolean", "default": False}
+    further = {
         "model": model,
-        "text": _TEXT,
-        "pair": _PAIR,
-        "page": page,
+        "page": yes,
         "method": {"type": "string", "enum": list(METHODS)},
         "why": _TEXT,
         "features_of": _TEXT,
-        "policy": page,
+        "policy": yes,
     }
     embedded = {
         "model": model,
-        "input": {"oneOf": [_TEXT, texts]},
+        "input": {"anyOf": [_TEXT, texts]},
         "encoding_format": {"enum": ["float", "base64"], "default": "float"},
-        "user": {},
+        "user": {"description": "Ignored."},
     }
-    encoded = {"type": "object", "properties": {"model": model, "texts": texts}, "required": ["texts"]}
     return {
-        "/v1/predict": _post("Answer texts, or pairs for a model of pairs.", either, "Answers"),
-        "/v1/encode": _post("Turn texts into vectors.", encoded, "Vectors"),
+        "/v1/predict": _post(
+            "predict",
+            "Answer texts, or pairs for a model of pairs.",
+            _body(texts={"model": model, "texts": texts}, pairs={"model": model, "pairs": pairs}),
+            "Answers",
+            lines="Answer",
+        ),
+        "/v1/encode": _post(
+            "encode",
+            "Turn texts into vectors.",
+            _body(texts={"model": model, "texts": texts}),
+            "Vectors",
+            lines="Vector",
+        ),
         "/v1/explain": _post(
+            "explain",
             "Show what each word of one text or pair contributes to the answer, by a method; with why, to another "
             "class; with page, as a page of HTML too; with features_of, with single features of a word; with policy, "
             "with the steps of a policy.",
-            {"type": "object", "properties": one},
+            _body(text={"text": _TEXT, **further}, pair={"pair": _PAIR, **further}),
             "Explained",
         ),
         "/v1/embeddings": _post(
+            "createEmbedding",
             "Turn texts into vectors, in the shape of OpenAI's interface.",
-            {"type": "object", "properties": embedded, "required": ["input"]},
+            _body(input=embedded),
             "Embeddings",
         ),
-        "/v1/models": _get("List the models."),
-        "/health/live": _get("Say that the process runs."),
-        "/health/ready": _get("Say that every model is ready; 503 when the server is about to end."),
-        "/metrics": _get("Give the counts in the text form of Prometheus.", "text/plain"),
-        "/openapi.json": _get("Give this document."),
-        "/": _get("Show the playground.", "text/html"),
+        "/v1/models": _get("listModels", "List the models.", "Models", refused=("401",) if key else ()),
+        "/health/live": _get("isLive", "Say that the process runs.", "Live", open_to_all=True),
+        "/health/ready": _get(
+            "isReady",
+            "Say that every model is ready; 503 when the server is about to end, or cannot answer.",
+            "Ready",
+            refused=("503",),
+            open_to_all=True,
+        ),
+        "/metrics": _get(
+            "getMetrics",
+            "Give the counts for Prometheus, as OpenMetrics or in its older text form.",
+            kinds=("application/openmetrics-text", "text/plain"),
+            refused=("401",) if key else (),
+        ),
+        "/openapi.json": _get("describe", "Give this document.", "Document", refused=("401",) if key else ()),
+        "/": _get("showPlayground", "Show the playground.", kinds=("text/html",), open_to_all=True),
     }
 
 
-def _post(summary: str, body: Mapping[str, object], answer: str) -> dict[str, object]:
-    errors = {
-        status: {"description": said, "content": _content({"$ref": "#/components/schemas/Error"})}
-        for status, said in _STATUS.items()
-    }
-    good = {"description": "The results.", "content": _content({"$ref": f"#/components/schemas/{answer}"})}
+def _body(**ways: Mapping[str, object]) -> Schema:
+    """Return the schema of a body that may be written in several ways; each is called by the field that it needs."""
+    each = [
+        {"type": "object", "properties": fields, "required": [needed], "additionalProperties": False}
+        for needed, fields in ways.items()
+    ]
+    return each[0] if len(each) == 1 else {"anyOf": each}
+
+
+def _post(
+    name: str, summary: str, body: Mapping[str, object], answer: str, lines: str = ""
+) -> dict[str, object]:
+    content = {**_content(_named(answer)), **({_LINES: {"schema": _named(lines)}} if lines else {})}
     return {
         "post": {
+            "operationId": name,
             "summary": summary,
             "requestBody": {"required": True, "content": _content(body)},
-            "responses": {"200": good, **errors},
+            "responses": {"200": {"description": "The results.", "content": content}, **_refused(_STATUS)},
         }
     }
 
 
-def _get(summary: str, kind: str = "application/json") -> dict[str, object]:
+def _get(
+    name: str,
+    summary: str,
+    answer: str = "",
+    *,
+    kinds: Sequence[str] = ("application/json",),
+    refused: Sequence[str] = (),
+    open_to_all: bool = False,
+) -> dict[str, object]:
+    schema = _named(answer) if answer else _TEXT
+    good = {"description": summary, "content": {kind: {"schema": schema} for kind in kinds}}
+    often = ("400", "405", "421", "431", "500", "503")
     return {
-        "get": {"summary": summary, "responses": {"200": {"description": summary, "content": {kind: {}}}}}
+        "get": {
+            "operationId": name,
+            "summary": summary,
+            "responses": {"200": good, **_refused(sorted({*often, *refused}))},
+            **({"security": []} if open_to_all else {}),
+        }
+    }
+
+
+def _refused(statuses: Sequence[str] | Mapping[str, str]) -> dict[str, object]:
+    return {
+        status: {
+            "description": _STATUS[status],
+            "content": _content(_named("Error")),
+            **({"headers": _HEADERS[status]} if status in _HEADERS else {}),
+        }
+        for status in statuses
     }
 
 
@@ -120,42 +190,103 @@ def _content(schema: Mapping[str, object]) -> dict[str, object]:
     return {"application/json": {"schema": schema}}
 
 
-_TEXT = {"type": "string"}
-_PAIR = {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2, "description": "Premise, hypothesis."}
-_NUMBERS = {"type": "array", "items": {"type": "number"}}
+def _named(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _object(**properties: object) -> dict[str, object]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
+_TEXT: Schema = {"type": "string"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_PAIR = {**list_of(_TEXT), "minItems": 2, "maxItems": 2, "description": "Premise, hypothesis."}
+_NUMBERS = list_of({"type": "number"})
+_AGAIN = {"Retry-After": {"description": "Seconds until the next try.", "schema": _COUNT}}
+_HEADERS = {
+    "401": {"WWW-Authenticate": {"description": "Bearer.", "schema": _TEXT}},
+    "405": {"Allow": {"description": "The methods of the endpoint.", "schema": _TEXT}},
+    "429": _AGAIN,
+    "503": _AGAIN,
+    "504": _AGAIN,
+}
 
 
-_SCHEMAS = {
-    "Answers": _object(
-        model=_TEXT,
-        answers={
-            "type": "array",
-            "description": "The lines of heedful predict --json: row, label, probabilities, score, and how the "
-            "texts were read.",
-            "items": {"type": "object"},
-        },
-    ),
-    "Vectors": _object(model=_TEXT, vectors={"type": "array", "items": _NUMBERS}),
-    "Explained": _object(
-        model=_TEXT,
-        explanation={"type": "object", "description": "What heedful explain --json prints."},
-    ),
-    "Embeddings": _object(
+def _answer(kind: type) -> Schema:
+    """Return the schema of a line of answers: the record, and its row."""
+    found = schema_of(kind)
+    return {
+        **found,
+        "properties": {"row": _COUNT, **dict(found["properties"])},  # type: ignore[call-overload]
+        "required": ["row", *found["required"]],  # type: ignore[misc]
+    }
+
+
+def _roles() -> Schema:
+    """Return the schema of the answers of a model of semantic roles, whose record needs torch."""
+    predicate = record(
+        place=_COUNT,
+        word=_TEXT,
+        probability={"type": "number"},
+        tags=list_of(_TEXT),
+        spans=list_of(schema_of(RoleSpan)),
+        sense=_TEXT,
+    )
+    words = dict(schema_of(WordsRead)["properties"])  # type: ignore[call-overload]
+    yes = {"type": "boolean"}
+    return record(row=_COUNT, **words, predicates=list_of(predicate), unknown=_COUNT, truncated=yes)
+
+
+_TRANSLATION = record(
+    row=_COUNT,
+    translation=_TEXT,
+    log_probability={"type": "number"},
+    score={"type": "number"},
+    tokens=_COUNT,
+    truncated={"type": "boolean"},
+    empty={"type": "boolean"},
+)
+_SCHEMAS: dict[str, Schema] = {
+    "ClassAnswer": {**_answer(Answer), "description": "Of a model of classes, grades or numbers."},
+    "LabelsAnswer": {**_answer(LabelsAnswer), "description": "Of a model of several labels."},
+    "TagsAnswer": {**_answer(TagsAnswer), "description": "Of a model of tags of words."},
+    "RolesAnswer": {**_roles(), "description": "Of a model of semantic roles."},
+    "TranslationAnswer": {**_TRANSLATION, "description": "Of a model that translates."},
+    "Answer": {
+        "description": "The line that heedful predict --json prints.",
+        "anyOf": [_named(f"{kind}Answer") for kind in ("Class", "Labels", "Tags", "Roles", "Translation")],
+    },
+    "Answers": record(model=_TEXT, answers=list_of(_named("Answer"))),
+    "Vector": _NUMBERS,
+    "Vectors": record(model=_TEXT, vectors=list_of(_named("Vector"))),
+    "Explained": {
+        "type": "object",
+        "properties": {"model": _TEXT, "explanation": _named("Explanation"), "page": _TEXT},
+        "required": ["model", "explanation"],
+    },
+    "Embeddings": record(
         object={"const": "list"},
-        data={
-            "type": "array",
-            "items": _object(
+        data=list_of(
+            record(
                 object={"const": "embedding"},
-                index={"type": "integer"},
-                embedding={"oneOf": [_NUMBERS, _TEXT]},
-            ),
-        },
+                index=_COUNT,
+                embedding={"anyOf": [_NUMBERS, {**_TEXT, "description": "With encoding_format base64."}]},
+            )
+        ),
         model=_TEXT,
-        usage=_object(prompt_tokens={"type": "integer"}, total_tokens={"type": "integer"}),
+        usage=record(prompt_tokens=_COUNT, total_tokens=_COUNT),
     ),
-    "Error": _object(error=_object(status={"type": "integer"}, type=_TEXT, field=_TEXT, message=_TEXT)),
+    "Models": record(
+        object={"const": "list"},
+        data=list_of(
+            record(
+                id=_TEXT,
+                object={"const": "model"},
+                task=_TEXT,
+                pair={"type": "boolean"},
+                max_tokens=_COUNT,
+                computed_by={"enum": ["runtime", "torch"]},
+            )
+        ),
+    ),
+    "Live": record(status={"const": "live"}),
+    "Ready": record(status={"const": "ready"}, models=list_of(_TEXT)),
+    "Document": {"type": "object", "description": "OpenAPI 3.1."},
+    "Error": record(error=record(status={"type": "integer"}, type=_TEXT, field=_TEXT, message=_TEXT)),
 }

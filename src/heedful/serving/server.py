@@ -29,6 +29,8 @@ _LEAVE = 0.2
 """Seconds that clients have to close their connections before the server closes them."""
 _CHECK = 0.02
 """Seconds between two looks at what is left to be answered."""
+_TICK = 0.2
+"""Seconds between two signs of the loop of events that it runs."""
 _LOOK = 10
 _COUNTS = 5
 """Tenths of a second between two looks for slow connections, and after which counts are left for other processes."""
@@ -66,10 +68,13 @@ class _Server(uvicorn.Server):
         self.signal, self.should_exit = sig, True
 
     async def on_tick(self, counter: int) -> bool:
-        if counter % _LOOK == 0:
-            self._drop_the_slow()
-        if counter % _COUNTS == 0:
-            self.app.leave_counts()
+        try:
+            if counter % _LOOK == 0:
+                self._drop_the_slow()
+            if counter % _COUNTS == 0:
+                self.app.leave_counts()
+        except Exception as error:  # no memory, for example: the server goes on without new counts
+            self._say_error(asyncio.get_running_loop(), {"exception": error})
         return await super().on_tick(counter)
 
     def _connections(self) -> list[Connection]:
@@ -90,6 +95,7 @@ class _Server(uvicorn.Server):
         self._listeners = [
             Listener(each, lambda: make(**state), self.say, at_a_time) for each in sockets or ()
         ]
+        self._ticking = asyncio.create_task(self._tick())
         self.started = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -111,6 +117,15 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(_CHECK)
         for task in list(self.server_state.tasks):
             task.cancel()
+        self._ticking.cancel()
+        self.app.ticks = None
+
+    async def _tick(self) -> None:
+        """Show that the loop of events runs."""
+        self.app.ticks = 0
+        while True:
+            await asyncio.sleep(_TICK)
+            self.app.ticks += 1
 
     def _say_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Say what nobody has caught, at most once a second and without its text, which may be of a request."""

@@ -6,9 +6,11 @@ A worker is such a process that answers on a socket which it shares with other w
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import ExitCode
 from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
+from heedful.machine.heartbeat import beat
 from heedful.machine.signals import let_terminate
 from heedful.serving.app import Access, App
 from heedful.serving.bounds import Bounds
@@ -24,10 +27,13 @@ from heedful.serving.counters import Counters, SummedCounts
 from heedful.serving.engine import Truncate
 from heedful.serving.server import run
 from heedful.serving.shelf import Shelf, Tasks, opener
+from heedful.serving.watch import Watch
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+_STEP = 1.0
+"""Seconds that an explanation has at the end for the step at which it stops."""
 Say = Callable[[str], None]
 """Writes a line to the log."""
 
@@ -85,11 +91,27 @@ class Answering:
             The exit code.
         """
         self.shelf.watch()
-        code = run(self._app, listening, self._say, worker=worker)
+        with Watch(self._app, self.shelf, self._say, worker=worker):
+            code = run(self._app, listening, self._say, worker=worker)
         if code is ExitCode.OK:
             self.shelf.close()
         self._app.leave_counts()
+        self._end_explaining(code)
         return code
+
+    def sign(self) -> bytes:
+        """Return the sign of life of a worker: 1 once it has answered a text, which proves that it can."""
+        return b"1" if self._app.answered else b"0"
+
+    def _end_explaining(self, code: ExitCode) -> None:
+        """Leave an explanation that nobody waits for: it stops at its next step, or the process ends without it."""
+        until = time.monotonic() + _STEP
+        while self._app.is_explaining and time.monotonic() < until:
+            time.sleep(0.01)
+        if self._app.is_explaining:
+            self.shelf.remove_copies()
+            sys.stderr.flush()
+            os._exit(code)
 
 
 @dataclass(frozen=True)
@@ -116,7 +138,9 @@ class Worker:
         return self.place / f"worker-{self.number}"
 
 
-def be_worker(worker: Worker, listening: socket.socket, parent: Connection, tasks: Tasks) -> None:
+def be_worker(
+    worker: Worker, listening: socket.socket, parent: Connection, beats: Connection, tasks: Tasks
+) -> None:
     """Read the models, report to the parent, wait for its word, and answer until asked to end.
 
     The parent gets the tasks of the models, or `Failed`.
@@ -125,12 +149,15 @@ def be_worker(worker: Worker, listening: socket.socket, parent: Connection, task
         worker: which one this is.
         listening: the socket.
         parent: connection to the process that started this one.
+        beats: takes signs of life to that process.
         tasks: those that other workers serve already; a folder that holds another one by now is refused.
     """
     let_terminate()
     threads.begin(worker.threads)
     end_with_parent()
     tempfile.tempdir = str(worker.folder)
+    sign: Callable[[], bytes] = lambda: b"0"  # noqa: E731 (another one, once it answers)
+    beat(beats, lambda: sign())
 
     def say(line: str) -> None:
         worker.say(f"worker {worker.number}: {line}")
@@ -149,4 +176,5 @@ def be_worker(worker: Worker, listening: socket.socket, parent: Connection, task
         parent.recv()
     except (EOFError, OSError):
         sys.exit(ExitCode.TERMINATED)
+    sign = answering.sign
     sys.exit(answering.until_ended(listening, worker=True))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.errors import HeedfulError, UsageError
+from heedful.errors import UsageError
+from heedful.machine.passing import is_passing
 from heedful.serving.batcher import Batcher
 from heedful.serving.bounds import Bounds
 from heedful.serving.counters import Counters
@@ -17,7 +19,9 @@ from heedful.storage.layout import MODEL
 from heedful.storage.named_models import find_model
 
 LOOK = 1.0
-"""Seconds between two looks at the folders."""
+"""Seconds between two looks at the folders, and until the second try after an error of the system."""
+_DOUBLED = 6
+"""How often that pause is doubled."""
 Tasks = Mapping[str, tuple[str, bool]]
 """Name of a model to its task and whether it takes pairs."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -33,6 +37,8 @@ class Served:
         batcher: its queue and thread.
         known: stamp of the folder that was last taken up or refused.
         seen: stamp of the folder at the last look.
+        tries: of the folder as it is, each of which an error of the system ended.
+        due: when the next try may be, on the monotonic clock.
     """
 
     folder: Path
@@ -40,6 +46,8 @@ class Served:
     batcher: Batcher
     known: tuple[int, ...]
     seen: tuple[int, ...]
+    tries: int = 0
+    due: float = 0.0
 
 
 class Shelf:
@@ -97,6 +105,11 @@ class Shelf:
         """Names of the models, in the order in which they were given."""
         return tuple(self.models)
 
+    def remove_copies(self) -> None:
+        """Remove the temporary copies of the models, as their end would; nothing can be explained afterwards."""
+        for served in self.models.values():
+            served.engine.remove_copy()
+
     def watch(self) -> None:
         """Begin to look at the folders."""
         self._watch.start()
@@ -105,7 +118,7 @@ class Shelf:
         """Answer what waits, then end the threads."""
         self._closed.set()
         if self._watch.ident is not None:
-            self._watch.join()
+            self._watch.join(LOOK)  # a large model may be read at this moment
         for served in self.models.values():
             served.batcher.close()
 
@@ -114,7 +127,9 @@ class Shelf:
         for name, served in self.models.items():
             now = stamp(served.folder)
             still, served.seen = now == served.seen, now
-            if still and now != served.known:
+            if not still:
+                served.tries, served.due = 0, 0.0
+            elif now != served.known and time.monotonic() >= served.due:
                 served.known = now
                 self._take_up(name, served)
 
@@ -122,7 +137,15 @@ class Shelf:
         try:
             engine = self._open_folder(served.folder)
             _refuse_another_task(served.folder, engine, served.engine.task, served.engine.is_pair)
-        except (HeedfulError, OSError, MemoryError) as error:
+        except Exception as error:
+            if is_passing(error):
+                seconds = LOOK * 2 ** min(served.tries, _DOUBLED)
+                served.tries, served.due, served.known = served.tries + 1, time.monotonic() + seconds, ()
+                why = str(error) or type(error).__name__
+                self._say(
+                    f"{name}: the new model cannot be read now, next try in {seconds:.0f} seconds: {why}"
+                )
+                return
             self._counters.load(name, good=False)
             self._say(f"{name}: the new model is not served, and the old one goes on: {error}")
             return

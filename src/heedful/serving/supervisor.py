@@ -1,68 +1,51 @@
-"""The parent of several workers: it starts them, replaces those that die, and ends with them.
+"""The parent of several workers: it starts them, replaces those that die or hang, and ends with them.
 
 A worker is a new process of Python and not a fork. It may have to be replaced at any time, when libraries of the parent
 have threads and locks that a fork would copy in the middle of their work, and torch cannot compute after a fork. All
 workers take connections from one socket, which the parent opened: a connection that waits there while one of them dies
 is taken by another one.
+
+No error of the system ends the parent while a worker answers, and it waits for no worker without a limit.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import shutil
 import signal
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
 from heedful.errors import ExitCode, HeedfulError
 from heedful.machine import threads
-from heedful.machine.child import Failed, threads_for_children
-from heedful.machine.signals import CaughtSignals, signals_held_back
+from heedful.machine.child import Failed
+from heedful.machine.endings import end_all, send, wait_for_all
+from heedful.machine.heartbeat import BEAT
+from heedful.machine.passing import is_passing
+from heedful.machine.signals import CaughtSignals
 from heedful.serving.counters import bury
-from heedful.serving.engine import temporary_folder
+from heedful.serving.place import Place, Running
+from heedful.serving.private_folder import temporary_folder
 from heedful.serving.server import AT_ONCE
-from heedful.serving.service import Service, Worker, be_worker
+from heedful.serving.service import Service, Worker
 from heedful.serving.shelf import Tasks
+from heedful.serving.watch import patience
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
-_SPAWN = multiprocessing.get_context("spawn")
-_PAUSE, _DOUBLED = 1.0, 6
-"""Seconds at least between two starts of a worker; twice as many after each start that failed, so many times."""
-_TRIES = 3
-"""Starts of a worker that fail, one after the other, before the server ends because no worker is left."""
-
-
-@dataclass
-class _Place:
-    """The place of one worker.
-
-    Attributes:
-        worker: who is there.
-        running: its process and the connection to it; None between two workers.
-        stands: whether it has read its models.
-        failures: starts that failed, one after the other.
-        started: when the last one was started, on the monotonic clock.
-    """
-
-    worker: Worker
-    running: tuple[SpawnProcess, Connection] | None = None
-    stands: bool = False
-    failures: int = 0
-    started: float = 0.0
-
-    @property
-    def due(self) -> float:
-        """When the next worker may be started here."""
-        return self.started + _PAUSE * 2 ** min(self.failures, _DOUBLED)
+_TRIES, _PASSING_TRIES = 3, 8
+"""Workers that fail, one after the other, before the server ends because no other worker answers: of those that another
+try would hardly help, and of all."""
+_GRACE = 5.0
+"""Seconds that the workers have to end beside those that their requests have."""
+_AT_ONCE = 3.0
+"""Seconds that they have after a second signal."""
+_ASKED = (0, -signal.SIGTERM, ExitCode.TERMINATED)
+"""How a worker ends that was asked to; the second, before it has begun to answer."""
 
 
 class Supervisor:
@@ -79,13 +62,15 @@ class Supervisor:
         self, service: Service, listening: socket.socket, count: int, say: Callable[[str], None]
     ) -> None:
         self._listening, self._say, self._folder = listening, say, temporary_folder()
-        self._threads = threads.share(count)
+        share = threads.share(count)
         self._places = [
-            _Place(Worker(number, service, self._folder, self._threads, say))
-            for number in range(1, count + 1)
+            Place(Worker(number, service, self._folder, share, say)) for number in range(1, count + 1)
         ]
+        self._seconds, self._patience = service.bounds.seconds, patience(service.bounds)
         self._tasks: Tasks = {}
-        self._serving, self._ending, self._clean = False, False, True
+        self._serving, self._clean = False, True
+        self._heard_signals = 0
+        self._until: float | None = None  # when those that have not ended are killed; None while they serve
 
     def run(self, stand: Callable[[], None]) -> ExitCode:
         """Start the workers and keep their number until a signal comes, which they get too.
@@ -97,7 +82,8 @@ class Supervisor:
             0 if every request in flight was answered; else the code of the signal.
 
         Raises:
-            HeedfulError: if a worker cannot start; of the kind and with the message that it had there.
+            HeedfulError: if a worker cannot start, or workers fail again and again and no other one answers; of the
+                kind and with the message that it had there.
         """
         try:
             self._begin()
@@ -105,9 +91,7 @@ class Supervisor:
             with CaughtSignals() as signals:
                 self._serve(signals)
         finally:
-            self._end(signal.SIGTERM)
-            for process, _ in self._running():
-                process.join()
+            end_all(running.process for running in self._running())
             shutil.rmtree(self._folder, ignore_errors=True)
         if self._clean:
             return ExitCode.OK
@@ -117,107 +101,139 @@ class Supervisor:
         """Wait until all workers have read their models: the first one alone, so that what is wrong is found once."""
         first, *others = self._places
         self._start(first)
-        self._wait_and_hear()
+        while not self._stands(first):
+            self._wait_and_hear()
         for place in others:
             self._start(place)
-        while not all(place.stands for place in others):
+        while not all(map(self._stands, others)):
             self._wait_and_hear()
 
     def _serve(self, signals: CaughtSignals) -> None:
         """Let the workers answer, and keep their number until a signal has come and all have ended."""
         self._serving = True
-        for connection in self._connections():
-            _send(connection)
-        passed = 0
-        while self._running() or not self._ending:
+        for running in self._running():
+            _let_answer(running.reports)
+        while self._running() or self._until is None:
             for place in self._places:
-                if not self._ending and not place.running and place.due <= time.monotonic():
+                if self._until is None and not place.running and place.due <= time.monotonic():
                     self._start(place)
-            self._wait_and_hear(signals.woken)
-            for _ in signals.came[passed:]:
-                passed += 1
-                self._end(AT_ONCE if self._ending else signal.SIGTERM)
-                self._ending = True
-                self._listening.close()
+            self._wait_and_hear(signals)
+            if self._until is not None and time.monotonic() > self._until:
+                self._clean = self._clean and not self._running()
+                for running in self._running():
+                    send(running.process, signal.SIGKILL)
 
-    def _running(self) -> list[tuple[SpawnProcess, Connection]]:
+    def _running(self) -> list[Running]:
         return [place.running for place in self._places if place.running]
 
-    def _connections(self) -> list[Connection]:
-        return [connection for _, connection in self._running()]
+    @staticmethod
+    def _stands(place: Place) -> bool:
+        return place.running is not None and place.running.stood is not None
 
-    def _wait_and_hear(self, woken: socket.socket | None = None) -> None:
-        """Wait until a worker reports or ends, a new one may be started, or a signal comes, and hear the workers."""
-        due = [] if self._ending else [place.due for place in self._places if not place.running]
-        patience = max(0.0, min(due) - time.monotonic()) if due and self._serving else None
-        for each in wait([*self._connections(), *([woken] if woken else [])], patience):
-            if isinstance(each, socket.socket):
-                each.recv(1_024)
+    def _wait_and_hear(self, signals: CaughtSignals | None = None) -> None:
+        """Wait for at most a beat until a worker reports or ends, or a signal comes; signals are heard first.
+
+        A signal that reaches all processes of a server ends the workers too, and none is started in their place.
+        """
+        connections: list[Connection | socket.socket] = [running.reports for running in self._running()]
+        wait([*connections, *([signals.woken] if signals else [])], BEAT)
+        if signals:
+            self._hear_signals(signals)
         for place in self._places:
-            if place.running and place.running[1].poll():
-                self._hear(place)
+            with contextlib.suppress(OSError):
+                if place.running and place.running.reports.poll():
+                    self._hear(place)
+        for place in self._places:
+            if place.hangs(self._patience) and place.running:
+                self._say(f"worker {place.worker.number} gives no sign of life and is killed")
+                send(place.running.process, signal.SIGKILL)  # the next look finds that it has ended
 
-    def _start(self, place: _Place) -> None:
-        place.worker.folder.mkdir(exist_ok=True)
-        ours, theirs = _SPAWN.Pipe()
-        process = _SPAWN.Process(target=be_worker, args=(place.worker, self._listening, theirs, self._tasks))
-        with threads_for_children(self._threads), signals_held_back():
-            process.start()
-            place.running, place.started = (process, ours), time.monotonic()
-        theirs.close()
+    def _hear_signals(self, signals: CaughtSignals) -> None:
+        with contextlib.suppress(BlockingIOError):
+            signals.woken.recv(1_024)
+        for _ in signals.came[self._heard_signals :]:
+            self._heard_signals += 1
+            again = self._until is not None
+            self._until = time.monotonic() + (_AT_ONCE if again else self._seconds + _GRACE)
+            for running in self._running():
+                send(running.process, AT_ONCE if again else signal.SIGTERM)
+            self._listening.close()
 
-    def _end(self, number: int) -> None:
-        for process, _ in self._running():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid or 0, number)
-
-    def _hear(self, place: _Place) -> None:
-        """Take what a worker reports: its tasks, why it cannot start, or nothing, which is its end."""
-        assert place.running
-        process, connection = place.running
+    def _start(self, place: Place) -> None:
+        """Start a worker; if the system refuses, it is tried again later."""
         try:
-            report = connection.recv()
-        except (EOFError, OSError):
+            place.start(self._listening, self._tasks)
+        except Exception as error:
+            if not self._serving and not isinstance(error, HeedfulError | MemoryError):
+                raise HeedfulError(f"a worker cannot be started: {error}") from error
+            self._failed(place, error, passing=is_passing(error))
+            return
+        if place.news:
+            self._say(place.news)
+            place.news = ""
+
+    def _hear(self, place: Place) -> None:
+        """Take what a worker reports: its tasks, why it cannot start, or nothing, which is its end."""
+        running = place.running
+        assert running
+        try:
+            report = running.reports.recv()
+        except Exception:  # cut off in the middle, or no memory for it
             report = None
         if isinstance(report, dict):
-            self._tasks, place.stands, place.failures = report, True, 0
+            self._tasks, running.stood = report, time.monotonic()
             if self._serving:
-                _send(connection)
+                _let_answer(running.reports)
             return
-        process.join()
-        connection.close()
-        stood, place.running, place.stands = place.stands, None, False
-        shutil.rmtree(place.worker.folder, ignore_errors=True)
-        bury(self._folder, place.worker.number)
-        if self._ending:
-            ended_well = process.exitcode in (0, -signal.SIGTERM)  # the latter had not begun to answer
-            self._clean = self._clean and ended_well
-        elif stood and self._serving:
-            self._say(
-                f"worker {place.worker.number} {_told(process.exitcode)}, and another one takes its place"
-            )
-        else:
-            self._failed(place, report, process.exitcode)
+        wait_for_all([running.process])
+        place.hangs(self._patience)  # takes its last sign
+        running.close()
+        place.running = None
+        with contextlib.suppress(Exception):
+            shutil.rmtree(place.worker.folder, ignore_errors=True)
+            bury(self._folder, place.worker.number)
+        self._replace(place, running, report)
 
-    def _failed(self, place: _Place, report: Failed | None, code: int | None) -> None:
-        """Try again later, as long as others answer; a server that cannot answer ends."""
-        place.failures += 1
-        if report:
-            error: Exception = report.kind(report.message)
-        elif code == ExitCode.OUT_OF_MEMORY:
-            error = MemoryError()
+    def _replace(self, place: Place, running: Running, report: Failed | None) -> None:
+        """Say that a worker has ended, and when another one is started."""
+        number, code = place.worker.number, running.process.exitcode
+        if self._until is not None:
+            self._clean = self._clean and code in (0, -signal.SIGTERM)
+        elif self._serving and running.stood and code in _ASKED:
+            place.wait()  # the system may be about to send the signal to the parent too
+            place.news = f"worker {number} was asked to end, and another one takes its place"
+        elif self._serving and running.is_proved:
+            self._say(f"worker {number} {_told(code)}, and another one takes its place")
         else:
-            said = f"a worker {_told(code)} before it could answer. If the system killed it for its memory, use fewer "
-            error = HeedfulError(f"{said}--workers")
-        others = any(each.stands for each in self._places)
-        if not self._serving or (place.failures >= _TRIES and not others):
+            error = _why(running, report)
+            self._failed(place, error, passing=is_passing(error) or bool(report and report.passing))
+
+    def _failed(self, place: Place, error: Exception, *, passing: bool) -> None:
+        """Try again later, as long as another worker answers; a server that cannot answer ends after some tries."""
+        if not self._serving:
             raise error
-        seconds = place.due - place.started
+        seconds = place.fail(passing=passing)
+        others = any(running.is_proved for running in self._running())
+        if not others and (place.lasting >= _TRIES or place.failures >= _PASSING_TRIES):
+            raise error if isinstance(error, HeedfulError | MemoryError) else HeedfulError(str(error))
         why = str(error) or "out of memory"
         self._say(f"worker {place.worker.number} cannot start, next try in {seconds:.0f} seconds: {why}")
 
 
-def _send(connection: Connection) -> None:
+def _why(running: Running, report: Failed | None) -> Exception:
+    """Return the error that a worker which was of no use stands for."""
+    code = running.process.exitcode
+    if report:
+        return report.kind(report.message)
+    if code == ExitCode.OUT_OF_MEMORY:
+        return MemoryError()
+    when = "had answered a text" if running.stood else "could answer"
+    return HeedfulError(
+        f"a worker {_told(code)} before it {when}. If the system killed it for its memory, use fewer --workers"
+    )
+
+
+def _let_answer(connection: Connection) -> None:
     """Let a worker answer; if it has died meanwhile, the next look finds that."""
     with contextlib.suppress(OSError):
         connection.send(None)

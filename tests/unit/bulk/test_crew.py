@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from heedful.bulk import crew
 from heedful.bulk.crew import each_done
 from heedful.errors import DataError, HeedfulError
+from heedful.machine import endings
 
 
 def squares(folder: Path, deaths: int) -> Callable[[int], tuple[int, int]]:
@@ -49,6 +53,61 @@ def test_the_first_error_ends_the_run_and_keeps_its_kind(tmp_path: Path) -> None
         list(each_done(squares, (tmp_path, 0), [100, *range(50)], jobs=2))
 
 
+def stopped(folder: Path) -> Callable[[int], int]:
+    """Prepare a worker that is stopped at the number 3, as by SIGSTOP of a debugger, the first time."""
+
+    def do(number: int) -> int:
+        if number == 3 and not (folder / "stopped").exists():
+            (folder / "stopped").touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return number
+
+    return do
+
+
+def test_a_process_that_gives_no_sign_of_life_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "STILL", 6.0)
+    found = [number for number, _ in each_done(stopped, (tmp_path,), range(6), jobs=2)]
+    assert sorted(found) == list(range(6))
+
+
+def test_an_error_ends_a_process_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "end_all", lambda running: endings.end_all(running, 1.0))
+    parts = each_done(stopped, (tmp_path,), [3, 1, 2], jobs=2)
+    next(parts)
+    while not (tmp_path / "stopped").exists():
+        next(parts)
+    parts.close()
+
+
+def test_a_process_that_the_system_refuses_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others go on meanwhile; where none is left, the run ends with one line."""
+    begin, refused = crew._Crew._begin, list[int]()
+
+    def refusing(self: Any) -> Any:
+        if self._hands and len(refused) < 3:
+            refused.append(1)
+            raise OSError(errno.EMFILE, "Too many open files")
+        return begin(self)
+
+    monkeypatch.setattr(crew, "_PAUSE", 0.01)
+    monkeypatch.setattr(crew._Crew, "_begin", refusing)
+    found = list(each_done(squares, (tmp_path, 0), range(6), jobs=2))
+    assert sorted(number for number, _ in found) == list(range(6))
+    assert refused == [1, 1, 1]
+
+    def never(self: Any) -> Any:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(crew._Crew, "_begin", never)
+    with pytest.raises(HeedfulError, match=r"^the system gives no process: .* with fewer --jobs$"):
+        list(each_done(squares, (tmp_path, 0), range(6), jobs=2))
+
+
 def threads(_: int) -> Callable[[int], str | None]:
     return lambda number: os.environ.get("OMP_NUM_THREADS")
 
@@ -65,7 +124,7 @@ from multiprocessing import Pipe
 from heedful.bulk.crew import _work
 ours, theirs = Pipe()
 ours.close()
-_work(theirs, lambda: None, ())
+_work(theirs, theirs, lambda: None, ())
 print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
 """
 

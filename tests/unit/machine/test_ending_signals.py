@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.machine.signals import ENDING, Terminated, signals_raise
+from heedful.machine.signals import ENDING, StopRequest, Terminated, signals_raise
 
 RAISED = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: Terminated}
 
@@ -49,6 +49,45 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_the_first_signal_is_noted_and_the_second_acts() -> None:
+    with pytest.raises(KeyboardInterrupt), signals_raise(), StopRequest() as request:  # noqa: PT012
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+        assert request.asked
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        ("noted", signal.SIGINT),
+        ("given back", signal.SIGINT),
+        ("left", signal.SIGINT),
+        ("left", signal.SIGTERM),
+    ],
+)
+def test_a_second_signal_at_any_place_of_the_first_acts(
+    place: str, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes when the first was noted, before or after the former handler is back; or while the work is left."""
+    give_back = StopRequest._give_back
+
+    def interrupted(self: StopRequest, back: int) -> None:
+        monkeypatch.undo()
+        if place == "given back":
+            give_back(self, back)
+        signal.raise_signal(number)
+        give_back(self, back)
+
+    before = signal.getsignal(number)
+    with pytest.raises(RAISED[number]), signals_raise(), StopRequest():  # noqa: PT012
+        monkeypatch.setattr(StopRequest, "_give_back", interrupted)
+        if place != "left":
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(number) is before
 
 
 def _import_and_wait(name: str) -> None:

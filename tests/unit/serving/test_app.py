@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import errno
+import itertools
 import json
 import random
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from hypothesis import strategies as st
 import heedful.runtime
 import tiny
 from described import NOT_YET
+from heedful.errors import OutputError
+from heedful.machine.canceling import in_steps
 from heedful.serving import Bounds, Engine, open_engine
 from heedful.text.characters import json_line
 from served import WORDS, InProcess, in_process, save_model
+from waiting import PATIENCE, until
 
 pytest.importorskip("starlette")
 pytest.importorskip("httptools")
@@ -293,25 +297,28 @@ def test_every_answer_forbids_scripts_of_others(app: InProcess) -> None:
 class Slow:
     """An engine that waits until it is let go."""
 
-    task, is_pair, max_tokens, kind = "text", False, 9, "runtime"
+    task, is_pair, max_tokens, kind, together = "text", False, 9, "runtime", 64
+    with_policy = with_features = None
 
     def __init__(self) -> None:
         self.go, self.begun = threading.Event(), threading.Event()
         self.each: Callable[[list[str]], object] = len
-        self.explained = 0
+        self.explained, self.answers_of_words = 0, iter(())
 
     def answers(self, requests: list[str]) -> list[Any]:
         self.begun.set()
-        assert self.go.wait(20)
+        assert self.go.wait(PATIENCE)
         self.each(requests)
         if "bad" in requests:
             raise ValueError("a secret of the text")
         return [Said(text) for text in requests]
 
-    def explain(self, request: str) -> Said:
+    def explain(self, request: str, choice: object = None) -> Said:
         self.explained += 1
         self.begun.set()
-        assert self.go.wait(20)
+        for _ in self.answers_of_words:
+            pass
+        assert self.go.wait(PATIENCE)
         return Said(request)
 
 
@@ -334,21 +341,24 @@ def ask_in_thread(app: InProcess, asked: list[Any], found: list[Any]) -> threadi
 
 def test_too_many_texts_wait_and_too_long(tmp_path: Path) -> None:
     engine = Slow()
-    bounds = Bounds(queue=3, seconds=1.0)
-    with in_process({"one": tmp_path}, bounds=bounds, open_folder=lambda _: engine) as app:
+    with in_process({"one": tmp_path}, bounds=Bounds(queue=3), open_folder=lambda _: engine) as app:
+        app.app.bounds = Bounds(queue=3, seconds=PATIENCE)
         first, waiting = list[Any](), list[Any]()
         threads = [ask_in_thread(app, [("/v1/predict", {"texts": ["a"]}, None, "")], first)]
-        assert engine.begun.wait(10)
+        assert engine.begun.wait(PATIENCE)
         threads.append(ask_in_thread(app, [("/v1/predict", {"texts": ["b", "c", "d"]}, None, "")], waiting))
-        until = time.monotonic() + 10
-        while counted(app, 'heedful_waiting_texts{model="one"}') < 3:
-            assert time.monotonic() < until
+        until(lambda: counted(app, 'heedful_waiting_texts{model="one"}') == 3)
         full = app.ask("/v1/predict", {"texts": ["e"]})
         assert (full.status, full.headers["retry-after"]) == (429, "1")
+        engine.go.set()
         for thread in threads:
             thread.join()
+        assert [reply.status for reply in (*first, *waiting)] == [200, 200]
+        engine.go.clear()
+        app.app.bounds = Bounds(seconds=0.2)
+        assert app.ask("/v1/predict", {"texts": ["f"]}).status == 504
         engine.go.set()
-        assert [reply.status for reply in (*first, *waiting)] == [504, 504]
+        app.app.bounds = Bounds(seconds=PATIENCE)
         assert app.ask("/v1/predict", {"texts": ["f"]}).status == 200
 
 
@@ -357,12 +367,12 @@ def test_a_long_request_holds_up_no_short_one(tmp_path: Path) -> None:
     with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
         long, short, ended = list[Any](), list[Any](), list[str]()
         first = ask_in_thread(app, [("/v1/predict", {"texts": ["a"] * 1_000}, None, "")], long)
-        assert engine.begun.wait(10)
+        assert engine.begun.wait(PATIENCE)
         engine.each = lambda texts: ended.append("short" if "b" in texts else "long")
         second = ask_in_thread(app, [("/v1/predict", {"texts": ["b"]}, None, "")], short)
-        until = time.monotonic() + 10
-        while counted(app, 'heedful_waiting_texts{model="one"}') < 985:  # all but the 16 of the first turn
-            assert time.monotonic() < until
+        until(
+            lambda: counted(app, 'heedful_waiting_texts{model="one"}') == 985
+        )  # all but the 16 of the first turn
         engine.go.set()
         first.join()
         second.join()
@@ -373,16 +383,135 @@ def test_a_long_request_holds_up_no_short_one(tmp_path: Path) -> None:
 def test_an_explanation_that_nobody_waits_for_is_not_begun(tmp_path: Path) -> None:
     engine = Slow()
     with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
+        asked, found = ("/v1/explain", {"text": "film"}, None, ""), list[Any]()
+        first = ask_in_thread(app, [asked], found)
+        assert engine.begun.wait(PATIENCE)
         app.leaves = True
-        asked = ("/v1/explain", {"text": "film"}, None, "")
-        thread = ask_in_thread(app, [asked] * 5, [])
-        assert engine.begun.wait(10)
-        thread.join()
-        engine.go.set()
+        app.ask_all([asked] * 5)
         app.leaves = False
+        engine.go.set()
+        first.join()
+        assert [reply.status for reply in found] == [200]
         app.ask("/v1/explain", {"text": "film"})
         assert engine.explained == 2
         assert counted(app, 'heedful_requests_total{endpoint="/v1/explain",status="499"}') == 5
+
+
+def test_an_explanation_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    """The first one would go on for ever; nobody waits for it after the time of a request."""
+    engine = Slow()
+    engine.go.set()
+    with in_process({"one": tmp_path}, bounds=Bounds(seconds=0.5), open_folder=lambda _: engine) as app:
+        engine.answers_of_words = in_steps(itertools.repeat(0.5))
+        assert app.ask("/v1/explain", {"text": "film"}).status == 504
+        until(lambda: not app.app.is_explaining)
+        engine.answers_of_words = iter(())
+        assert until(lambda: app.ask("/v1/explain", {"text": "film"}).status == 200)
+
+
+def fails_once(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is short of memory at its first call."""
+    calls = iter([1])
+
+    def fails(*given: Any) -> Any:
+        if next(calls, None):
+            raise MemoryError
+        return real(*given)
+
+    return fails
+
+
+def test_an_error_that_no_request_has_caused_ends_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Short of memory, the thread that answers fails at any place; the requests get 503, and it goes on."""
+    engine = Slow()
+    engine.go.set()
+    with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
+        batcher = app.app._shelf.models["one"].batcher
+        for place in ("_take", "_answer", "_tell"):
+            with monkeypatch.context() as patch:
+                patch.setattr(batcher, place, fails_once(getattr(batcher, place)))
+                assert app.ask("/v1/predict", {"texts": ["a"]}).status == 503, place
+            assert app.ask("/v1/predict", {"texts": ["a"]}).status == 200, place
+        assert (batcher.waiting, batcher.turn, len(batcher._asked)) == (0, None, 0)
+
+
+def test_a_thread_that_has_ended_or_hangs_makes_the_server_unready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from heedful.serving import watch
+
+    engine, ended = Slow(), list[int]()
+    monkeypatch.setattr(watch.os, "_exit", ended.append)
+    with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
+        shelf, found = app.app._shelf, list[Any]()
+        alone, worker = (watch.Watch(app.app, shelf, app.log.append, worker=each) for each in (False, True))
+        alone._patience = worker._patience = 0.0
+        alone.look()
+        assert app.ask("/health/ready").status == 200
+        thread = ask_in_thread(app, [("/v1/predict", {"texts": ["a"]}, None, "")], found)
+        assert engine.begun.wait(PATIENCE)
+        alone.look()
+        alone.look()
+        assert (app.ask("/health/ready").status, ended) == (503, [])
+        assert "the thread that answers for the model 'one' hangs" in app.log
+        worker.look()
+        worker.look()
+        assert ended == [70]
+        engine.go.set()
+        thread.join()
+        until(lambda: shelf.models["one"].batcher.turn is None)
+        alone.look()
+        assert app.ask("/health/ready").status == 200
+        shelf.models["one"].batcher.close()
+        alone.look()
+        assert app.ask("/health/ready").status == 503
+        app.app.ticks = 1
+        alone.look()
+        alone.look()
+        assert ended == [70, 70], "the loop that speaks with clients does not move"
+
+
+def test_a_copy_that_was_swept_is_made_again(folders: dict[str, Path], tmp_path: Path) -> None:
+    place = tmp_path / "model"
+    shutil.copytree(folders["texts"], place)
+    engine = open_engine(place)
+    shutil.rmtree(engine._copy)
+    assert engine.predictor.answer(["film"])
+    engine = open_engine(place)
+    shutil.rmtree(engine._copy)
+    shutil.rmtree(place)
+    shutil.copytree(folders["pairs"], place)
+    with pytest.raises(OutputError, match="holds another model by now"):
+        engine.predictor.answer(["film"])
+
+
+def test_a_new_folder_that_cannot_be_read_for_now_is_tried_again(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "model"
+    save_model(place, seed=8)
+    with in_process({"one": place}) as app:
+        shelf, real = app.app._shelf, app.app._shelf._open_folder
+        old = app.ask("/v1/predict", {"texts": TEXTS}).body
+        save_model(place, seed=9)
+
+        def full(folder: Path) -> Engine:
+            try:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            except OSError as error:
+                raise OutputError(f"{folder}: cannot be copied") from error
+
+        monkeypatch.setattr("heedful.serving.shelf.LOOK", 0.0)
+        shelf._open_folder = full
+        for _ in range(4):
+            shelf.look()
+        assert app.ask("/v1/predict", {"texts": TEXTS}).body == old
+        assert sum("cannot be read now, next try in" in line for line in app.log) == 3
+        shelf._open_folder = real
+        shelf.look()
+        assert app.ask("/v1/predict", {"texts": TEXTS}).body != old
 
 
 def test_too_many_connections(folders: dict[str, Path]) -> None:

@@ -15,6 +15,7 @@ from heedful.data.batching import collate, collate_shared, distinct_texts
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
+from heedful.machine.canceling import in_steps
 from heedful.models import VectorNetwork
 from heedful.runtime.answers import Answer, Read, Shown
 from heedful.tasks.saved_model import A_co, as_corpus, even_batches, finite
@@ -133,7 +134,7 @@ class SentenceModel(TextModel[A_co]):
         distinct = distinct_texts(dataset)
         if isinstance(self.network, VectorNetwork):
             return self._compare(self._read(distinct.texts), distinct.places)
-        for rows in even_batches(dataset.lengths(), self.text.eval_size, distinct.groups()):
+        for rows in in_steps(even_batches(dataset.lengths(), self.text.eval_size, distinct.groups())):
             output = self.network(collate_shared(dataset, distinct, rows).to(self.device))
             logits[rows] = output.logits.float().cpu().numpy()
             for side, vector in zip(vectors, output.vectors, strict=True):
@@ -145,7 +146,8 @@ class SentenceModel(TextModel[A_co]):
         assert isinstance(self.network, VectorNetwork)  # whoever calls it has looked
         batches = self.batches(texts)
         read = [
-            self.network.sentence_encoder(collate(texts, rows, self.device).sides[0])[0] for rows in batches
+            self.network.sentence_encoder(collate(texts, rows, self.device).sides[0])[0]
+            for rows in in_steps(batches)
         ]
         places = np.argsort(np.concatenate(batches))
         return torch.cat(read)[torch.from_numpy(places).to(self.device)]
