@@ -95,7 +95,7 @@ def test_heavy_examples_win_from_python(kind: type, settings: dict[str, object],
     right = [each for _, each in test]
     predicted = model.predict(inputs(kind, [text for text, _ in test]))
     classes = model.classes_.tolist() if kind is MultiLabelClassifier else None
-    assert right_share(kind, predicted, right, classes) >= (0.85 if settings else 1.0)
+    assert right_share(kind, predicted, right, classes) >= (0.85 if settings or dev else 1.0)
     about = model.predictor_.about
     assert settings or about.wide is not None or about.sentence is not None
 

@@ -15,6 +15,8 @@ from heedful.evaluation.report_text import render, report_html
 from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
 from heedful.evaluation.statistics import STATISTICS, Statistic
 
+FULL_CONFUSION = 200
+"""Classes whose confusion matrix is kept in full: it grows with their square."""
 RESAMPLES = 1_000
 """Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
 _SINGLE_ANSWERS = ("gold", "predicted", "times", "statistics", "resampling")
@@ -38,7 +40,7 @@ class Report:
         metrics: metric name to value.
         by_group: metrics of each group (genre, phenomenon), and its size under "count"; empty without groups.
         per_class: for each class its gold count, precision, recall and F1; empty for scores.
-        confusion: gold class to predicted class to count; empty for scores.
+        confusion: gold class to predicted class to count; of over 200 classes only what is not 0; empty for scores.
         seconds: time the predictions took.
         notes: counts of texts that deserve attention: empty texts, unknown words, truncated texts.
         gold: class numbers or scores, [N], in the order of the examples; not part of `as_dict`.
@@ -131,13 +133,12 @@ def evaluate_classes(
     Returns:
         The report.
     """
-    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+    from sklearn.metrics import precision_recall_fscore_support
 
     numbers = list(range(len(labels)))
     precision, recall, f1, count = precision_recall_fscore_support(
         gold, predicted, labels=numbers, zero_division=0.0, sample_weight=times
     )
-    matrix = confusion_matrix(gold, predicted, labels=numbers, sample_weight=times)
     columns: Columns = (gold, predicted) if times is None else (gold, predicted, times)
     return Report(
         len(gold) if times is None else int(times.sum()),
@@ -147,10 +148,7 @@ def evaluate_classes(
             name: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(c)}
             for name, p, r, f, c in zip(labels, precision, recall, f1, count, strict=True)
         },
-        {
-            name: {other: int(cell) for other, cell in zip(labels, row, strict=True)}
-            for name, row in zip(labels, matrix, strict=True)
-        },
+        _confusion(gold, predicted, labels, times),
         seconds,
         notes or {},
         gold,
@@ -160,6 +158,26 @@ def evaluate_classes(
         {name: STATISTICS[name] for name in ("accuracy", "macro_f1")},
         times=times,
     )
+
+
+def _confusion(
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    labels: Sequence[str],
+    times: NDArray[np.int64] | None,
+) -> dict[str, dict[str, int]]:
+    """Count the predicted classes of each gold class; of many classes only cells that are not 0 are kept."""
+    classes = len(labels)
+    known = (gold >= 0) & (gold < classes)  # a label that training did not know has no row
+    cells, places = np.unique(gold[known] * classes + predicted[known], return_inverse=True)
+    counts = np.bincount(places, None if times is None else times[known], minlength=len(cells)).astype(
+        np.int64
+    )
+    every = labels if classes <= FULL_CONFUSION else ()
+    found = {name: dict.fromkeys(every, 0) for name in labels}
+    for cell, count in zip(cells.tolist(), counts.tolist(), strict=True):
+        found[labels[cell // classes]][labels[cell % classes]] = count
+    return found
 
 
 def evaluate_scores(

@@ -70,7 +70,7 @@ def render_confusion(report: Report) -> str:
     if not report.confusion:
         return "confusion: the answers are no classes"
     names = [f"{number} {name}" for number, name in enumerate(report.confusion, start=1)]
-    cells = [list(row.values()) for row in report.confusion.values()]
+    cells = [[row.get(name, 0) for name in report.confusion] for row in report.confusion.values()]
     width = max(5, len(f"{report.count:,}") + 1)
     side = max(len(name) for name in [*names, "gold, predicted:"])
     lines = [f"{'gold, predicted:':<{side}}" + "".join(f"{k:>{width}}" for k in range(1, len(names) + 1))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -209,8 +210,11 @@ def _single_examples(prepared: AnyPrepared) -> Iterator[str]:
 
 def _never_predicted(result: RunResult) -> Iterator[str]:
     confusion, total = result.dev.confusion, result.dev.count
+    answered = Counter[str]()
+    for row in confusion.values():
+        answered.update(row)
     for name in confusion:
-        gold, predicted = sum(confusion[name].values()), sum(row[name] for row in confusion.values())
+        gold, predicted = sum(confusion[name].values()), answered[name]
         if gold and not predicted:
             yield (
                 f"The model never predicts {name!r} on the dev split, where {gold:,} of {total:,} examples have it. "

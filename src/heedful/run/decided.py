@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from heedful.data.examples import Corpus
 from heedful.run.few import few_rows
-from heedful.run.recipe_files import FEW_ROWS
+from heedful.run.recipe_files import FEW_ROWS, override
 from heedful.run.run_config import RunConfig
 from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.tasks import Corpora, Source, task_named
@@ -73,6 +73,8 @@ def decide(config: RunConfig, source: Source) -> Decided:
     Returns:
         The settings that the data decides.
     """
+    if problem := _wider_scores(config, source):
+        return problem
     limit = few_rows(config)
     open_vectors = config.text.vectors == "auto"
     open_sentence = config.model.sentence == "auto"
@@ -98,6 +100,33 @@ def decide(config: RunConfig, source: Source) -> Decided:
     if settings:
         settings[FEW_ROWS] = config.data.few_rows
     return Decided(settings, tuple(notes))
+
+
+def _wider_scores(config: RunConfig, source: Source) -> Decided | None:
+    """Learn scores of any range as numbers, where grades from 1 were expected; what else is open is decided then."""
+    if config.model.task != "relatedness" or config.data.set:
+        return None
+    targets = [
+        example.target
+        for corpus in source.load().values()
+        for example in corpus.examples
+        if isinstance(example.target, int | float)
+    ]
+    if not targets or (min(targets) >= 1 and max(targets) <= config.model.outputs):
+        return None
+    settings: dict[str, object] = {
+        "model.task": "pair-number",
+        "model.outputs": 2,
+        "model.matching": "absolute",
+        "train.relatedness_loss": "kl",
+        FEW_ROWS: config.data.few_rows,
+    }
+    note = (
+        f"The scores go from {min(targets):g} to {max(targets):g}, not from 1 to {config.model.outputs}: they are "
+        "learned as numbers (model.task = pair-number)."
+    )
+    further = decide(override(config, settings), replace(source, task="pair-number"))
+    return Decided({**settings, **further.settings}, (note, *further.notes))
 
 
 def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], str]:

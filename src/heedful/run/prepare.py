@@ -71,6 +71,8 @@ def _prepared(
     decided = decide(config, source)
     if decided.settings:
         config = override(config, decided.settings)
+        source = replace(source, task=config.model.task)
+        task = task_named(source.task)
         check_task(config, source)
     if not config.distil.teacher:
         found: AnyPrepared = task.prepare(config, source, place)

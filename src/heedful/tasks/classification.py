@@ -198,6 +198,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             seconds=seconds,
             notes=notes_of(dataset),
         )
+        if not model.about.costs:
+            return report
         classes = len(model.labels)
         counts = np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
         return _with_costs(report, model, counts)
@@ -211,7 +213,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         cells, notes, seconds = Counter[Cell](), Counter[str](), 0.0
         sums: CalibrationSums | None = None
         classes = len(model.labels)
-        counts = np.zeros((2, classes, classes), np.int64)
+        costly = classes if model.about.costs else 0
+        counts = np.zeros((2, costly, costly), np.int64)
         for dataset in blocks:
             started = time.perf_counter()
             logits, _ = model.run(dataset)
@@ -220,7 +223,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             sums = found if sums is None else sums + found
             predicted, likeliest = _answered(model, logits)
             cells.update(count_cells(gold, predicted, dataset.groups, dataset.group_names, dataset.lengths()))
-            counts += np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
+            if costly:
+                counts += np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
             notes.update(notes_of(dataset))
             seconds += time.perf_counter() - started
         report = evaluate_cells(

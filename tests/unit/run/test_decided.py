@@ -9,6 +9,7 @@ import pytest
 
 from heedful.run import prepare, train
 from heedful.run.recipe_files import load_config
+from heedful.tasks import load_model
 from heedful.text.english import is_english
 
 ENGLISH = ["what is the capital of France", "how do I return it", "the film was dull and they left"]
@@ -66,3 +67,23 @@ def test_few_rows_make_no_network_unless_one_is_asked_for(
         assert result.dev.count == (60 if "dev" not in prepared.datasets else 6)
     if "dev" not in prepared.datasets:
         assert "cross-validation" in prepared.protocol.sentence()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 5), (0, 1), (10, 100)])
+def test_scores_of_any_range_need_no_remedy(tmp_path: Path, low: float, high: float) -> None:
+    path = tmp_path / "scores.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["premise", "hypothesis", "score"])
+        for n in range(60):
+            same = n % 2
+            other = ENGLISH[n % 3] if same else ENGLISH[(n + 1) % 3]
+            rows.writerow([f"{ENGLISH[n % 3]} {n % 7}", f"{other} {n % 5}", high if same else low])
+    config = load_config("my-scores", [f"data.train={path}"])
+    prepared = prepare(config, None, tmp_path / "cache")
+    assert any("learned as numbers" in note for note in prepared.notes)
+    result = train(config, prepared, folder=tmp_path / "run")
+    assert result.dev.metrics["pearson"] > 0.9
+    model = load_model(tmp_path / "run" / "model")
+    one, other = model.scores(model.logits([(ENGLISH[0], ENGLISH[0]), (ENGLISH[0], ENGLISH[1])]))
+    assert one > other
