@@ -57,6 +57,7 @@ def command(
     from heedful.export.describe import describe, described
     from heedful.export.folder import export_folder
     from heedful.export.onnx_file import export_onnx
+    from heedful.models.probing import refuse_overflow
     from heedful.page import export_page
     from heedful.runtime.settings import MISSING
     from heedful.storage.model_folder import load_model_folder
@@ -69,6 +70,7 @@ def command(
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
     path = model_folder(model)
     network, folder = load_model(path).network, load_model_folder(path)
+    refuse_overflow(network)
     description = describe(network) if onnx is None and page is None else described(network)
     for numbers, target in targets.items():
         if target is not None:

@@ -13,7 +13,7 @@ from torch import nn
 
 from heedful.attention.choice import collect_choices, joined_choices
 from heedful.data.encoding import EncodedDataset
-from heedful.errors import DivergedError, OutputError, UsageError, check_known
+from heedful.errors import ArtefactError, DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
@@ -218,13 +218,21 @@ def _fit(
             batches,
             task_of(predictor).objective(config, predictor),
             config.train,
-            evaluate=lambda _: task_of(predictor).judge(predictor, prepared.datasets["dev"]),
+            evaluate=lambda _: _judge(predictor, prepared),
             keeping=keeping,
             reporter=reporter,
         )
     except DivergedError as error:
         where = config.data.set or config.data.train or "training data"
         raise DivergedError(f"{where}: {error}") from None
+
+
+def _judge(predictor: AnyModel, prepared: AnyPrepared) -> Mapping[str, float]:
+    """Measure on the dev split while the network is trained; weights that give no numbers end the training."""
+    try:
+        return task_of(predictor).judge(predictor, prepared.datasets["dev"])
+    except ArtefactError:
+        raise DivergedError("the predictions for the dev split are not finite numbers") from None
 
 
 def _trained(config: RunConfig, predictor: AnyModel, dataset: Examples) -> nn.Module:

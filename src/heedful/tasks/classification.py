@@ -31,6 +31,7 @@ from heedful.runtime.deciding import cheapest
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
+from heedful.tasks.saved_model import finite
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
@@ -217,7 +218,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         counts = np.zeros((2, costly, costly), np.int64)
         for dataset in blocks:
             started = time.perf_counter()
-            logits, _ = model.run(dataset)
+            logits = finite("prediction", model.run(dataset)[0])
             gold = gold_of(dataset).astype(np.int64)
             found = calibration_sums(logits, gold, model.about.temperature)
             sums = found if sums is None else sums + found

@@ -29,7 +29,6 @@ from heedful.nn.losses import tag_loss
 from heedful.nn.policy import with_policy
 from heedful.runtime.answers import TAGS, TagsAnswer, role_spans
 from heedful.structures import Batch, NetworkOutput
-from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
 from heedful.tasks.tables import check_options, one_file_a_part
@@ -95,7 +94,6 @@ class TagsModel(TaggingModel[TagsAnswer]):
         if not len(dataset):
             return []
         tagged = self.tag(dataset)
-        finite("prediction", tagged.probabilities)
         offsets = dataset.sides[0].offsets.tolist()
         spans_are_there = scheme_of(self.labels) != "plain"
         found = []

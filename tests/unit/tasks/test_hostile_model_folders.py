@@ -91,7 +91,7 @@ def test_real_numbers_of_another_precision_are_read(folder: Path) -> None:
     assert load_model(folder).answer(["superb film"]) == expected
 
 
-def test_a_prediction_that_is_no_number_is_refused(folder: Path) -> None:
+def test_a_prediction_that_is_no_number_is_refused(folder: Path, tmp_path: Path) -> None:
     state = load_file(folder / WEIGHTS)
     huge = {n: torch.full_like(t, 3e38) if t.dtype == torch.float32 else t for n, t in state.items()}
     save_file(huge, folder / WEIGHTS)
@@ -100,6 +100,21 @@ def test_a_prediction_that_is_no_number_is_refused(folder: Path) -> None:
         ended = run(verb, folder, "--text", "superb film")
         assert ended.code == 5, (verb, ended)
         assert "not finite" in ended.err.splitlines()[-1], verb
+    gold = tmp_path / "gold.csv"
+    gold.write_text("text,label\nsuperb film,good\ndull film,bad\n", encoding="utf-8")
+    evaluated = run("evaluate", folder, gold)
+    assert evaluated.code == 5, evaluated
+    assert "not finite" in evaluated.err.splitlines()[-1]
+    for door, name in (
+        ("--int8", "small"),
+        ("--float32", "same"),
+        ("--page", "p.html"),
+        ("--onnx", "m.onnx"),
+    ):
+        ended = run("export", folder, door, tmp_path / name)
+        assert ended.code == 5, (door, ended)
+        assert "not finite" in ended.err.splitlines()[-1], door
+        assert not (tmp_path / name).exists()
 
 
 @pytest.mark.parametrize("version", [True, 1.0])

@@ -71,6 +71,9 @@ class RolePredictor(TaggingModel[RoleAnswer]):
 
         Returns:
             The probability of each word, all texts end to end, [T].
+
+        Raises:
+            ArtefactError: if the network gives a number that is not finite.
         """
         self.network.eval()
         rows = dataset.sides[0]
@@ -79,7 +82,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             sentences = collate(dataset, indices, self.device).sides[0]
             scores = torch.sigmoid(self.network.find(sentences).float())
             found[rows.places(indices)] = scores[sentences.valid].cpu().numpy()
-        return found
+        return finite("prediction", found)
 
     def padded(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> Batch:
         """See `TaggingModel.padded`; the examples name their predicates."""
@@ -116,7 +119,6 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         scores, chosen = self._chosen(dataset, predicates)
         asked = ask(dataset, chosen)
         words = self.tag(asked)
-        finite("prediction", words.probabilities)
         starts, of_rows = dataset.sides[0].offsets, asked.sides[0].offsets
         found: list[list[PredicateAnswer]] = [[] for _ in corpus.examples]
         seen = [self.words_of(example, int(n)) for example, n in zip(corpus.examples, lengths, strict=True)]
@@ -150,7 +152,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         """Return the probability of each word to be a predicate, [T], and the places of the predicates of each text."""
         if given is not None:
             return np.ones(len(dataset.sides[0].values), np.float32), checked(given, dataset.lengths()[:, 0])
-        scores = finite("prediction", self.find(dataset))
+        scores = self.find(dataset)
         return scores, above(scores, dataset, self.threshold)
 
     def places(self, corpus: Corpus, named: Sequence[str]) -> list[list[int]]:

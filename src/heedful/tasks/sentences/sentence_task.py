@@ -36,6 +36,7 @@ from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.runtime.answers import Answer
 from heedful.structures import Batch
+from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import AnyAnswer, TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.held_scores import HeldScores
@@ -248,7 +249,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.held_out`."""
         chose = self.choosing(datasets)
         if model.nested is None:
-            rows = model.run(chose)[0]
+            rows = finite("prediction", model.run(chose)[0])
         else:
             rows, model.nested = self.delivered(model, model.nested), None
             model.held_scores = HeldScores(chose.rows, gold_of(chose), rows)
@@ -265,7 +266,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def measure(self, model: Model, dataset: EncodedDataset) -> Report:
         """See `Task.measure`."""
         started = time.perf_counter()
-        rows, _ = model.run(dataset)
+        rows = finite("prediction", model.run(dataset)[0])
         return self.report_of(model, dataset, rows, time.perf_counter() - started)
 
     @abstractmethod
@@ -434,7 +435,7 @@ class ScoreTask(SentenceTask[Scored, Answer]):
         kept, notes, seconds = KeptScores(), Counter[str](), 0.0
         for dataset in blocks:
             started = time.perf_counter()
-            rows, _ = model.run(dataset)
+            rows = finite("prediction", model.run(dataset)[0])
             gold = gold_of(dataset).astype(np.float32, copy=False)
             kept.add(gold, model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths())
             notes.update(notes_of(dataset))

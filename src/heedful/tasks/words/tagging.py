@@ -25,7 +25,7 @@ from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.game import game_of_word
 from heedful.explain.tag_explanations import MANY, NOTE, place_of, tags_of, values_of_tag
 from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
-from heedful.tasks.saved_model import A_co
+from heedful.tasks.saved_model import A_co, finite
 from heedful.tasks.words.text_model import TextModel
 from heedful.text.tokenize import Placed
 from heedful.text.vocabulary import mask_of
@@ -68,6 +68,9 @@ class TaggingModel(TextModel[A_co]):
 
         Returns:
             The most probable sequences of tags that fit together, in the rows of the data set.
+
+        Raises:
+            ArtefactError: if the network gives a number that is not finite.
         """
         self.network.eval()
         rows = dataset.sides[0]
@@ -82,7 +85,7 @@ class TaggingModel(TextModel[A_co]):
             numbers[places] = tags[valid].cpu().numpy()
             chosen = scores.gather(-1, tags[..., None])[..., 0].exp()
             probabilities[places] = chosen[valid].cpu().numpy()
-        return TaggedWords(numbers, probabilities)
+        return TaggedWords(numbers, finite("prediction", probabilities))
 
     def words_of(self, example: Example, length: int) -> Placed:
         """Return what was read of a text.
