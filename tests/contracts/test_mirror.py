@@ -61,6 +61,7 @@ TESTED_BY = {
     "machine/": "unit/machine/test_threads.py",
     "nn/recurrent_steps.py": "unit/nn/test_recurrent.py",
     "models/config.py": "unit/models/test_build.py",
+    "models/probing.py": "unit/tasks/test_hostile_model_folders.py",
     "models/expected.py": "unit/tasks/test_hostile_model_folders.py",
     "page/": "unit/page/test_model_page.py",
     "run/prepare.py": "unit/run/test_batches.py",
