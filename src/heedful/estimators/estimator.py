@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from heedful.baselines.beside import Beside, beside_source, or_warning
@@ -369,8 +369,36 @@ class Estimator(BaseEstimator, Generic[Model]):
         return tags
 
 
-class SentenceEstimator(Estimator[Reader]):
+class SentenceEstimator(TransformerMixin, Estimator[Reader]):
     """Base of the estimators whose model has one vector for a text; see `Estimator` for the arguments."""
+
+    def transform(self, X: object) -> NDArray[np.float32]:
+        """Return the vector of each text, [N, D], so that a fitted model is a step in front of another estimator.
+
+        Args:
+            X: texts. Of pairs the vectors of both texts stand side by side, [N, 2 D].
+
+        Returns:
+            What `encode` returns.
+        """
+        if not self._pair():
+            return self.encode(X)
+        sides = zip(*(example.texts for example in self._requests(X).examples), strict=True)
+        return np.concatenate([self.encode(list(side)) for side in sides], axis=1)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Name the columns of `transform`, as scikit-learn's ``set_output`` and ColumnTransformer need them.
+
+        Args:
+            input_features: not used.
+
+        Returns:
+            The name of the class in small letters with a number, [D].
+        """
+        network = self.predictor.network
+        width = network.sentence_encoder.width_out * (2 if self._pair() else 1)
+        name = type(self).__name__.lower()
+        return np.array([f"{name}{k}" for k in range(width)], object)
 
     @classmethod
     def _defaults(cls) -> RunConfig:

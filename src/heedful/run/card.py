@@ -42,7 +42,12 @@ def model_card(
     Returns:
         Markdown.
     """
-    name = config.name or f"{config.model.encoder} on {config.data.set or config.data.train}"
+    data = (
+        config.data.set
+        or config.data.train
+        or f"{len(prepared.datasets['train']):,} examples given in Python"
+    )
+    name = config.name or f"{config.model.encoder} on {data}"
     task = task_named(prepared.task)
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     lines = [
@@ -111,11 +116,16 @@ def _kind(result: RunResult) -> str:
 def _course(config: RunConfig, result: RunResult) -> str:
     """Say how training went."""
     if result.predictor.model.encoder == NO_NETWORK:
-        return f"Seed {config.train.seed}; training took {result.seconds:.0f} s."
+        return f"Seed {config.train.seed}; training took {_time(result.seconds)}."
     return (
         f"Seed {config.train.seed}; best at step {result.fit.best_step:,} of {result.fit.steps:,}; training took "
-        f"{result.fit.seconds:.0f} s."
+        f"{_time(result.seconds)}."
     )
+
+
+def _time(seconds: float) -> str:
+    """Return a time of which something is left when it is short."""
+    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
 def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -> list[str]:

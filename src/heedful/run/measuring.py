@@ -32,8 +32,8 @@ from heedful.storage.manifest import (
     MANIFEST,
     METRICS,
     MODEL_FILES,
+    read_card,
     read_json,
-    read_text,
     verify_manifest,
     write_json,
     write_manifest,
@@ -191,13 +191,12 @@ def keep_standing(folder: Path, measured: MeasuredMethods) -> None:
 def _replace(folder: Path, measured: MeasuredMethods) -> None:
     verify_manifest(folder, MODEL_FILES)
     with replace_folder(folder) as new:
-        for name in MODEL_FILES:
+        for name in {*MODEL_FILES, MANIFEST} - {CARD}:
             shutil.copyfile(folder / name, new / name)
-        shutil.copyfile(folder / MANIFEST, new / MANIFEST)
         verify_manifest(new, MODEL_FILES)
         figures = read_json(new / METRICS, dict)
         write_json(new / METRICS, {**figures, KEY: measured.standing.as_dict()})
-        card = with_section(read_text(new / CARD), measured)
+        card = with_section(read_card(folder), measured)
         (new / CARD).write_text(card, encoding="utf-8", newline="\n")
         write_manifest(new, MODEL_FILES)
 

@@ -86,6 +86,14 @@ def read_text(path: Path) -> str:
         raise ArtefactError(f"{path}: expected UTF-8 text; {error}. {REMEDY}") from error
 
 
+def read_card(folder: Path) -> str:
+    """Return the card of a model, which anybody may have edited; empty where it was removed."""
+    with _readable(folder):
+        if not (folder / CARD).is_file():
+            return ""
+        return (folder / CARD).read_bytes().decode("utf-8", errors="replace")
+
+
 def write_json(path: Path, value: object) -> None:
     """Write plain values as JSON; a number that is not finite becomes null.
 
@@ -97,9 +105,15 @@ def write_json(path: Path, value: object) -> None:
 
 
 def write_manifest(folder: Path, names: Sequence[str]) -> None:
-    """Write the manifest of a folder: the format's version, and the size and SHA-256 of each file."""
+    """Write the manifest of a folder: the format's version, and the size and SHA-256 of each file but the card.
+
+    People edit the card, on the Hugging Face Hub for example, and no answer depends on it.
+    """
     files = {
-        name: {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)} for name in names
+        name: {}
+        if name == CARD
+        else {"bytes": (folder / name).stat().st_size, "sha256": sha256(folder / name)}
+        for name in names
     }
     manifest = {"format_version": FORMAT_VERSION, "files": files}
     write_json(folder / MANIFEST, manifest)
@@ -203,7 +217,8 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
     if path.read_bytes() != json_text(manifest).encode():
         raise ArtefactError(f"{path}: was altered after it was written. {REMEDY}")
     for name in names:
-        _verify_file(folder / name, files[name])
+        if name != CARD:
+            _verify_file(folder / name, files[name])
 
 
 def _verify_file(path: Path, entry: object) -> None:

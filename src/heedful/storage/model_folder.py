@@ -31,8 +31,8 @@ from heedful.storage.manifest import (
     VOCABULARY,
     WEIGHTS,
     packed,
+    read_card,
     read_json,
-    read_text,
     read_words,
     refuse_without_model,
     verify_manifest,
@@ -141,7 +141,7 @@ def _load(path: Path) -> ModelFolder:
         vocabulary=vocabulary,
         labels=labels,
         metrics=read_json(path / METRICS, dict),
-        card=read_text(path / CARD),
+        card=read_card(path),
     )
 
 

@@ -24,7 +24,7 @@ from heedful.errors import (
     nearest,
     needing,
 )
-from heedful.storage.manifest import CARD, MANIFEST, read_json, verify_manifest, write_manifest
+from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
 
 GROUP = "heedful.models"
 """The entry points by which an installed package names its models: name = function that returns the folder."""
@@ -130,10 +130,11 @@ def push_model(
     with tempfile.TemporaryDirectory() as place, _quiet(), _said(OutputError, f"{name}: was not uploaded"):
         copy = Path(place)
         for file in files:
-            shutil.copyfile(folder / file, copy / file)
-        if license:
-            card = (copy / CARD).read_text(encoding="utf-8")
-            (copy / CARD).write_text(_licensed(card, license), encoding="utf-8", newline="\n")
+            if file != CARD:
+                shutil.copyfile(folder / file, copy / file)
+        card = read_card(folder)
+        card = _licensed(card, license) if license else card
+        (copy / CARD).write_text(card, encoding="utf-8", newline="\n")
         write_manifest(copy, files)
         api = HfApi(endpoint=_endpoint(), token=token)
         api.create_repo(name, private=private, exist_ok=True)

@@ -21,10 +21,12 @@ from heedful.storage.manifest import (
     MODEL_FILES,
     VOCABULARY,
     WEIGHTS,
+    manifest_checksum,
     write_manifest,
 )
 from heedful.storage.model_folder import ModelFolder, load_model_folder, save_model_folder
 
+CHECKED = tuple(name for name in MODEL_FILES if name != CARD)
 CONTENT = ModelFolder(
     config={"task": "classify", "encoder": {"width": 4}, "tokenizer": "treebank"},
     state={
@@ -88,7 +90,7 @@ def test_a_metric_that_is_not_finite_becomes_none(tmp_path: Path) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from([*MODEL_FILES, MANIFEST]), st.randoms(use_true_random=False), st.integers(1, 255))
+@given(st.sampled_from([*CHECKED, MANIFEST]), st.randoms(use_true_random=False), st.integers(1, 255))
 def test_a_flipped_byte_anywhere_is_found(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, name: str, draw, flip: int
 ) -> None:
@@ -114,19 +116,39 @@ def test_every_byte_of_the_manifest_counts(copy: Path) -> None:
             load_model_folder(copy)
 
 
-@pytest.mark.parametrize("name", [*MODEL_FILES, MANIFEST])
+@pytest.mark.parametrize("name", [*CHECKED, MANIFEST])
 def test_a_missing_file_is_named(copy: Path, name: str) -> None:
     (copy / name).unlink()
     with pytest.raises(ArtefactError, match=f"{name}: missing"):
         load_model_folder(copy)
 
 
-@pytest.mark.parametrize("name", MODEL_FILES)
+@pytest.mark.parametrize("name", CHECKED)
 def test_a_truncated_file_says_how_long_it_was(copy: Path, name: str) -> None:
     size = (copy / name).stat().st_size
     (copy / name).write_bytes((copy / name).read_bytes()[:-1])
     with pytest.raises(ArtefactError, match=f"{name}: was altered: expected .*{size}.*, found .*{size - 1}"):
         load_model_folder(copy)
+
+
+@pytest.mark.parametrize("card", [b"# Edited on the Hub\n", b"", b"\xff\xfe", None])
+def test_an_edited_card_breaks_nothing(copy: Path, card: bytes | None) -> None:
+    before, checksum = load_model_folder(copy), manifest_checksum(copy)
+    (copy / CARD).unlink()
+    if card is not None:
+        (copy / CARD).write_bytes(card)
+    read = load_model_folder(copy)
+    assert read.card == (card or b"").decode("utf-8", errors="replace")
+    assert read.config == before.config
+    assert manifest_checksum(copy) == checksum
+    save_model_folder(copy, read)
+    assert load_model_folder(copy).card == read.card
+
+
+def test_a_folder_whose_manifest_lists_the_card_still_loads(copy: Path) -> None:
+    listed = {"bytes": 1, "sha256": "0" * 64}
+    rewrite_manifest(copy, lambda manifest: manifest["files"].update({CARD: listed}))
+    assert load_model_folder(copy).card
 
 
 def test_no_folder_at_all(tmp_path: Path) -> None:
@@ -170,7 +192,7 @@ def test_a_manifest_entry_has_the_known_fields_and_no_others(copy: Path, change:
         (LABELS, "[1, 2]", "expected a list of strings"),
         (VOCABULARY, "{", "expected JSON"),
         (METRICS, "[" * 100_000, "expected JSON"),
-        (CARD, b"\xff", "expected UTF-8"),
+        (METRICS, b"\xff", "expected UTF-8"),
         (WEIGHTS, b"\xff" * 64, "expected a safetensors file"),
         (WEIGHTS, b"", "expected a safetensors file"),
         (WEIGHTS, b"\x80\x04c__builtin__\nprint\n.", "expected a safetensors file"),
