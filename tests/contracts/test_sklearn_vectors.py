@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 import tiny
-from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer
+from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer, runtime
+from heedful.errors import UsageError
 
 SMALL: dict[str, Any] = {
     "model__width": 8,
@@ -62,7 +64,7 @@ def test_weights_are_in_the_signature(kind: type) -> None:
 class Counting(TextClassifier):
     """Keeps the weights that its last fit was given."""
 
-    seen: list[Any] = []
+    seen: ClassVar[list[Any]] = []
 
     def fit(self, X: object, y: object, *, sample_weight: Any = None, **more: Any) -> Counting:
         type(self).seen.append(sample_weight)
@@ -84,3 +86,19 @@ def test_weights_reach_every_fit_of_calibration_and_of_a_routed_search() -> None
         assert [len(given) for given in Counting.seen] == [24, 24, 48, 24, 24]
         pipeline = make_pipeline(asked).fit(TEXTS, LABELS, sample_weight=weights)
         assert pipeline.score(TEXTS, LABELS, sample_weight=weights) >= 0
+
+
+def test_a_model_of_linear_parts_alone_has_no_vectors(tmp_path: Path) -> None:
+    trained = TextClassifier(train__device="cpu").fit(TEXTS, LABELS, baseline=False)
+    assert trained.predictor_.model.encoder == "none"
+    for ask in (trained.transform, trained.encode):
+        with pytest.raises(UsageError, match=r"no vector of a text; train it with data\.few_rows=0"):
+            ask(TEXTS[:2])
+    trained.save_pretrained(tmp_path / "model")
+    with pytest.raises(UsageError, match="no vector of a text"):
+        runtime.load(tmp_path / "model").encode(TEXTS[:2])
+    said = tiny.run("encode", tmp_path / "model", "--text", "fine")
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert "# disan on 48 examples given in Python" in card
+    assert "training took 0 s" not in card

@@ -64,6 +64,10 @@ def in_order(compute: Callable[[T], R], items: Iterable[T], threads: int) -> Ite
         raise trouble
 
 
+_NO_NETWORK = "none"
+"""Name of the encoder of a model that is made of linear parts alone."""
+
+
 class Model:
     """A trained network with its words, computed with NumPy and the compiled kernels.
 
@@ -109,7 +113,7 @@ class Model:
     @property
     def width(self) -> int:
         """Features of the vector that `encode` gives; 0 where it gives none."""
-        return self.program.width
+        return 0 if self.settings.encoder == _NO_NETWORK else self.program.width
 
     def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Self:
         """Return a model with another limit on the length of a text; the network is shared.
@@ -195,6 +199,11 @@ class Model:
 
     def vectors(self, texts: Iterable[str]) -> Iterator[Floats]:
         """Yield the vector of each text, [D], in order; see `encode`."""
+        if self.settings.encoder == _NO_NETWORK:
+            raise UsageError(
+                "this model has linear parts alone and no vector of a text; train it with --set data.few_rows=0, which "
+                "asks for a network"
+            )
         yield from itertools.chain.from_iterable(
             in_order(self._vectors, self.asking.blocks(texts, 1), self.threads)
         )

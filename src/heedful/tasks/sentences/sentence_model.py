@@ -17,6 +17,7 @@ from heedful.data.examples import Corpus
 from heedful.errors import UsageError
 from heedful.machine.canceling import in_steps
 from heedful.models import VectorNetwork
+from heedful.models.config import NO_NETWORK
 from heedful.runtime.answers import Answer, Read, Shown
 from heedful.tasks.saved_model import A_co, as_corpus, even_batches, finite
 from heedful.tasks.schema import Requests, Text
@@ -203,6 +204,11 @@ class SentenceModel(TextModel[A_co]):
             raise UsageError(
                 f"model.encoder={self.model.encoder!r} reads two texts together and has no vector of one text alone; "
                 "encode with a model whose encoder reads single texts, such as disan"
+            )
+        if self.model.encoder == NO_NETWORK:
+            raise UsageError(
+                "this model has linear parts alone and no vector of a text; train it with data.few_rows=0, which asks "
+                "for a network"
             )
         corpus = as_corpus(texts, pair=False)
         dataset, _ = self.encode_examples(corpus.examples, corpus.source)
