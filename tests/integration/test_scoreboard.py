@@ -19,6 +19,7 @@ LINEAR = [
     "TF-IDF (words 1-2) + logistic regression",
     "TF-IDF (characters 2-5) + linear SVM",
     "NB-SVM (words 1-2)",
+    "TF-IDF (words 1-2, characters 2-5) + linear SVM",
 ]
 LIGHT = ["--without", "fastText", "--without", "spaCy", "-q"]
 
@@ -32,7 +33,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_pair_of_systems_is_tested_on_the_same_examples(name: str, data: Path) -> None:
     board = tiny.run("baselines", data / f"{name}.toml", "--data", data, *LIGHT, "--json").json()
     assert {row["system"] for row in board["rows"]} == set(LINEAR)
-    assert len(board["tests"]) == 3
+    assert len(board["tests"]) == 6
     assert {test["p_holm"] >= test["p"] for test in board["tests"]} == {True}
     accuracies = [row["metric"] for row in board["rows"]]
     assert accuracies == sorted(accuracies, reverse=True)
@@ -50,7 +51,7 @@ def test_scores_are_measured_by_their_correlation(data: Path) -> None:
     few = ["--runs", "1,2", "--examples", "60"]
     board = tiny.run("baselines", data / "score.toml", "--data", data, *LIGHT, *few, "--json").json()
     assert board["metric"] == "pearson"
-    assert len(board["rows"]) == 2
+    assert len(board["rows"]) == 4
     for row in board["rows"]:
         assert row["ece"] is None
         assert row["runs"]["train.seed=1"]["right"] == ""
@@ -67,7 +68,7 @@ def test_networks_are_trained_on_request_and_kept_studies_stand_beside(data: Pat
     own = {row["system"]: row["kept"] for row in board["rows"] if row["own"]}
     assert own == {"Heedful, embedding": False, "kept": True}
     assert board["examples"] == 60
-    assert len(board["tests"]) == 10
+    assert len(board["tests"]) == 15
     shown = tiny.run(*command).out
     table = tiny.run(*command, "--markdown").out
     assert all(name in shown and f"| {name} |" in table for name in [*LINEAR, *own])

@@ -89,7 +89,7 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
 
 
 def settings_of(name: str, overrides: Sequence[str] = ()) -> RunConfig:
-    """Return the settings of what a user names.
+    """Return the settings of what a user names, with a dev split that all systems share.
 
     Args:
         name: a known data set, whose packaged DiSAN recipe is taken; a recipe or TOML file; or a table, which is read
@@ -102,6 +102,11 @@ def settings_of(name: str, overrides: Sequence[str] = ()) -> RunConfig:
     Raises:
         UsageError: if there is nothing of this name, or it is not data of texts or pairs.
     """
+    config = _settings_of(name, overrides)
+    return replace(config, data=replace(config.data, few_rows=0))
+
+
+def _settings_of(name: str, overrides: Sequence[str]) -> RunConfig:
     if name in DATASETS:
         task = catalogue.data_set(name).task
         if task not in _RECIPES:

@@ -201,6 +201,22 @@ WORDS_AND_CHARACTERS_RIDGE = LinearBaseline(
 CHARACTER_COSINE = CosineBaseline("TF-IDF (characters 2-5), cosine", lambda: Sides(character_tfidf()))
 
 
+def mean_of_package(task: str) -> LinearBaseline:
+    """Return a linear model over the mean of the word vectors of the English package, which must be installed.
+
+    Args:
+        task: what the gold is for, ``model.task``.
+
+    Returns:
+        Logistic regression for classes, and ridge regression for numbers.
+    """
+    classes, pairs = task in CLASS_TASKS, task in ("pair", "pair-number", "relatedness")
+    features = ExampleFeatures(MeanOfVectors.packaged(ENGLISH), "ordered" if pairs else "none")
+    ending = "logistic regression" if classes else "ridge regression"
+    name = f"mean of word vectors ({ENGLISH}) + {ending}"
+    return LinearBaseline(name, lambda: Frozen(features), _logistic if classes else _ridge, _STRENGTHS)
+
+
 def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[LinearBaseline | CosineBaseline]:
     """Return the simple models for a task.
 
@@ -226,9 +242,7 @@ def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[Linea
     if pairs and not classes:
         found.append(CHARACTER_COSINE)
     if package_of(ENGLISH) and is_english(text for each in texts[:500] for text in each):
-        features = ExampleFeatures(MeanOfVectors.packaged(ENGLISH), "ordered" if pairs else "none")
-        name = f"mean of word vectors ({ENGLISH}) + {ending}"
-        found.append(LinearBaseline(name, lambda: Frozen(features), make, _STRENGTHS))
+        found.append(mean_of_package(task))
     for folder in encoders:
         name = f"{folder.name}, frozen + {ending}"
         found.append(LinearBaseline(name, lambda folder=folder: FrozenEncoder(folder), make, _STRENGTHS))

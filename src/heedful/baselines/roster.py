@@ -20,14 +20,23 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
+from heedful.baselines.rivals import (
+    CHARACTER_COSINE,
+    WORDS_AND_CHARACTERS,
+    WORDS_AND_CHARACTERS_RIDGE,
+    mean_of_package,
+)
 from heedful.baselines.systems import System, heedful_system
 from heedful.data.cache import load_or_read_vectors
 from heedful.errors import UsageError, nearest
 from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig, TextConfig
 from heedful.tasks.tables import find_named
+from heedful.text.english import ENGLISH, package_of
 from heedful.text.vectors import read_baseforms
 
+AUTO_VECTORS = "auto"
+"""What ``text.vectors`` says where the texts decide."""
 OPTIONAL = {
     "fasttext": "pip install 'heedful[baselines-fasttext]', which builds it from source",
     "spacy": "pip install 'heedful[spacy]'",
@@ -63,12 +72,20 @@ def roster(
             f"--with: there is no encoder {unknown[0]!r}; {nearest(unknown[0], tuple(ENCODERS))}"
         )
     systems: list[System] = (
-        [TFIDF_RIDGE] if task == "relatedness" else [TFIDF_LOGISTIC, CHARACTER_SVM, NB_SVM]
+        [TFIDF_RIDGE, WORDS_AND_CHARACTERS_RIDGE]
+        if task == "relatedness"
+        else [TFIDF_LOGISTIC, CHARACTER_SVM, NB_SVM, WORDS_AND_CHARACTERS]
     )
     skipped: dict[str, str] = {}
     if task == "relatedness":
-        systems.append(CosineBaseline("TF-IDF (words 1-2), cosine", lambda: Sides(word_tfidf())))
-    if config.text.vectors:
+        systems += [
+            CosineBaseline("TF-IDF (words 1-2), cosine", lambda: Sides(word_tfidf())),
+            CHARACTER_COSINE,
+        ]
+    if config.text.vectors == AUTO_VECTORS:
+        if package_of(ENGLISH):
+            systems.append(mean_of_package(task))
+    elif config.text.vectors:
         systems += _mean_vectors(config, task, root)
     else:
         skipped["mean of word vectors"] = "no word vectors: name a file with --set text.vectors=FILE"
@@ -91,7 +108,8 @@ def roster(
 def _found(text: TextConfig, root: Path | None) -> TextConfig:
     """Return the settings with the files of word vectors where they are, rather than relative to the data folder."""
     vectors, baseforms = (
-        str(find_named(file, root)) if file else "" for file in (text.vectors, text.baseforms)
+        str(find_named(file, root)) if file and file != AUTO_VECTORS else file
+        for file in (text.vectors, text.baseforms)
     )
     return replace(text, vectors=vectors, baseforms=baseforms)
 

@@ -133,7 +133,7 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
     """Decide on word vectors and on what the sentence part reads."""
     settings: dict[str, object] = {}
     open_vectors, open_sentence = config.text.vectors == "auto", config.model.sentence == "auto"
-    english = is_english(_some(training))
+    english = is_english(_some(training)) and not config.model.pretrained.name
     package = package_of(ENGLISH) if english else ""
     if open_vectors:
         default = replace(config.text, vectors="", baseforms="")

@@ -1,0 +1,172 @@
+"""Measure few labels: the default model against the simple models that a reader would name, on the same rows.
+
+    python scripts/few_labels.py --data DIR --out results.jsonl --labels 50,100,200,400 --draws 10 [--encoder FOLDER]
+
+Every line of the output is one cell: a data set, a number of labels and a draw, with the accuracy (macro-F1 for tweets
+and spam) of every system on the test texts, and the processor time of ours. Cells that are there are not measured
+again, so that the same command goes on where it was interrupted; ``--table`` prints the means of what is there. Draws
+are those of ``random.Random(draw)`` from the training texts; of Banking77 the same number a class, 5 or more. CR, MPQA,
+SUBJ and spam have no test part: a tenth, drawn by ``random.Random(0)``, is it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import lzma
+import random
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+Rows = tuple[list[str], list[str]]
+F1 = ("emotion", "irony", "spam")
+SETS = ("trec", "cr", "mpqa", "subj", "sst-2", "banking77", *F1)
+
+
+def lines(path: Path) -> list[str]:
+    """Return the lines of a compressed file."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return [line.rstrip("\n") for line in file]
+
+
+def known(name: str, split: str, data: Path) -> Rows:
+    """Read a data set of the catalogue; ready-made words are joined by blanks."""
+    from heedful.data import catalogue
+
+    examples = catalogue.load(name, split, data).examples
+    texts = [" ".join(e.words[0]) if e.words and e.words[0] else e.texts[0] for e in examples]
+    return texts, [str(e.target) for e in examples]
+
+
+def cut(rows: Rows) -> tuple[Rows, Rows]:
+    """Take a tenth as the test part."""
+    order = list(range(len(rows[0])))
+    random.Random(0).shuffle(order)
+    tenth = len(order) // 10
+    picked = [tuple([column[k] for k in part] for column in rows) for part in (order[tenth:], order[:tenth])]
+    return picked[0], picked[1]  # type: ignore[return-value]
+
+
+def load(name: str, data: Path) -> tuple[Rows, Rows]:
+    """Return the training texts and the test texts of a set, with their labels."""
+    if name in ("trec", "sst-2"):
+        return known(name, "train", data), known(name, "test", data)
+    if name in ("cr", "mpqa", "subj"):
+        return cut(known(name, "all", data))
+    if name == "spam":
+        pairs = [line.split("\t", 1) for line in lines(data / "sms_spam/sms.tsv.xz") if "\t" in line]
+        return cut(([text for _, text in pairs], [label for label, _ in pairs]))
+    found = []
+    for split in ("train", "test"):
+        if name == "banking77":
+            rows = list(csv.DictReader(lines(data / f"banking77/{split}.csv.xz")))
+            found.append(([row["text"] for row in rows], [row["category"] for row in rows]))
+        else:
+            stem = data / f"tweet_eval/{name}"
+            found.append(tuple(lines(stem / f"{split}_{kind}.txt.xz") for kind in ("text", "labels")))
+    return found[0], found[1]
+
+
+def draw(labels: list[str], count: int, number: int, name: str) -> list[int]:
+    """Draw training rows; at least two classes are among them."""
+    order = list(range(len(labels)))
+    dice = random.Random(number)
+    dice.shuffle(order)
+    if name != "banking77":
+        while len({labels[k] for k in order[:count]}) < 2:
+            dice.shuffle(order)
+        return order[:count]
+    each, taken, kept = max(5, count // 77), defaultdict(int), []
+    for k in order:
+        if taken[labels[k]] < each:
+            taken[labels[k]] += 1
+            kept.append(k)
+    return kept
+
+
+def score(name: str, gold: list[str], answered: list[str]) -> float:
+    """Return 100 times the accuracy, or the macro-F1 where the classes are uneven."""
+    from sklearn.metrics import accuracy_score, f1_score
+
+    if name in F1:
+        return 100 * float(f1_score(gold, answered, average="macro", zero_division=0.0))
+    return 100 * float(accuracy_score(gold, answered))
+
+
+def measure(name: str, count: int, number: int, data: Path, encoder: Path | None) -> dict[str, object]:
+    """Train every system on one draw."""
+    from heedful import TextClassifier
+    from heedful.baselines.rivals import rivals
+    from heedful.baselines.splits import Split, Splits
+    from heedful.run.protocol import Protocol
+
+    (texts, labels), (tested, gold) = load(name, data)
+    rows = draw(labels, count, number, name)
+    own, classes = [texts[k] for k in rows], [labels[k] for k in rows]
+    started = time.process_time()
+    model = TextClassifier().fit(own, classes, baseline=False)
+    seconds = time.process_time() - started
+    found = {"Heedful": score(name, gold, list(map(str, model.predict(tested))))}
+    names = tuple(sorted(set(classes)))
+    numbers = np.array([names.index(each) for each in classes], np.int64)
+    train = Split([(text,) for text in own], numbers)
+    splits = Splits("text", names, train, None, None, Protocol("python", "folds"), number)
+    for rival in rivals("text", train.texts, () if encoder is None else (encoder,)):
+        outputs = rival.train(splits).outputs([(text,) for text in tested])
+        found[rival.name] = score(name, gold, [names[k] for k in outputs.argmax(axis=1)])
+    return {
+        "set": name, "labels": count, "draw": number, "rows": len(rows), "scores": found, "seconds": seconds,
+        "held_out": float(model.result_.dev.metrics["accuracy"]), "parts": model.result_.parts,
+        "chance": score(name, gold, [max(set(classes), key=classes.count)] * len(gold)),
+    }  # fmt: skip
+
+
+def kept(path: Path) -> list[dict[str, object]]:
+    """Return the cells that are there."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def table(cells: list[dict[str, object]]) -> Iterator[str]:
+    """Print the mean of each system, and how far ours is behind the best other one."""
+    groups: dict[tuple[str, int], list[dict[str, float]]] = defaultdict(list)
+    for cell in cells:
+        groups[cell["set"], cell["labels"]].append(cell["scores"])  # type: ignore[index,arg-type]
+    for (name, count), scores in sorted(groups.items()):
+        means = {system: np.mean([each[system] for each in scores]) for system in scores[0]}
+        best = max((system for system in means if system != "Heedful"), key=means.__getitem__)
+        gaps = np.array([each["Heedful"] - each[best] for each in scores])
+        spread = gaps.std(ddof=1) / len(gaps) ** 0.5 if len(gaps) > 1 else float("nan")
+        row = "  ".join(f"{system} {mean:.1f}" for system, mean in means.items())
+        yield f"{name} {count} ({len(scores)} draws): ahead of {best} by {gaps.mean():+.1f} ± {2 * spread:.1f} | {row}"
+
+
+def main() -> None:
+    """Measure what is missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--data", type=Path, required=True, help="folder of data sets")
+    parser.add_argument("--out", type=Path, required=True, help="file of the cells, a line each")
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--labels", default="50,100,200,400")
+    parser.add_argument("--draws", type=int, default=10)
+    parser.add_argument("--encoder", type=Path, help="folder of a pretrained encoder, tried frozen")
+    parser.add_argument("--table", action="store_true", help="only print the means of what is there")
+    asked = parser.parse_args()
+    done = {(cell["set"], cell["labels"], cell["draw"]) for cell in kept(asked.out)}
+    for number in range(0 if asked.table else asked.draws):
+        for name in asked.sets.split(","):
+            for count in map(int, asked.labels.split(",")):
+                if (name, count, number) in done:
+                    continue
+                cell = measure(name, count, number, asked.data, asked.encoder)
+                with asked.out.open("a") as file:
+                    file.write(json.dumps(cell) + "\n")
+    print("\n".join(table(kept(asked.out))))
+
+
+if __name__ == "__main__":
+    main()
