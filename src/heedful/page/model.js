@@ -13,7 +13,7 @@ function tensorsOf(buffer) {
   const { __metadata__: about, ...entries } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
   const made = {};
   for (const [name, { dtype, shape, data_offsets: [first, last] }] of Object.entries(entries)) {
-    const Kind = { F32: Float32Array, I8: Int8Array, I32: Int32Array }[dtype];
+    const Kind = { F32: Float32Array, I8: Int8Array, U8: Uint8Array, I32: Int32Array }[dtype];
     const start = 8 + size + first, length = (last - first) / Kind.BYTES_PER_ELEMENT;
     made[name] = { shape, data: new Kind(buffer, start, length), scales: null };
   }
@@ -58,7 +58,8 @@ class Model {
   static async open(kernels, packed) {
     const [[tensors, about], compiled] = await Promise.all([unpacked(packed).then(tensorsOf), Kernels.load(kernels)]);
     const wide = about.wide ? new WidePart(about.wide, tensors) : null;
-    return new Model({ ...about, wide }, new Network(about.network, tensors, compiled));
+    const sentence = about.sentence ? new SentencePart(about.sentence, tensors) : null;
+    return new Model({ ...about, wide, sentence }, new Network(about.network, tensors, compiled));
   }
 
   constructor(about, network) {
@@ -78,14 +79,57 @@ class Model {
     const { vector } = this.network.description;
     const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
     const own = this.network.answer(sides, looks);
-    const beside = this.wide?.logits(sides.map(({ read }) => read));
-    const logits = Array.from(own, (logit, number) => logit + (beside?.[number] ?? 0));
+    const beside = this.beside(sides.map(({ read }) => read));
+    const logits = Array.from(own, (logit, number) => logit + beside[number]);
     const shares = shared(logits.map((logit) => logit / this.temperature));
     const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
     const score = this.labels.length ? null : sum(shared(logits).map((share, grade) => share * (grade + 1)));
     const label = this.labels.length ? this.labels[cheapest(shares, this.costs)] : null;
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
     return { label, score, probabilities, logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+  }
+
+  // What the parts beside the network add for the words of each text.
+  beside(texts) {
+    const parts = [this.wide, this.sentence].filter(Boolean).map((part) => part.logits(texts));
+    return Array.from({ length: this.outputs }, (_, k) => sum(parts.map((logits) => logits[k])));
+  }
+
+  // What each word contributes to an answer of `predict`, and to the classes most probable beside it; see
+  // contributing.js. An iterator, so that whoever draws may rest between its steps; its last value is the list.
+  *contributions({ sides, logits, probabilities, label, score }) {
+    const shares = yield* sharesOf(this, sides, logits);
+    const { temperature } = this;
+    if (score !== null) return [contributionsTo(new ExplainedValue({ kind: "grade" }), shares, logits)];
+    const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
+    const best = probabilities.findIndex((each) => each.label === label);
+    return [best, ...order.filter((place) => place !== best).slice(0, 4)].map((column) => ({
+      ...contributionsTo(new ExplainedValue({ kind: "class", column, label: this.names[column], temperature }), shares, logits),
+      probability: probabilities[column].probability,
+    }));
+  }
+
+  // The same at once.
+  explain(texts) {
+    const steps = this.contributions(this.predict(texts, false));
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    return step.value;
+  }
+
+  // The logits, without linear parts, of an example of which some words are left out. keep: of each place whether it stays.
+  logitsOf(sides, places, keep) {
+    const kept = sides.map(() => ({ read: [], rows: [], ngrams: [] })), masked = this.words.look(MASK);
+    places.forEach(([side, i], place) => {
+      const own = sides[side], to = kept[side];
+      if (!keep[place] && !masked.known) return;
+      to.read.push(keep[place] ? own.read[i] : MASK);
+      to.rows.push(keep[place] ? own.rows[i] : masked.row);
+      to.ngrams.push(keep[place] ? own.ngrams[i] : []);
+    });
+    const own = this.hasNetwork ? this.network.answer(kept) : new Array(this.outputs).fill(0);
+    const pairs = this.sentence && this.sentence.pairing !== "none" ? this.sentence.logits(kept.map(({ read }) => read)) : null;
+    return Array.from(own, (logit, k) => logit + (pairs?.[k] ?? 0));
   }
 
   // How alike two texts are: the cosine of their vectors, which are of unit length. The answer is that of `predict`.

@@ -19,16 +19,19 @@ from itertools import groupby
 from pathlib import Path
 from string import Template
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors.torch import save
-from torch import Tensor
+from torch import Tensor, from_numpy
 
 import heedful
 from heedful.errors import UsageError
-from heedful.explain.legends import CAVEAT, SYSTEMS, caption
+from heedful.explain.legends import CAVEAT, NO_NETWORK, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.runtime.looking import read_shown
+from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.boundaries import RULES, class_of
@@ -116,14 +119,8 @@ TASKS = {
 }
 """Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
 SCRIPTS = (
-    "digest.js",
-    "normalization.js",
-    "words.js",
-    "wide.js",
-    "network.js",
-    "model.js",
-    "pictures.js",
-    "page.js",
+    *("digest.js", "normalization.js", "words.js", "wide.js", "sentence.js", "network.js", "model.js", "contributing.js"),
+    *("pictures.js", "page.js"),
 )
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
 
@@ -199,7 +196,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.settings, folder.settings.part("text")
     state = rounded({name: folder.state[name].float() for name in _named(description)})
-    wide = _wide(folder)
+    wide, sentence = _wide(folder), _sentence(folder)
     about = {
         "task": _task(folder),
         "sides": TASKS[_task(folder)],
@@ -220,8 +217,31 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
         "prefix": description["shown"]["prefix"],
         "facts": _facts(folder, state, wide),
         "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
+        "sentence": None if sentence is None else sentence.table(),
+        "hasNetwork": config.part("model").text("encoder") != NO_NETWORK,
     }
-    return save({**wide, **state}, {"page": json.dumps(about)})
+    beside = (
+        {}
+        if sentence is None
+        else {name: from_numpy(each.copy()) for name, each in sentence.tensors().items()}
+    )
+    return save({**wide, **beside, **state}, {"page": json.dumps(about)})
+
+
+def _sentence(folder: ModelFolder) -> SentencePart | None:
+    """Return the sentence part with the word vectors that it reads; None without one."""
+    table = folder.config.get(SENTENCE)
+    if not isinstance(table, Mapping) or not table:
+        return None
+
+    def tensor(name: str) -> NDArray[np.generic]:
+        if name not in folder.state:
+            raise UsageError(f"tensor {name!r} is missing")
+        found: NDArray[np.generic] = folder.state[name].numpy()
+        return found
+
+    outputs = folder.settings.part("model").whole("outputs")
+    return read_sentence_part(table, tensor, outputs, len(TASKS[_task(folder)])).complete()
 
 
 def _characters(folder: ModelFolder) -> dict[str, object]:

@@ -2,7 +2,10 @@
 
 const MOST_MAPS = 12;  // more are not drawn while one types, but the last ones
 const at = (id) => document.getElementById(id);
-const percent = (share) => `${Math.round(100 * share)} %`;
+const percent = (share) => (share > 0.9995 ? "> 99.9 %" : share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+const SIGNED = 6, REST = 24, PAUSE = 120;  // shades; milliseconds of work between rests; and before contributions
+const signedNumber = (value) => (Math.abs(value) < 0.005 ? "0.00" : `${value > 0 ? "+" : "-"}${Math.abs(value).toFixed(2)}`);
+const signedLevel = (value, reach) => Math.round(SIGNED * Math.max(-1, Math.min(1, value / reach)));
 
 function bar(share) {
   const inner = element("i");
@@ -16,24 +19,68 @@ function answerTable({ label, probabilities, score }) {
   const shown = score === null ? [...probabilities].sort((a, b) => b.probability - a.probability) : probabilities;
   const rows = shown.map(({ label: name, probability }) =>
     element("tr", name === label ? { class: "best" } : {}, element("td", {}, oneLine(name)),
-      element("td", { class: "bar" }, bar(probability)), element("td", { class: "r" }, probability.toFixed(2))));
+      element("td", { class: "bar" }, bar(probability)), element("td", { class: "r" }, percent(probability))));
   const head = element("tr", {}, element("th", {}, score === null ? "answer" : "grade"), element("th"),
-    element("th", {}, "probability"));
-  return element("table", {}, head, ...rows);
+    element("th", { class: "r" }, "probability"));
+  if (rows.length <= 6) return element("table", {}, head, ...rows);
+  const folded = element("details", {}, element("summary", {}, `${rows.length - 5} more`), element("table", {}, ...rows.slice(5)));
+  return element("div", {}, element("table", {}, head, ...rows.slice(0, 5)), folded);
 }
 
-// A text, its words shaded by their weights.
-function reading({ text, words, spans, unknown, weights, truncated, name }) {
-  const parts = [], largest = Math.max(...(weights ?? []), 0), numbered = heaviest(weights);
-  let place = 0;
+// What each word contributes, as lines that add up.
+function contributionTable(said, sides) {
+  const rows = linesOf(said, sides).map(({ kind, name, value, joint }) => {
+    const cell = element("td", {}, element("bdi", {}, shorten(oneLine(name), 60)));
+    if (joint !== undefined) cell.append(" ", element("span", { class: "muted" }, `together ${signedNumber(joint)}`));
+    const odds = said.probability === undefined ? "" : ` = ${percent(said.probability)}`;
+    if (kind === "sum")
+      return element("tr", { class: "sum" }, cell, element("td"), element("td", { class: "r" }, `${signedNumber(value)}${odds}`));
+    const inner = element("i", { class: value >= 0 ? "for" : "against" }), width = 50 * Math.min(Math.abs(value) / said.reach, 1);
+    inner.style.width = `${width}%`;
+    inner.style.left = `${value >= 0 ? 50 : 50 - width}%`;
+    return element("tr", kind === "word" || kind === "phrase" ? {} : { class: "soft" }, cell,
+      element("td", { class: "bar" }, element("span", { class: "track-box signed" }, inner)),
+      element("td", { class: "r" }, signedNumber(value)));
+  });
+  const head = element("tr", {}, element("th", {}, "word"), element("th"),
+    element("th", { class: "r" }, said.isLogOdds ? "log-odds" : "change"));
+  return element("table", { class: "signed" }, head, ...rows);
+}
+
+const whyTitle = ({ isLogOdds, label }) =>
+  isLogOdds ? `Why “${shorten(oneLine(label), 60)}”` : "What raises and what lowers the predicted number";
+
+function contributionSection([first, ...others], sides) {
+  const how = first.choices ? `computed from ${first.choices} choices of the words` : "exact";
+  const meaning = first.isLogOdds ? "Above 0 a word speaks for the answer, below 0 against it."
+    : "Above 0 a word raises the number, below 0 it lowers it.";
+  const note = `Each number is how much the word changes the ${first.of} (${how}). ${meaning} With the base everything adds up.`;
+  const folded = (others.length > 1 ? others : []).map((said) => element("details", {},
+    element("summary", {}, `${whyTitle(said).replace("Why ", "Why not ")}? ${percent(said.probability)}`),
+    contributionTable(said, sides)));
+  return element("section", {}, element("h2", {}, whyTitle(first)), contributionTable(first, sides),
+    element("p", { class: "note" }, note), ...folded);
+}
+
+// A text, its words colored by what they contribute, once that is known.
+function reading({ text, words, spans, unknown, truncated, name }, said, side) {
+  const parts = [], frames = new Map((said ? phrasesOf(said) : []).filter((each) => each.side === side)
+    .map(({ start, end }) => [start, end]));
+  let place = 0, frame = null, last = 0;
   spans.forEach(([start, end], i) => {
-    parts.push(visibleText(text.slice(place, start)));
-    const shadeOf = weights && largest > 0 ? Math.round(((LEVELS - 1) * weights[i]) / largest) : 0;
-    const tips = [weights && `weight ${weights[i].toFixed(3)}`, unknown[i] && "not in the vocabulary"].filter(Boolean);
-    const word = element("bdi", { class: `w t${shadeOf}${unknown[i] ? " unknown" : ""}`, title: tips.join(", ") },
+    (frame ?? { append: (each) => parts.push(each) }).append(visibleText(text.slice(place, start)));
+    if (frames.has(i)) [frame, last] = [element("span", { class: "together" }), frames.get(i)];
+    const value = said?.values[side][i] ?? 0, shadeOf = said ? signedLevel(value, said.reach) : 0;
+    const tips = [said && `contribution ${signedNumber(value)}`, unknown[i] && "not in the vocabulary"].filter(Boolean);
+    const kind = shadeOf > 0 ? `p${shadeOf}` : shadeOf < 0 ? `n${-shadeOf}` : "z";
+    const word = element("bdi", { class: `w ${kind}${unknown[i] ? " unknown" : ""}`, title: tips.join(", ") },
       visibleText(text.slice(start, end)));
-    if (numbered.has(i)) word.dataset.w = Math.round(100 * weights[i]);
-    parts.push(word);
+    if (frame) frame.append(word);
+    else parts.push(word);
+    if (frame && i + 1 === last) {
+      parts.push(frame);
+      frame = null;
+    }
     place = end;
   });
   const rest = visibleText(text.slice(place));
@@ -42,13 +89,6 @@ function reading({ text, words, spans, unknown, weights, truncated, name }) {
   const size = words.length > LONG ? "read long" : "read";
   const title = element("p", { class: "eyebrow" }, `Words of the ${name}`);
   return [title, element("p", { class: size, lang: "", dir: "auto" }, ...body)];
-}
-
-// The words whose weight is written below them: the heaviest quarter, at least three.
-function heaviest(weights) {
-  if (!weights || weights.length > LONG) return new Set();
-  const order = Array.from(weights.keys()).sort((a, b) => weights[b] - weights[a]);
-  return new Set(order.slice(0, Math.max(3, Math.floor(weights.length / 4))).filter((i) => weights[i] >= 0.005));
 }
 
 function remarks({ sides }) {
@@ -134,7 +174,7 @@ function aligned({ alignments }) {
     element("div", { class: "panels" }, ...figures));
 }
 
-function show(answer, { prefix }) {
+function show(answer, model) {
   const { label, score, probabilities, sides } = answer;
   const own = probabilities.find((each) => each.label === label), best = own?.probability ?? 0;
   const [what, how] = score === null
@@ -142,20 +182,46 @@ function show(answer, { prefix }) {
     : probabilities.length ? [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`]
       : [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
   at("headline").replaceChildren(what, element("small", {}, how));
-  const key = sides.some(({ weights, words }) => weights && words.length)
-    ? ["The stronger its shade, the larger a word's share of the vector of the text."]
-    : [];
-  if (sides.some(({ weights }) => heaviest(weights).size)) key.push("Numbers: the largest shares, in percent.");
-  const notes = [...key, ...remarks(answer)].map((note) => element("p", { class: "note" }, note));
+  const within = model.hasNetwork ? sides.map((side) => inside(side, model.prefix)) : [];
+  const pictures = [model.hasNetwork ? links(answer, model.prefix) : null, aligned(answer), ...within].filter(Boolean);
   at("probabilities").replaceChildren(answerTable(answer));
-  at("reading").replaceChildren(...sides.flatMap(reading), ...notes);
-  const within = sides.map((side) => inside(side, prefix));
-  at("pictures").replaceChildren(...[links(answer, prefix), aligned(answer), ...within].filter(Boolean));
+  at("contributions").replaceChildren();
+  showWords(answer);
+  const summary = element("summary", {}, "Inside the network: attention, gates and links");
+  const open = at("pictures").querySelector("details")?.open ?? !explains(model);
+  const folded = element("details", open ? { open: "" } : {}, summary, ...pictures);
+  at("pictures").replaceChildren(...(pictures.length ? [element("section", {}, folded)] : []));
+}
+
+const explains = ({ task }) => task !== "vector";
+
+// The texts, colored by what their words contribute where that is known.
+function showWords(answer, said = null) {
+  const key = said ? [`Blue ${said.isLogOdds ? "speaks for the answer, orange against it" : "raises, orange lowers"}. `
+    + `The darkest shade is a change of ${said.reach} or more.`] : [];
+  const notes = [...key, ...remarks(answer)].map((note) => element("p", { class: "note" }, note));
+  at("reading").replaceChildren(...answer.sides.flatMap((side, number) => reading(side, said, number)), ...notes);
+}
+
+// Works out what each word contributes, with rests in between; `current` says whether the answer is still asked for.
+async function showContributions(model, answer, current) {
+  const steps = model.contributions(answer);
+  let step = steps.next(), since = performance.now();
+  while (!step.done) {
+    if (performance.now() - since > REST) {
+      await new Promise((resolve) => { setTimeout(resolve); });
+      if (!current()) return;
+      since = performance.now();
+    }
+    step = steps.next();
+  }
+  showWords(answer, step.value[0]);
+  at("contributions").replaceChildren(contributionSection(step.value, answer.sides));
 }
 
 function clear() {
   at("headline").replaceChildren(element("span", { class: "muted" }, "Type a text"));
-  for (const id of ["probabilities", "reading", "pictures"]) at(id).replaceChildren();
+  for (const id of ["probabilities", "reading", "contributions", "pictures"]) at(id).replaceChildren();
 }
 
 function trouble(text) {
@@ -170,14 +236,19 @@ function fields(model) {
     at("fields").append(element("label", { for: box.id }, name), box);
     return box;
   });
-  let waiting = 0, said = 0;
+  let waiting = 0, said = 0, pause = 0, number = 0;
   const update = () => {
     waiting = 0;
+    clearTimeout(pause);
+    const own = (number += 1);
     const texts = made.map((box) => box.value);
     try {
       trouble("");
       if (texts.every((text) => text.trim() === "")) return clear();
-      show(model.predict(texts), model);
+      const answer = model.predict(texts);
+      show(answer, model);
+      if (explains(model))
+        pause = setTimeout(() => showContributions(model, answer, () => own === number), PAUSE);
     } catch (error) {
       clear();
       trouble(error.message);

@@ -22,6 +22,39 @@ class WidePart {
     return total.map((each) => this.weight * each);
   }
 
+  // What each word adds to the logits; what a phrase adds is shared evenly among its words: {start, words, joint}.
+  shares(sides) {
+    const places = new Map(), count = this.bias.length;
+    sides.forEach((words, side) => this.phrases(words, side, (number, start, end) => {
+      const found = this.row(number);
+      if (found < 0) return;
+      if (!places.has(found)) places.set(found, []);
+      places.get(found).push({ side, start, end });
+    }));
+    const rows = [...places.keys()];
+    const norms = [0, 1].map((kind) =>
+      Math.hypot(...rows.filter((found) => (this.numbers[found] & 1) === kind).map((found) => this.rarity[found])) || 1);
+    const words = sides.map((side) => side.map(() => new Array(count).fill(0))), joint = [];
+    for (const [found, said] of places) {
+      const value = this.rarity[found] / norms[this.numbers[found] & 1];
+      const each = Array.from({ length: count }, (_, k) => (this.weight * value * this.weights[found * count + k]) / said.length);
+      for (const { side, start, end } of said) {
+        for (let i = start; i < end; i += 1) each.forEach((share, k) => { words[side][i][k] += share / (end - start); });
+        if (end - start > 1) joint.push({ side, start, end, values: each });
+      }
+    }
+    return { start: Array.from(this.bias, (each) => this.weight * each), words, joint };
+  }
+
+  // Calls back with every occurrence of every feature of a text: its number, the first word and the one after the last.
+  phrases(words, side, call) {
+    const folded = words.map((word) => word.toLowerCase());
+    for (let length = 1; length <= this.rule.words; length += 1)
+      for (let start = 0; start + length <= folded.length; start += 1)
+        call(this.number(`0${side}${folded.slice(start, start + length).join(" ")}`, 0), start, start + length);
+    folded.forEach((word, i) => { for (const number of this.runs(word, side)) call(number, i, i + 1); });
+  }
+
   // The numbers of the features of a text, some perhaps several times.
   features(words, side) {
     const folded = words.map((word) => word.toLowerCase()), { words: most } = this.rule, found = [];

@@ -21,6 +21,7 @@ from browsing import Opened
 from heedful.models import ModelConfig
 from heedful.page import model_page
 from heedful.runtime import load
+from heedful.runtime.parts import NO_PARTS
 from heedful.tasks import TextSettings, build_network, load_model, task_named
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
@@ -117,7 +118,7 @@ def test_a_wide_part_is_added(task: str, tmp_path: Path, opened: Opened) -> None
     model = load(tmp_path / "small")
     wanted = model.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(np.array(found) - wanted).max() <= 1e-4
-    model.wide = None
+    model.parts = NO_PARTS
     alone = model.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(alone - wanted).max(axis=1).min() > 0.01
 
