@@ -119,7 +119,16 @@ TASKS = {
 }
 """Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
 SCRIPTS = (
-    *("digest.js", "normalization.js", "words.js", "wide.js", "sentence.js", "network.js", "model.js", "contributing.js"),
+    *(
+        "digest.js",
+        "normalization.js",
+        "words.js",
+        "wide.js",
+        "sentence.js",
+        "network.js",
+        "model.js",
+        "contributing.js",
+    ),
     *("pictures.js", "page.js"),
 )
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
