@@ -97,7 +97,19 @@ class InProcess:
 
         return asyncio.run(all_of_them())
 
-    async def _one(self, path: str, body: Any, headers: Mapping[str, str] | None, method: str) -> Reply:
+    def ask_bare(self, headers: list[tuple[bytes, bytes]], version: str = "1.1") -> Reply:
+        """Ask whether the server lives, with these headers alone."""
+        scope = {"path": "/health/live", "headers": headers, "http_version": version}
+        return asyncio.run(self._one("/health/live", None, None, "GET", scope))
+
+    async def _one(
+        self,
+        path: str,
+        body: Any,
+        headers: Mapping[str, str] | None,
+        method: str,
+        more: Mapping[str, Any] | None = None,
+    ) -> Reply:
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         sent: list[dict[str, Any]] = []
         waiting = [{"type": "http.request", "body": data, "more_body": False}]
@@ -117,6 +129,7 @@ class InProcess:
             "path": path,
             "query_string": b"",
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in given.items()],
+            **(more or {}),
         }
         await self.app(scope, receive, send)
         if not sent:

@@ -35,6 +35,7 @@ class _Callers:
 
     key_file: Path | None
     hosts: tuple[str, ...]
+    origins: tuple[str, ...]
 
 
 @click.command()
@@ -59,6 +60,14 @@ class _Callers:
     multiple=True,
     metavar="NAME",
     help="Another name by which clients may call this server, such as that of a proxy. May be repeated.",
+)
+@click.option(
+    "--cors-origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="A site whose pages may ask this server from a browser, such as https://example.org; '*' for every site. May "
+    "be repeated.",
 )
 @click.option(
     "--max-body", "body", type=click.IntRange(min=1), help="Bytes of a request. The default is 1 MiB."
@@ -119,7 +128,8 @@ def command(
     bounds, key = Bounds(**asked), _key(callers.key_file)
     folders, listening, local = named(models), listen(host, port), _is_local(host)
     names = frozenset({*callers.hosts, *(("localhost", "127.0.0.1", "::1", host) if local else ())})
-    service = Service(folders, bounds, Access(key, names), limits.max_tokens, limits.truncate)
+    access = Access(key, names, tuple(map(_origin, callers.origins)))
+    service = Service(folders, bounds, access, limits.max_tokens, limits.truncate)
     number = listening.getsockname()[1]
 
     def say_where() -> None:
@@ -164,6 +174,17 @@ def _key(file: Path | None) -> bytes:
             "python -c 'import secrets; print(secrets.token_urlsafe())'"
         )
     return key.encode("ascii")
+
+
+def _origin(given: str) -> str:
+    """Check what a browser would send as Origin: a scheme, a name and maybe a port, without a path."""
+    scheme, _, rest = given.partition("://")
+    if given != "*" and (scheme not in ("http", "https") or not rest or not set("/?#@ *").isdisjoint(rest)):
+        raise UsageError(
+            f"--cors-origin {given!r:.200}: expected a scheme and a name, such as https://example.org or "
+            "http://localhost:3000, or *"
+        )
+    return given.lower()
 
 
 def _is_local(host: str) -> bool:

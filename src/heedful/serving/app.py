@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -30,9 +31,18 @@ from heedful.serving.bodies import (
     read_object,
     read_one,
     read_texts,
+    refuse_other_media,
 )
 from heedful.serving.bounds import Bounds, Refused
-from heedful.serving.counters import Counters, Gauges, SummedCounts, resident_bytes
+from heedful.serving.counters import (
+    OPENMETRICS,
+    PROMETHEUS,
+    Counters,
+    Gauges,
+    SummedCounts,
+    asks_for_openmetrics,
+    resident_bytes,
+)
 from heedful.serving.engine import Vector
 from heedful.serving.explaining import Explaining
 from heedful.serving.openapi import document
@@ -52,6 +62,8 @@ _HEADERS = [
 ]
 _OPEN = ("/health/live", "/health/ready", *PAGES)
 """What needs no key: it tells nothing but that the server is there."""
+_ASKED, _KNOWN = ("Authorization", "Content-Type", "Accept"), 600
+"""Headers that a page of another site may send, and seconds for which its browser need not ask again."""
 _GONE = 499
 """What is counted for a client that went away before its request was whole."""
 Handler = Callable[[Request], Awaitable[Response]]
@@ -66,10 +78,12 @@ class Access:
         key: what a client must send as ``Authorization: Bearer KEY``; empty for no key.
         hosts: names of the server that a client may use; empty for any. Against pages elsewhere that make their own
             name point here.
+        origins: sites whose pages may ask from a browser; "*" for any.
     """
 
     key: bytes = b""
     hosts: frozenset[str] = frozenset()
+    origins: tuple[str, ...] = ()
 
 
 class App:
@@ -126,10 +140,15 @@ class App:
             "/v1/embeddings": self._embeddings,
         }
         self._handlers = {**gets, **posts}
+        origins = access.origins
+        self._ways_in = CORSMiddleware(self._answer, origins, ("GET", "POST"), _ASKED, max_age=_KNOWN)
         self._methods = {**dict.fromkeys(gets, ("GET", "HEAD")), **dict.fromkeys(posts, ("POST",))}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens."""
+        """Answer one request, whatever happens, with the headers that let pages of other sites read it if they may."""
+        await (self._ways_in if self._access.origins else self._answer)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, sent = time.monotonic(), 0
 
         async def send_guarded(message: Message) -> None:
@@ -146,7 +165,10 @@ class App:
             await response(scope, receive, send_guarded)
         except Refused as refused:
             if not sent:
-                await refusal(refused)(scope, receive, send_guarded)
+                response = refusal(refused)
+                if scope["method"] == "POST" and "whole" not in scope and _expects(scope):
+                    response.headers["connection"] = "close"  # whether the body follows is not known
+                await response(scope, receive, send_guarded)
         except ClientDisconnect:
             sent = _GONE
         except Exception as error:
@@ -163,6 +185,10 @@ class App:
         if self.connections() > self.bounds.connections:
             message = f"{self.bounds.connections:,} connections are open. Try again in a second."
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", message, again=1)
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if len(hosts) > 1 or (not hosts and scope.get("http_version", "1.1") == "1.1"):
+            message = f"HTTP/1.1 needs one header Host; {len(hosts)} came."
+            raise Refused(HTTPStatus.BAD_REQUEST, "host", message)
         host = headers.get(b"host", b"").lower()
         bare = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
         if self._own_names and host and bare not in self._own_names:
@@ -174,7 +200,8 @@ class App:
                 HTTPStatus.NOT_FOUND, "path", "there is no such endpoint; /openapi.json lists them."
             )
         if scope["method"] not in methods:
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method", f"use {' or '.join(methods)} here.")
+            message = f"use {' or '.join(methods)} here."
+            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method", message, allow=methods)
         if self._access.key and scope["path"] not in _OPEN:
             scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
             same = hmac.compare_digest(key.strip(), self._access.key)
@@ -182,10 +209,7 @@ class App:
                 message = "a key is needed: send the header Authorization: Bearer KEY."
                 raise Refused(HTTPStatus.UNAUTHORIZED, "authorization", message)
         if scope["method"] == "POST":
-            kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-            if kind != b"application/json":
-                message = "send the header Content-Type: application/json."
-                raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", message)
+            refuse_other_media(headers)
 
     async def _in_time(self, request: Request) -> Response:
         """Handle a request within the time of one."""
@@ -334,7 +358,8 @@ class App:
         counters, gauges = self._counters, self._gauges()
         if self._workers:
             counters, gauges = self._workers.sums(counters, gauges)
-        return Response(counters.text(gauges), media_type="text/plain; version=0.0.4")
+        new = asks_for_openmetrics(request.headers.get("accept", ""))
+        return Response(counters.text(gauges, openmetrics=new), media_type=OPENMETRICS if new else PROMETHEUS)
 
     @property
     def is_explaining(self) -> bool:
@@ -369,6 +394,11 @@ class App:
         place = traceback.extract_tb(error.__traceback__)[-1:]
         where = "".join(f" at {frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in place)
         self._say(f"internal error: {type(error).__name__}{where}")
+
+
+def _expects(scope: Scope) -> bool:
+    """Whether the client waits for a word before it sends the body."""
+    return any(name == b"expect" for name, _ in scope["headers"])
 
 
 async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Result:

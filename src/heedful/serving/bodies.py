@@ -45,7 +45,7 @@ def read_object(data: bytes) -> dict[str, object]:
         Refused: with 422 if it is something else.
     """
     try:
-        value = json.loads(data, object_pairs_hook=_unrepeated, parse_constant=_no_number)
+        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unrepeated, parse_constant=_no_number)
     except RecursionError:
         wrong("body", "the body is nested too deeply; send an object with strings and lists of strings")
     except ValueError as error:  # UTF-8 and numbers of thousands of digits too
@@ -60,6 +60,28 @@ def read_object(data: bytes) -> dict[str, object]:
     if not isinstance(value, dict):
         wrong("body", f'the body must be a JSON object, not {_kind(value)}. Send {{"texts": ["..."]}}.')
     return value
+
+
+def refuse_other_media(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse a body that is declared as something else than JSON in UTF-8 as it is.
+
+    Args:
+        headers: name in small letters to value.
+
+    Raises:
+        Refused: with 415.
+    """
+    kind, _, parameters = headers.get(b"content-type", b"").lower().partition(b";")
+    if kind.strip() != b"application/json":
+        message = "send the header Content-Type: application/json."
+        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", message)
+    for each in parameters.split(b";"):
+        name, _, value = each.strip().partition(b"=")
+        if name.strip() == b"charset" and value.strip().strip(b'"') not in (b"utf-8", b"utf8", b"us-ascii"):
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "send the body in UTF-8.")
+    if headers.get(b"content-encoding", b"identity").strip().lower() != b"identity":
+        message = "send the body as it is, without compression."
+        raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-encoding", message)
 
 
 def model_name(fields: Mapping[str, object], names: Sequence[str]) -> str:

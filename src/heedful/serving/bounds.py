@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -46,16 +47,20 @@ class Refused(Exception):
             the request.
         message: what was expected, what came, and what to do; it goes to the client alone and never to the log.
         again: seconds after which the client may try again; 0 where that would not help.
+        allow: methods that the endpoint has, where another one was asked.
 
     Attributes:
         status: as given.
         field: as given.
         again: as given.
+        allow: as given.
     """
 
-    def __init__(self, status: HTTPStatus, field: str, message: str, *, again: int = 0) -> None:
+    def __init__(
+        self, status: HTTPStatus, field: str, message: str, *, again: int = 0, allow: Sequence[str] = ()
+    ) -> None:
         super().__init__(message)
-        self.status, self.field, self.again = status, field, again
+        self.status, self.field, self.again, self.allow = status, field, again, allow
 
     def body(self) -> bytes:
         """Return the answer: one JSON object whose "error" says what is wrong, where, and what to do."""

@@ -17,6 +17,9 @@ from typing import Any
 
 from heedful.serving.private_folder import restore
 
+OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+PROMETHEUS = "text/plain; version=0.0.4"
+"""How the two forms are declared."""
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 TEXTS = (1, 2, 4, 8, 16, 32, 64)
 _HELP = {
@@ -162,46 +165,50 @@ class Counters:
                 key = name, _labels(labels)
                 self._histograms.setdefault(key, _Histogram(bounds)).add_all(counts, total)
 
-    def text(self, gauges: Gauges) -> str:
+    def text(self, gauges: Gauges, *, openmetrics: bool = False) -> str:
         """Write everything in the form that Prometheus reads.
 
         Args:
             gauges: what stands now.
+            openmetrics: whether in the form of OpenMetrics 1.0, which names counters without their ending, writes
+                bounds as decimal fractions and says where it ends.
 
         Returns:
             Lines.
         """
         with self._lock:
-            lines = list(self._lines(gauges))
-        return "\n".join(lines) + "\n"
+            lines = list(self._lines(gauges, openmetrics))
+        return "\n".join([*lines, *(["# EOF"] if openmetrics else [])]) + "\n"
 
     def _observe(self, name: str, labels: Labels, bounds: Sequence[float], value: float) -> None:
         self._histograms.setdefault((name, labels), _Histogram(bounds)).add(value)
 
-    def _lines(self, gauges: Gauges) -> Iterator[str]:
+    def _lines(self, gauges: Gauges, openmetrics: bool) -> Iterator[str]:
         now = {(name, _of(model) if model else ()): value for (name, model), value in gauges.items()}
         for name, said in _HELP.items():
             counts = {key: value for key, value in self._counts.items() if key[0] == name}
             histograms = {key: value for key, value in self._histograms.items() if key[0] == name}
             standing = {key: value for key, value in now.items() if key[0] == name}
             kind = "counter" if name.endswith("_total") else "gauge" if standing else "histogram"
-            yield f"# HELP {name} {said}"
-            yield f"# TYPE {name} {kind}"
+            family = name.removesuffix("_total") if openmetrics else name
+            yield f"# HELP {family} {said}"
+            yield f"# TYPE {family} {kind}"
             for (_, labels), value in sorted((counts | standing).items()):
                 yield (
-                    f"{name}{_braced(labels)} {value:g}"
+                    f"{name}{_braced(labels)} {value:.15g}"
                     if kind == "gauge"
                     else f"{name}{_braced(labels)} {value}"
                 )
             for (_, labels), histogram in sorted(histograms.items()):
-                yield from _histogram_lines(name, labels, histogram)
+                yield from _histogram_lines(name, labels, histogram, openmetrics)
 
 
-def _histogram_lines(name: str, labels: Labels, histogram: _Histogram) -> Iterator[str]:
+def _histogram_lines(name: str, labels: Labels, histogram: _Histogram, openmetrics: bool) -> Iterator[str]:
     total = 0
     for bound, count in zip((*histogram.bounds, "+Inf"), histogram.counts, strict=True):
         total += count
-        yield f"{name}_bucket{_braced((*labels, ('le', str(bound))))} {total}"
+        upper = str(float(bound)) if openmetrics and bound != "+Inf" else str(bound)
+        yield f"{name}_bucket{_braced((*labels, ('le', upper)))} {total}"
     yield f"{name}_sum{_braced(labels)} {histogram.sum:.6f}"
     yield f"{name}_count{_braced(labels)} {total}"
 
@@ -217,6 +224,15 @@ def _labels(listed: Sequence[Sequence[str]]) -> Labels:
 def _braced(labels: Labels) -> str:
     inside = ",".join(f'{name}="{value}"' for name, value in labels)  # names of models need no escapes
     return f"{{{inside}}}" if inside else ""
+
+
+def asks_for_openmetrics(accept: str) -> bool:
+    """Return whether a client gets the form of OpenMetrics: it asks for it, or for nothing in particular.
+
+    Args:
+        accept: the header of this name; empty where there was none.
+    """
+    return "application/openmetrics-text" in accept or accept.strip() in ("", "*/*")
 
 
 def resident_bytes() -> float:

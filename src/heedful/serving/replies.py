@@ -42,6 +42,8 @@ def refusal(refused: Refused) -> Response:
         The response, with the headers that belong to its status.
     """
     headers = {"retry-after": str(refused.again)} if refused.again else {}
+    if refused.allow:
+        headers["allow"] = ", ".join(refused.allow)
     if refused.status == HTTPStatus.UNAUTHORIZED:
         headers["www-authenticate"] = "Bearer"
     if refused.status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
