@@ -8,12 +8,16 @@ torch: those of a derivative (``create_graph=True``), those in forward mode, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
 from heedful.errors import UsageError
+
+if TYPE_CHECKING:
+    from heedful.attention.native import Context
 
 TRANSFORMED = "a forward derivative or a transform of torch.func is under way"
 
@@ -79,30 +83,36 @@ def differentiable_gradients(
         )
 
 
+_Saved = tuple[Tensor, ...]
+_Kept = tuple[Callable[..., Tensor], list[Tensor], Tensor]
+"""The plain form, the inputs as leaves of their own, and what the fast form made of them."""
+
+
 class _TwoForms(torch.autograd.Function):
     """See `differentiable_twice`."""
 
     @staticmethod
     def forward(
-        ctx: torch.autograd.function.FunctionCtx,
+        ctx: Context[_Saved, _Kept],
         fast: Callable[..., Tensor],
         plain: Callable[..., Tensor],
         *inputs: Tensor,
     ) -> Tensor:
         ctx.save_for_backward(*inputs)
-        ctx.plain = plain
         with torch.enable_grad():
-            ctx.leaves = [x.detach().requires_grad_(x.requires_grad) for x in inputs]
-            ctx.output = fast(*ctx.leaves)
-        return ctx.output.detach()
+            leaves = [x.detach().requires_grad_(x.requires_grad) for x in inputs]
+            output = fast(*leaves)
+        ctx.kept = plain, leaves, output
+        return output.detach()
 
     @staticmethod
-    def backward(ctx: torch.autograd.function.FunctionCtx, *grads: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Context[_Saved, _Kept], *grads: Tensor) -> tuple[Tensor | None, ...]:
+        plain, leaves, output = ctx.kept
         if plain_is_wanted(*grads):
-            return None, None, *differentiable_gradients(ctx.plain, ctx.saved_tensors, grads)
-        wanted = [x for x in ctx.leaves if x.requires_grad]
-        found = iter(torch.autograd.grad(ctx.output, wanted, grads, retain_graph=True))
-        return None, None, *(next(found) if x.requires_grad else None for x in ctx.leaves)
+            return None, None, *differentiable_gradients(plain, ctx.saved_tensors, grads)
+        wanted = [x for x in leaves if x.requires_grad]
+        found = iter(torch.autograd.grad(output, wanted, grads, retain_graph=True))
+        return None, None, *(next(found) if x.requires_grad else None for x in leaves)
 
 
 def differentiable_twice(
