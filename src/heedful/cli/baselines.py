@@ -12,7 +12,6 @@ import click
 
 from heedful.cli.option_groups import Printing, grouped, own_file_options
 from heedful.cli.options import (
-    PATH,
     computing_options,
     data_option,
     first_use_reported,
@@ -20,6 +19,7 @@ from heedful.cli.options import (
     set_option,
 )
 from heedful.cli.output import print_json, print_text
+from heedful.cli.overwriting import WRITTEN
 
 if TYPE_CHECKING:
     from heedful.baselines.asked import Asked
@@ -88,7 +88,7 @@ class BoardOptions:
 )
 @click.option(
     "--out",
-    type=PATH,
+    type=WRITTEN,
     help="Write each board as DATA.json into this folder. A board that is there already is not computed again.",
 )
 @set_option

@@ -11,6 +11,7 @@ import click
 
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import PATH, figures_option, printing_options, threads_option
+from heedful.cli.overwriting import Written
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,7 +92,9 @@ class What:
 @click.option("--without", multiple=True, metavar="CASE", help="Skip this case. May be repeated.")
 @threads_option
 @click.option(
-    "--out", type=PATH, help="Folder for the tables: bench.md, bench.json and bench.csv, or models.*."
+    "--out",
+    type=Written("bench.md", "bench.json", "bench.csv"),
+    help="Folder for the tables: bench.md, bench.json and bench.csv, or models.*.",
 )
 @figures_option("Draw time and memory over the length as .png, .svg or .pdf. May be repeated.")
 @click.option(

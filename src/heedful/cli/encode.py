@@ -10,6 +10,7 @@ import click
 
 from heedful.cli.option_groups import TextLimits, grouped, reading_options
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
+from heedful.cli.overwriting import WRITTEN
 from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @text_input_options
 @reading_options
 @click.option(
-    "--output", type=PATH, help="Write the vectors to this NumPy file (.npy) instead of printing them."
+    "--output", type=WRITTEN, help="Write the vectors to this NumPy file (.npy) instead of printing them."
 )
 @limit_options
 @threads_option

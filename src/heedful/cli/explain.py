@@ -22,6 +22,7 @@ from heedful.cli.options import (
     threads_option,
 )
 from heedful.cli.output import print_json, print_text, terminal_width
+from heedful.cli.overwriting import WRITTEN
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Views:
     help="Another model that explains the same input. The page shows both predictions and the gates of both models "
     "side by side.",
 )
-@click.option("--html", type=PATH, help="Write a page that works offline.")
+@click.option("--html", type=WRITTEN, help="Write a page that works offline.")
 @figures_option("Write a figure as .png, .svg or .pdf. May be repeated.")
 @limit_options
 @threads_option

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.options import PATH, threads_option
+from heedful.cli.overwriting import WRITTEN
 
 if TYPE_CHECKING:
     from heedful.export.folder import Numbers
@@ -16,14 +17,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model", type=PATH)
 @click.option(
-    "--int8", type=PATH, metavar="FOLDER", help="Write a folder with matrices and word vectors in 8 bits."
+    "--int8", type=WRITTEN, metavar="FOLDER", help="Write a folder with matrices and word vectors in 8 bits."
 )
-@click.option("--float16", type=PATH, metavar="FOLDER", help="The same in 16 bits.")
-@click.option("--float32", type=PATH, metavar="FOLDER", help="The same with the numbers that training saved.")
+@click.option("--float16", type=WRITTEN, metavar="FOLDER", help="The same in 16 bits.")
 @click.option(
-    "--onnx", type=PATH, metavar="FILE", help="Write one ONNX file: ids in, logits and vectors out."
+    "--float32", type=WRITTEN, metavar="FOLDER", help="The same with the numbers that training saved."
 )
-@click.option("--page", type=PATH, metavar="FILE", help="Write one web page that predicts while you type.")
+@click.option(
+    "--onnx", type=WRITTEN, metavar="FILE", help="Write one ONNX file: ids in, logits and vectors out."
+)
+@click.option("--page", type=WRITTEN, metavar="FILE", help="Write one web page that predicts while you type.")
 @click.option(
     "--check", is_flag=True, help="Compare the ONNX file with the model on 64 random batches first."
 )

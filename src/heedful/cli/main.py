@@ -16,6 +16,7 @@ import click
 
 import heedful
 from heedful.cli.output import message, outlet
+from heedful.cli.overwriting import guarded
 from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 
@@ -70,8 +71,7 @@ class LazyGroup(click.Group):
             UsageError: if there is none of this name; gives the nearest.
         """
         check_known(cmd_name, COMMANDS, f"there is no command {cmd_name!r}")
-        command: click.Command = importlib.import_module(f"heedful.cli.{cmd_name}").command
-        return command
+        return guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command)
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command; click would take a reader that went away for failure.

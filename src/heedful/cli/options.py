@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from heedful.cli.overwriting import WRITTEN, Written
 from heedful.errors import Interrupted
 from heedful.machine import threads
 
@@ -48,15 +49,24 @@ def number_option(name: str, default: int, help_text: str, *, smallest: int = 1)
     return click.option(*name.split(), type=kind, default=default, show_default=True, help=help_text)
 
 
-def out_option(help_text: str, default: str | None = None) -> Callable[[F], F]:
-    """Return ``--out``, the folder that a command writes, which has to be given where there is no default."""
+def out_option(help_text: str, default: str | None = None, makes: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Return ``--out``, the folder that a command writes, which has to be given where there is no default.
+
+    Args:
+        help_text: what is written there.
+        default: the folder where the option is not given.
+        makes: files in the folder that are replaced; see `Written`.
+
+    Returns:
+        The decorator.
+    """
     folder = {"required": True} if default is None else {"default": Path(default), "show_default": True}
-    return click.option("--out", type=PATH, help=help_text, **folder)
+    return click.option("--out", type=Written(*makes), help=help_text, **folder)
 
 
 def figures_option(help_text: str) -> Callable[[F], F]:
     """Return ``--figure``, the files that a drawing is written to; the command gets them as ``figures``."""
-    return click.option("--figure", "figures", type=PATH, multiple=True, help=help_text)
+    return click.option("--figure", "figures", type=WRITTEN, multiple=True, help=help_text)
 
 
 data_option = click.option(

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from heedful.cli.option_groups import reading_options
-from heedful.cli.options import PATH, text_input_options, text_option, threads_option
+from heedful.cli.options import text_input_options, text_option, threads_option
+from heedful.cli.overwriting import WRITTEN
 from heedful.data.readers.reading import Reading
 
 
@@ -26,7 +27,7 @@ from heedful.data.readers.reading import Reading
 @click.option(
     "--tokenizer", default="treebank", show_default=True, help="Tokenizer, as in the settings of the model."
 )
-@click.option("--output", type=PATH, help="Write to this file instead of printing.")
+@click.option("--output", type=WRITTEN, help="Write to this file instead of printing.")
 @threads_option
 def command(
     parser_name: str,

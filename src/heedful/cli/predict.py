@@ -22,6 +22,7 @@ from heedful.cli.options import (
     threads_option,
 )
 from heedful.cli.output import RowPrinter, print_json
+from heedful.cli.overwriting import WRITTEN
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -91,11 +92,8 @@ class Written:
     as_json: bool
     as_columns: bool
 
-    def check(self, source: Path | None) -> None:
+    def check(self) -> None:
         """Refuse options that contradict each other, before anything is computed.
-
-        Args:
-            source: value of ``--input``.
 
         Raises:
             UsageError: naming the options.
@@ -113,8 +111,6 @@ class Written:
             raise UsageError(f"--output {path}: expected a name that ends in {', '.join(SUFFIXES)}")
         if self.header is not None and not SUFFIXES[path.suffix.lower()]:
             raise UsageError(f"--output {path}: lines of JSON have no header; leave --header out")
-        if source is not None and path.exists() and source.exists() and path.samefile(source):
-            raise UsageError(f"--output {path}: is the file of --input; name another one")
 
     def file(self, names: Sequence[str]) -> AbstractContextManager[PredictionFile | None]:
         """Open ``--output``, which appears when it is complete; None where predictions are printed.
@@ -183,7 +179,7 @@ class Many:
 )
 @click.option(
     "--output",
-    type=PATH,
+    type=WRITTEN,
     help="Write to this .csv, .tsv or .jsonl file instead of printing, with all columns of --input (or the texts) "
     "before the prediction.",
 )
@@ -253,7 +249,7 @@ def command(
         asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
         predict_many(many, asking, requests, written)
         return
-    written.check(requests.input_file)
+    written.check()
     given = {"predicates": requests.predicates, "conll": written.as_columns}
     opened = without_torch(model, limits) if precision == "float32" else None
     if opened is None or any(value and name not in opened.options for name, value in given.items()):

@@ -13,6 +13,7 @@ import click
 
 from heedful.cli.option_groups import grouped, reading_options
 from heedful.cli.options import PATH, number_option, threads_option
+from heedful.cli.overwriting import WRITTEN
 from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Choosing:
 @reading_options
 @click.option(
     "--output",
-    type=PATH,
+    type=WRITTEN,
     help="File to write, .csv or .jsonl. By default JSON lines go to standard output.",
 )
 @threads_option

@@ -37,7 +37,9 @@ class Trials:
 
 @click.command()
 @click.argument("recipe")
-@out_option("Folder of the search. Finished trials in it are not repeated.")
+@out_option(
+    "Folder of the search. Finished trials in it are not repeated.", makes=("best.toml", "trials.csv")
+)
 @data_option
 @number_option("--trials", 30, "Total number of trials, including those of earlier calls.")
 @click.option(

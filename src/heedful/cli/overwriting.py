@@ -1,0 +1,139 @@
+"""The guard of every command that writes: no file is written over that the same command reads.
+
+Options of the type `WRITTEN` name what a command writes; every other path that it is given is something it reads. Two
+paths are one file if the system says so, whatever they are called: a link, a relative name, another case.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from heedful.errors import UsageError
+
+
+class Written(click.Path):
+    """The type of an option that names a file or a folder that the command writes.
+
+    Args:
+        *makes: names of the files that the command writes into the folder; none where the option names a file.
+    """
+
+    def __init__(self, *makes: str) -> None:
+        super().__init__(path_type=Path)
+        self.makes = makes
+
+
+WRITTEN = Written()
+_NAMES_A_FILE = ("recipe", "what")
+"""Arguments that may be the name of a recipe, of a data set, or of a file."""
+
+
+def guarded(command: click.Command) -> click.Command:
+    """Let a command, and every command in a group, refuse to write over what it reads before it does anything.
+
+    Args:
+        command: what `LazyGroup.get_command` imported.
+
+    Returns:
+        The same command.
+    """
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            guarded(inner)
+    elif command.callback is not None and not hasattr(command.callback, "__guarded__"):
+        command.callback = _first_refusing(command.callback)
+    return command
+
+
+def refuse_overwriting(context: click.Context) -> None:
+    """Refuse a call whose output is one of its inputs.
+
+    Args:
+        context: the call, its options read.
+
+    Raises:
+        UsageError: naming both options.
+    """
+    inputs, outputs = list(_named(context, written=False)), list(_named(context, written=True))
+    for option, target in outputs:
+        for other, source in inputs:
+            if _is_same(target, source):
+                raise UsageError(f"{option} {target}: is the {_kind(source)} of {other}; name another one")
+            if any(_is_same(target, own) for own in _files_of_model(source)):
+                raise UsageError(
+                    f"{option} {target}: is a file of the model {source}, which {other} names; name another one"
+                )
+    for place, (option, target) in enumerate(outputs):
+        for other, earlier in outputs[:place]:
+            if target.absolute() == earlier.absolute() or (target.is_file() and _is_same(target, earlier)):
+                raise UsageError(f"{option} {target}: {other} would be written there too; name another one")
+
+
+def _first_refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
+
+    @functools.wraps(callback)
+    def call(*arguments: Any, **options: Any) -> Any:
+        refuse_overwriting(click.get_current_context())
+        return callback(*arguments, **options)
+
+    call.__guarded__ = True  # type: ignore[attr-defined]
+    return call
+
+
+def _named(context: click.Context, *, written: bool) -> Iterator[tuple[str, Path]]:
+    """Yield what the call calls an option, and each path that it names."""
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        called = parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
+        if isinstance(parameter.type, click.Path):
+            made = parameter.type.makes if isinstance(parameter.type, Written) else ()
+            if isinstance(parameter.type, Written) == written:
+                for each in value if isinstance(value, tuple) else (value,):
+                    if isinstance(each, Path):
+                        yield from ((called, each / name) for name in ("", *made))
+        elif not written and parameter.name in _NAMES_A_FILE and isinstance(value, str):
+            yield called, Path(value)
+        elif not written and parameter.name == "overrides" and isinstance(value, tuple):
+            yield from _in_settings(value, context.params.get("data"))
+
+
+def _in_settings(overrides: tuple[str, ...], folder: object) -> Iterator[tuple[str, Path]]:
+    """Yield the settings whose value is the name of a file, relative to the data folder or to the working folder."""
+    for each in overrides:
+        name, _, value = each.partition("=")
+        value = value.strip().strip("\"'")
+        if value and "\n" not in value:
+            yield f"--set {name}", Path(value)
+            if isinstance(folder, Path):
+                yield f"--set {name}", folder / value
+
+
+def _files_of_model(source: Path) -> Iterator[Path]:
+    """Yield the files of a model folder or a run folder."""
+    from heedful.storage.layout import DATA, ENVIRONMENT, METRICS_LOG, MODEL, RECIPE, SETTINGS
+    from heedful.storage.manifest import MANIFEST, MODEL_FILES
+
+    if not source.is_dir():
+        return
+    for folder in (source, source / MODEL):
+        if (folder / MANIFEST).is_file():
+            yield from (folder / name for name in (MANIFEST, *MODEL_FILES))
+    if (source / MODEL).is_dir():
+        yield from (source / name for name in (SETTINGS, RECIPE, DATA, ENVIRONMENT, METRICS_LOG))
+
+
+def _is_same(target: Path, source: Path) -> bool:
+    try:
+        return os.path.samefile(target, source)
+    except (OSError, ValueError):  # one of them does not exist, or is no name at all
+        return False
+
+
+def _kind(source: Path) -> str:
+    return "folder" if source.is_dir() else "file"

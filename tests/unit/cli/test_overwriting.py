@@ -1,0 +1,107 @@
+"""No command writes over a file that it reads, by any name of that file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+
+import tiny
+from heedful.cli.main import COMMANDS, group
+from heedful.cli.overwriting import Written
+
+POOL = "text\nwho\nwhere\n"
+CALLS = {
+    "suggest": ("suggest", "{model}", "{file}", "-n", "1", "--output", "{other}"),
+    "predict": ("predict", "{model}", "--input", "{file}", "--output", "{other}"),
+    "encode": ("encode", "{model}", "--input", "{file}", "--output", "{other}"),
+    "parse": ("parse", "--parser", "builtin", "--input", "{file}", "--output", "{other}"),
+    "evaluate": ("evaluate", "{model}", "{file}", "--figure", "{other}"),
+    "explain": ("explain", "{model}", "--input", "{file}", "--html", "{other}"),
+    "faithfulness": ("faithfulness", "{model}", "{file}", "--figure", "{other}"),
+    "train": ("train", "my-texts", "--set", "data.train={file}", "--out", "{other}"),
+    "tune": ("tune", "{folder}/best.toml", "--out", "{folder}"),
+    "bench": ("bench", "--join", "{folder}/bench.json", "--out", "{folder}"),
+}
+NAMES = ("same", "relative", "symbolic link", "hard link", "through a linked folder")
+
+
+def other_name(file: Path, how: str) -> Path:
+    """Return another name of a file."""
+    match how:
+        case "relative":
+            return Path(os.path.relpath(file))
+        case "symbolic link":
+            (link := file.with_name(f"link{file.suffix}")).symlink_to(file)
+            return link
+        case "hard link":
+            os.link(file, link := file.with_name(f"hard{file.suffix}"))
+            return link
+        case "through a linked folder":
+            (folder := file.parent / "again").symlink_to(file.parent)
+            return folder / file.name
+    return file
+
+
+@pytest.mark.parametrize("how", NAMES)
+@pytest.mark.parametrize("command", sorted(CALLS))
+def test_what_is_read_is_not_written_over(tmp_path: Path, command: str, how: str) -> None:
+    file = tmp_path / "pool.csv"
+    file.write_text(POOL)
+    for name in ("best.toml", "bench.json"):
+        (tmp_path / name).write_text(POOL)
+    other = other_name(file, how)
+    said = tiny.run(
+        *(
+            each.format(model=tmp_path / "m", file=file, other=other, folder=tmp_path)
+            for each in CALLS[command]
+        )
+    )
+    assert said.code == 2
+    assert "name another one" in said.err
+    assert len(said.err.splitlines()) == 1
+    assert {path.read_text() for path in tmp_path.rglob("*.*") if path.is_file()} == {POOL}
+
+
+def test_two_outputs_of_one_call_are_two_files(tmp_path: Path) -> None:
+    said = tiny.run("export", tmp_path, "--onnx", tmp_path / "a", "--page", tmp_path / "a")
+    assert (said.code, "would be written there too" in said.err) == (2, True)
+
+
+def test_no_file_of_a_model_is_written_over(tmp_path: Path) -> None:
+    for name in ("manifest.json", "config.json"):
+        (tmp_path / name).write_text("{}")
+    said = tiny.run("explain", tmp_path, "--text", "who", "--html", tmp_path / "config.json")
+    assert (said.code, "is a file of the model" in said.err) == (2, True)
+    assert (tmp_path / "config.json").read_text() == "{}"
+
+
+def test_every_option_that_names_an_output_is_known_to_the_guard() -> None:
+    read = {
+        "--data",
+        "--input",
+        "--references",
+        "--compare",
+        "--key-file",
+        "--from",
+        "--space",
+        "--convert",
+        "--join",
+    }
+
+    def paths(command: click.Command) -> set[str]:
+        if isinstance(command, click.Group):
+            return set().union(*(paths(each) for each in command.commands.values()))
+        return {
+            each.opts[0]
+            for each in command.params
+            if isinstance(each, click.Option)
+            and isinstance(each.type, click.Path)
+            and not isinstance(each.type, Written)
+        }
+
+    context = click.Context(group)
+    found = set().union(*(paths(group.get_command(context, name)) for name in COMMANDS))
+    assert found <= read
