@@ -13,14 +13,14 @@ from sklearn.base import clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-import heedful
+import heedful.runtime
 import tiny
 from heedful import TokenTagger
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.evaluation import evaluate_tags
 from heedful.run.recipe_files import load_config
 from heedful.tasks import TagsModel, load_model
-from heedful.text.bio import bio_tags, mistake_in, spans_of, tags_of
+from heedful.text.bio import bio_tags, mistake_in, scheme_of, spans_of, tags_of
 
 NAMES = {"PER": ["Ada", "Alan Turing", "Grace Hopper"], "LOC": ["Paris", "New York City", "Rome"]}
 FEW: dict[str, Any] = {
@@ -62,7 +62,7 @@ def write(file: Path, texts: list[list[str]], tags: list[list[str]]) -> None:
     file.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 
 
-@pytest.fixture(scope="module", params=["bio", "bioes"])
+@pytest.fixture(scope="module", params=["bio", "bioes", "bilou"])
 def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     root = tmp_path_factory.mktemp(request.param)
     for name, seed, count in (("train", 0, 150), ("test", 1, 40)):
@@ -105,11 +105,61 @@ def test_the_commands_take_texts_and_files_of_words(folder: Path) -> None:
     assert tiny.run("explain", folder / "run", "--text", " ").code == ExitCode.USAGE
 
 
-def test_a_long_text_is_cut_or_refused_in_one_line(folder: Path) -> None:
-    words = " ".join(["old"] * 100_000)
-    (folder / "long.txt").write_text(words + "\n", encoding="utf-8")
-    cut = tiny.run("predict", folder / "run", "--input", folder / "long.txt", "--json")
-    assert (len(cut.json()["words"]), cut.json()["truncated"]) == (400, True)
+def test_every_word_of_a_long_text_has_a_tag_on_every_road(folder: Path, tmp_path: Path) -> None:
+    texts, tags = sentences(200, "bio", seed=5)
+    words, own = [word for text in texts for word in text], [tag for each in tags for tag in each]
+    own = list(tags_of(spans_of(own), len(own), scheme_of(load_model(folder / "run").labels)))  # type: ignore[arg-type]
+    assert len(words) > 1_000
+    write(tmp_path / "long.conll", [words, texts[0]], [own, own[: len(texts[0])]])
+    printed = tiny.run("predict", folder / "run", "--input", tmp_path / "long.conll", "--conll")
+    blocks = printed.out.strip("\n").split("\n\n")
+    assert [len(block.splitlines()) for block in blocks] == [len(words), len(texts[0])]
+    assert [line.split("\t")[0] for line in blocks[0].splitlines()] == words
+    found = [line.split("\t")[1] for line in blocks[0].splitlines()]
+    assert mistake_in(found, scheme_of(found)) is None
+    assert np.mean([a == b for a, b in zip(found, own, strict=True)]) > 0.95
+    tagger = TokenTagger.from_pretrained(folder / "run")
+    assert list(tagger.predict([words, texts[0]])[0]) == found
+    short = blocks[1].split()[1::2]
+    (bare,) = heedful.runtime.load(folder / "run").predict([words])
+    assert list(bare.tags) == found
+    assert not bare.truncated
+    text = tiny.run("predict", folder / "run", "--text", " ".join(words), "--json").json()
+    assert (text["tags"], text["truncated"]) == (found, False)
+    measured = tiny.run("evaluate", folder / "run", tmp_path / "long.conll", "--json").json()
+    assert measured["metrics"]["accuracy"] == pytest.approx(
+        np.mean([a == b for a, b in zip([*found, *short], [*own, *own[: len(short)]], strict=True)])
+    )
+    assert measured["notes"]["texts cut"] == 0
+
+
+def test_a_shorter_limit_changes_the_windows_and_loses_no_word(folder: Path) -> None:
+    words = " ".join(word for text in sentences(20, "bio")[0] for word in text)
+    for limit in ("1", "3", "7", "50", "1000"):
+        found = tiny.run("predict", folder / "run", "--text", words, "--max-tokens", limit, "--json").json()
+        assert " ".join(found["words"]) == words
+        assert len(found["tags"]) == len(found["words"])
+
+
+def test_a_text_that_is_no_longer_than_a_window_is_tagged_as_before(folder: Path) -> None:
+    model = load_model(folder / "run")
+    assert isinstance(model, TagsModel)
+    texts = [" ".join(words) for words in sentences(10, "bio", seed=9)[0]]
+    long = " ".join(["old"] * 900)
+    beside = model.answer([*texts, long])
+    assert beside[:-1] == model.answer(texts)
+    assert len(beside[-1].tags) == 900
+
+
+def test_the_explanation_of_a_long_text_says_that_it_was_cut(folder: Path) -> None:
+    words = " ".join(["old"] * 900)
+    for precision in ((), ("--method", "gradient")):
+        found = tiny.run("explain", folder / "run", "--text", words, "--json", *precision)
+        assert found.code == 0, found.err
+
+
+def test_a_long_text_is_refused_in_one_line_if_that_is_asked_for(folder: Path) -> None:
+    (folder / "long.txt").write_text(" ".join(["old"] * 1_000) + "\n", encoding="utf-8")
     refused = tiny.run("predict", folder / "run", "--input", folder / "long.txt", "--truncate", "error")
     assert (refused.code, refused.err.count("\n")) == (ExitCode.BAD_DATA, 1)
     assert "long.txt: row 1" in refused.err

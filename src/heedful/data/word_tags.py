@@ -18,7 +18,9 @@ from heedful.data.tokens import TokenisedCorpus, place
 from heedful.errors import DataError, UsageError
 from heedful.structures import Batch
 from heedful.text.bio import mistake_in, scheme_of
+from heedful.text.dependency import UNKNOWN
 from heedful.text.vocabulary import AnyVocabulary
+from heedful.text.windows import Window
 
 NOT_COUNTED = -1
 """Target of a word that the loss leaves out."""
@@ -93,6 +95,43 @@ def encode_word_tags(
     number = {tag: place for place, tag in enumerate(labels)}
     coded = ragged_of([np.array([number[tag] for tag in sentence], np.int32) for sentence in kept])
     return WordTagDataset(**{**vars(dataset), "targets": None, "labels": labels}, tags=coded)
+
+
+def in_windows(text: EncodedDataset, windows: Sequence[Window]) -> EncodedDataset:
+    """Cut one text into windows.
+
+    Args:
+        text: one example of one text.
+        windows: from `heedful.text.windows.windows_of`.
+
+    Returns:
+        An example for each window, without gold; a head outside of it is unknown.
+    """
+    rows = np.zeros(len(windows), np.int64)
+
+    def cut(side: Ragged) -> Ragged:
+        return ragged_of([side[0][window.start : window.end] for window in windows])
+
+    def cut_heads(side: Ragged) -> Ragged:
+        found = []
+        for start, end, _, _ in windows:
+            own = side[0][start:end]
+            inside = (own > start) & (own <= end)
+            found.append(np.where(inside, own - start, np.where(own == 0, 0, UNKNOWN)).astype(np.int32))
+        return ragged_of(found)
+
+    return EncodedDataset(
+        sides=tuple(map(cut, text.sides)),
+        targets=None,
+        rows=text.rows[rows],
+        groups=text.groups[rows],
+        group_names=text.group_names,
+        labels=text.labels,
+        report=text.report,
+        heads=tuple(map(cut_heads, text.heads)),
+        spelled=tuple(map(cut, text.spelled)),
+        ngrams=text.ngrams,
+    )
 
 
 def collate_word_tags(

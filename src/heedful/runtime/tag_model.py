@@ -16,6 +16,7 @@ from heedful.runtime.asking import Asking, Block, Request, Words, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, in_order
 from heedful.text.bio import OUTSIDE, may_follow, scheme_of
+from heedful.text.windows import Window, windows_of
 
 
 class TagPaths:
@@ -91,12 +92,11 @@ class PlacedAsking(Asking):
 
     def words(self, text: str | Sequence[str], number: int, place: int, texts: int) -> PlacedWords:
         """See `Asking.words`."""
-        placed, limit = self.tokenizer.placed(text), self.settings.max_tokens
+        placed = self.tokenizer.placed(text)
         self.refuse_long(len(placed.words), number, place, texts)
-        own = placed.head(limit)
-        read = self.looked_up(own.words, truncated=len(placed.words) > limit)
+        read = self.looked_up(placed.words)
         return PlacedWords(
-            read.ids, read.ngrams, read.unknown, read.truncated, read.kept, own.text, own.spans, own.written
+            read.ids, read.ngrams, read.unknown, False, read.kept, placed.text, placed.spans, placed.written
         )
 
 
@@ -115,9 +115,29 @@ class Tagger(Model):
         return [self.tagged(logits, cast(PlacedWords, words)) for logits, (_, (words,)) in each]
 
     def placed(self, request: Request) -> PlacedWords:
-        """Return the words of one request; errors as in `predict`."""
+        """Return the words of one request that are read at a time, at most `max_tokens`; errors as in `predict`."""
         (words,) = self.asking.read(request, 1, 1)
-        return cast(PlacedWords, words)
+        placed, limit = cast(PlacedWords, words), self.settings.max_tokens
+        if len(placed.kept) <= limit:
+            return placed
+        read = self.asking.looked_up(placed.kept[:limit], truncated=True)
+        own = placed.spans[:limit], placed.written[:limit]
+        return PlacedWords(read.ids, read.ngrams, read.unknown, True, read.kept, placed.text, *own)
+
+    def logits_of(self, block: Block) -> list[Floats]:
+        """See `Model.logits_of`; a text of more words than `max_tokens` is read in windows, so that each has a tag."""
+        size = self.settings.max_tokens
+        cut = [windows_of(len(words.kept), size) for _, (words,) in block]
+        parts: Block = [
+            (number, (words if len(own) == 1 else _part(words, window),))
+            for (number, (words,)), own in zip(block, cut, strict=True)
+            for window in own
+        ]
+        rows = iter(super().logits_of(parts))
+        return [
+            np.concatenate([next(rows)[first - start : last - start] for start, _, first, last in own])
+            for own in cut
+        ]
 
     @cached_property
     def paths(self) -> TagPaths:
@@ -145,6 +165,11 @@ class Tagger(Model):
         shares = tuple(np.exp(scores[np.arange(len(numbers)), numbers]).tolist())
         spans = role_spans(tags, shares, words.spans, words.text) if self.paths.marks_spans else ()
         return TagsAnswer(words.written, words.spans, tags, shares, spans, words.unknown, words.truncated)
+
+
+def _part(words: Words, window: Window) -> Words:
+    place = slice(window.start, window.end)
+    return Words(words.ids[place], words.ngrams[place], 0, False, words.kept[place])
 
 
 def log_softmax(logits: Floats) -> Floats:

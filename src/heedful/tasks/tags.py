@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from heedful.data.examples import Corpus, Ragged, WordTags
 from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.tag_files import files_of_words, read_tags
 from heedful.data.tokens import TokenisedCorpus
-from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
+from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags, in_windows
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
 from heedful.explain.methods import MethodChoice, Sampling
@@ -33,7 +34,7 @@ from heedful.tasks.schema import Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.task import Files
-from heedful.tasks.words.tagging import TaggingModel
+from heedful.tasks.words.tagging import TaggedWords, TaggingModel
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.bio import (
     OUTSIDE,
@@ -43,8 +44,10 @@ from heedful.text.bio import (
     role_of,
     scheme_of,
     tags_problem,
+    unread_spans,
 )
 from heedful.text.vocabulary import AnyVocabulary
+from heedful.text.windows import windows_of
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
@@ -73,12 +76,49 @@ class TagsModel(TaggingModel[TagsAnswer]):
         follows, last = (torch.tensor(each, device=scores.device) for each in (table, ends))
         return tag_decode(scores, valid, follows, follows[:, self.labels.index(OUTSIDE)], last)
 
+    def tag(self, dataset: EncodedDataset) -> TaggedWords:
+        """See `TaggingModel.tag`; a text of more words than `max_tokens` is read in windows, so that each has a tag."""
+        long = np.flatnonzero(dataset.lengths()[:, 0] > self.text.max_tokens)
+        if not len(long):
+            return super().tag(dataset)
+        rows = dataset.sides[0]
+        numbers = np.zeros(len(rows.values), np.int64)
+        probabilities = np.zeros(len(rows.values), np.float32)
+        short = np.setdiff1d(np.arange(len(dataset)), long)
+        if len(short):
+            tagged = super().tag(dataset.select(short))
+            places = rows.places(short)
+            numbers[places], probabilities[places] = tagged.numbers, tagged.probabilities
+        for row in long.tolist():
+            scores = self._scores_in_windows(dataset.select(np.array([row])))
+            valid = torch.ones(1, len(scores), dtype=torch.bool)
+            tags = self.decode(scores[None].to(self.device), valid.to(self.device))[0].cpu()
+            places = rows.places(np.array([row]))
+            numbers[places] = tags.numpy()
+            probabilities[places] = scores.gather(1, tags[:, None])[:, 0].exp().numpy()
+        return TaggedWords(numbers, probabilities)
+
+    @torch.inference_mode()
+    def _scores_in_windows(self, text: EncodedDataset) -> Tensor:
+        """Return the log-probability of each tag of each word of one text, [L, Y]."""
+        cut = windows_of(int(text.lengths()[0, 0]), self.text.max_tokens)
+        windows = in_windows(text, cut)
+        found = torch.zeros(len(text.sides[0].values), len(self.labels))
+        self.network.eval()
+        for indices in self.batches(windows):
+            logits = self.network(self.padded(windows, indices)).logits.float()
+            scores = torch.log_softmax(logits, dim=-1).cpu()
+            for own, k in zip(scores, indices.tolist(), strict=True):
+                start, _, first, last = cut[k]
+                found[first:last] = own[first - start : last - start]
+        return found
+
     def options(self) -> Mapping[str, object]:
         """Return the options that the training file was read with."""
         return self.about.data.table("options", {})
 
     def answer(self, requests: Requests) -> list[TagsAnswer]:
-        """Tag the words of texts.
+        """Tag the words of texts; those of more than `max_tokens` words are read in windows.
 
         Args:
             requests: strings, may be empty; or examples of a file, whose words are taken as they are.
@@ -89,8 +129,12 @@ class TagsModel(TaggingModel[TagsAnswer]):
         Raises:
             DataError: naming the row, if a text is too long.
         """
-        corpus = self.read(requests)
-        dataset, readings = self.encode_examples(corpus.examples, corpus.source)
+        return self._answers(self.read(requests), whole=True)
+
+    def _answers(self, corpus: Corpus, *, whole: bool) -> list[TagsAnswer]:
+        """Tag the words of texts: all of them, or at most `max_tokens` of each, as the network reads them at a time."""
+        reader = self.reading(in_whole(self.text)) if whole else self
+        dataset, readings = reader.encode_examples(corpus.examples, corpus.source)
         if not len(dataset):
             return []
         tagged = self.tag(dataset)
@@ -137,7 +181,7 @@ class TagsModel(TaggingModel[TagsAnswer]):
                 is no such method.
         """
         corpus = self.one(request)
-        (answer,) = self.answer(corpus)
+        (answer,) = self._answers(corpus, whole=False)
         if not answer.words:
             raise UsageError("the text has no words, so there is nothing to explain")
         dataset, _ = self.encode_examples(corpus.examples, corpus.source)
@@ -164,6 +208,10 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     usage = 'model.predict(["a text"])'
     header = TAGS.header
     shows_texts = False
+
+    def measured(self, text: TextSettings) -> TextSettings:
+        """See `WordTask.measured`: every word of a text counts, however long it is."""
+        return in_whole(text)
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: plain tags and spans are not measured by all the same metrics."""
@@ -199,6 +247,8 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
                 f"{corpus.source or 'training data'}: expected at least two different tags, got {sorted(found)}. Check "
                 "the column of the tags."
             )
+        if problem := unread_spans(found):
+            raise DataError(f"{corpus.source or 'training data'}: {problem}")
         scheme = scheme_of(found)
         return (
             tuple(sorted(found))
@@ -265,6 +315,11 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     def rows(self, answer: TagsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`; the probability is the mean over the words."""
         yield TAGS.cells(answer)
+
+
+def in_whole(text: TextSettings) -> TextSettings:
+    """Return how texts are read if every word is to have a tag: none is cut, unless long ones are refused."""
+    return replace(text, truncate="window") if text.truncate == "head" else text
 
 
 def _loss(output: NetworkOutput, targets: Tensor, smoothing: float) -> Tensor:

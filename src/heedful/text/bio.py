@@ -1,19 +1,32 @@
 """Spans as one tag a word: B-X begins a span of X, I-X goes on with it, O is outside every span.
 
-BIOES also marks ends: E-X is the last word of a span of two or more, S-X is a span of one word. Tags that mark no
-spans, such as parts of speech, are plain.
+BIOES also marks ends: E-X is the last word of a span of two or more, S-X is a span of one word. BILOU is the same with
+L-X for E-X and U-X for S-X. Tags that mark no spans, such as parts of speech, are plain.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-Scheme = Literal["plain", "bio", "bioes"]
-"""What tags mean: each one something by itself, or spans in one of two forms."""
+Scheme = Literal["plain", "bio", "bioes", "bilou"]
+"""What tags mean: each one something by itself, or spans in one of three forms."""
 OUTSIDE = "O"
-_BEGIN, _INSIDE, _END, _SINGLE = "B-", "I-", "E-", "S-"
-_BIO, _BIOES = (_BEGIN, _INSIDE), (_BEGIN, _INSIDE, _END, _SINGLE)
+_BEGIN, _INSIDE = "B-", "I-"
+_BIO = (_BEGIN, _INSIDE)
+_ENDS, _SINGLES = ("E-", "L-"), ("S-", "U-")
+_MARKS: dict[str, tuple[str, ...]] = {
+    "bio": _BIO,
+    "bioes": (*_BIO, "E-", "S-"),
+    "bilou": (*_BIO, "L-", "U-"),
+}
+SPAN_MARKS = (*_BIO, *_ENDS, *_SINGLES)
+"""Beginnings of tags that mark spans, in any scheme."""
+_BARE = re.compile(r"[BIELSUMW]")
+_OTHER_FORM = re.compile(
+    r"(?P<before>[BIELSUMW])[_:/.](?P<role>.+)|(?P<kind>.+)[-_:/.](?P<behind>[BIELSUMW])"
+)
 
 
 class Span(NamedTuple):
@@ -32,7 +45,7 @@ class Span(NamedTuple):
 
 def bio_tags(roles: Iterable[str], scheme: Scheme = "bio") -> tuple[str, ...]:
     """Return the tags of some roles: O first, then B-X, I-X and so on of each role in alphabetical order."""
-    marks = _BIOES if scheme == "bioes" else _BIO
+    marks = _MARKS[scheme]
     return (OUTSIDE, *(mark + role for role in sorted(set(roles)) for mark in marks))
 
 
@@ -43,14 +56,42 @@ def scheme_of(tags: Iterable[str]) -> Scheme:
         tags: those of a file, or those that a model knows.
 
     Returns:
-        "plain" unless at least half of the distinct tags but O are marked as BIOES marks them, so that a misspelt tag
-        does not hide that the others are marked; "bioes" where an E-X or S-X is among them.
+        "plain" unless at least half of the distinct tags but O are marked as one of the schemes marks them, so that a
+        misspelt tag does not hide that the others are marked; "bioes" where an E-X or S-X is among them, "bilou" where
+        an L-X or U-X is.
     """
     inside = {tag for tag in tags if tag != OUTSIDE}
-    marked = {tag for tag in inside if tag.startswith(_BIOES) and tag[2:]}
+    marked = {tag for tag in inside if tag.startswith(SPAN_MARKS) and tag[2:]}
     if not marked or 2 * len(marked) < len(inside):
         return "plain"
-    return "bioes" if any(tag.startswith((_END, _SINGLE)) for tag in marked) else "bio"
+    if any(tag.startswith(("E-", "S-")) for tag in marked):
+        return "bioes"
+    return "bilou" if any(tag.startswith(("L-", "U-")) for tag in marked) else "bio"
+
+
+def unread_spans(tags: Iterable[str]) -> str:
+    """Say that tags which look plain mark spans in a form that is not read, so that they are not taken for plain ones.
+
+    Args:
+        tags: those of a file.
+
+    Returns:
+        One sentence: marks without a kind (B, I, O), or written in another way (B_PER, PER-B). Empty where the tags
+        mark no spans, or in a scheme that is read.
+    """
+    inside = {tag for tag in tags if tag != OUTSIDE}
+    if scheme_of(inside) != "plain" or len(inside) < 2:
+        return ""
+    if {"B", "I"} <= inside and all(map(_BARE.fullmatch, inside)):
+        return f"the tags {', '.join(sorted(inside))} mark spans without a kind; write one behind each mark: B-X, I-X"
+    forms = {tag: match for tag in inside if (match := _OTHER_FORM.fullmatch(tag))}
+    marks: dict[str, set[str]] = {}
+    for match in forms.values():
+        role, mark = (match["role"], match["before"]) if match["before"] else (match["kind"], match["behind"])
+        marks.setdefault(role, set()).add(mark)
+    if 2 * len(forms) > len(inside) and any({"B", "I"} <= found for found in marks.values()):
+        return f"tags such as {min(forms)!r:.40} mark spans in a form that is not read; write B-PER and I-PER"
+    return ""
 
 
 def role_of(tag: str) -> str:
@@ -79,8 +120,8 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     """Return the spans of a tagged sentence in order.
 
     Args:
-        tags: one a word, in BIO or BIOES. An I-X or E-X that goes on with nothing begins a span, as in the CoNLL
-            scorers.
+        tags: one a word, in BIO, BIOES or BILOU. An I-X, E-X or L-X that goes on with nothing begins a span, as in the
+            CoNLL scorers.
 
     Returns:
         The spans.
@@ -88,12 +129,12 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     spans: list[Span] = []
     start, role, ended = 0, "", False
     for place, tag in enumerate((*tags, OUTSIDE)):
-        if role and (ended or not tag.startswith((_INSIDE, _END)) or role_of(tag) != role):
+        if role and (ended or not tag.startswith((_INSIDE, *_ENDS)) or role_of(tag) != role):
             spans.append(Span(start, place, role))
             role = ""
         if not role and tag != OUTSIDE:
             start, role = place, role_of(tag)
-        ended = tag.startswith((_END, _SINGLE))
+        ended = tag.startswith((*_ENDS, *_SINGLES))
     return spans
 
 
@@ -109,8 +150,8 @@ def tags_of(spans: Iterable[Span], length: int, scheme: Scheme = "bio") -> tuple
         tags[span.start] = _BEGIN + span.role
         for place in range(span.start + 1, span.end):
             tags[place] = _INSIDE + span.role
-        if scheme == "bioes":
-            tags[span.end - 1] = (_END if span.end - span.start > 1 else _SINGLE) + span.role
+        if len(marks := _MARKS[scheme]) > 2:
+            tags[span.end - 1] = marks[2 if span.end - span.start > 1 else 3] + span.role
     return tuple(tags)
 
 
@@ -120,39 +161,39 @@ def may_follow(tag: str, before: str, scheme: Scheme = "bio") -> bool:
     Args:
         tag: O or a marked tag; O stands for the end of a sentence too.
         before: likewise; O stands for its beginning.
-        scheme: "bio" or "bioes".
+        scheme: any but "plain".
 
     Returns:
-        Whether both may stand side by side. In BIO an I-X needs a B-X or I-X before it; in BIOES an I-X or E-X needs
-        them too, and nothing else may follow those two.
+        Whether both may stand side by side. In BIO an I-X needs a B-X or I-X before it; in BIOES and BILOU an I-X, E-X
+        or L-X needs them too, and nothing else may follow those two.
     """
-    goes_on = tag.startswith((_INSIDE, _END))
-    if scheme == "bioes" and before.startswith(_BIO) and not goes_on:
+    goes_on = tag.startswith((_INSIDE, *_ENDS))
+    if scheme != "bio" and before.startswith(_BIO) and not goes_on:
         return False
     return not goes_on or (before.startswith(_BIO) and role_of(before) == role_of(tag))
 
 
 def mistake_at(tags: Sequence[object], scheme: Scheme = "bio") -> tuple[int, str] | None:
     """Return the first mistake in a sequence of tags: the place of its word, from 0, and what is wrong; or None."""
-    marks = _BIOES if scheme == "bioes" else _BIO
+    marks = _MARKS[scheme]
     before = OUTSIDE
     for place, tag in enumerate(tags):
         if not isinstance(tag, str) or (tag != OUTSIDE and not (tag.startswith(marks) and tag[2:])):
             shown = ", ".join(f"{mark}ROLE" for mark in marks[:-1])
             return place, f"a tag is O, {shown} or {marks[-1]}ROLE; got {tag!r:.80}"
         if not may_follow(tag, before, scheme):
-            if tag.startswith((_INSIDE, _END)):
+            if tag.startswith((_INSIDE, *_ENDS)):
                 needed = f"must follow {_BEGIN}{role_of(tag)} or {_INSIDE}{role_of(tag)}"
                 return place, f"{tag} {needed}; it follows {before}"
-            return place, f"{tag} follows {before}, {_after(before)}"
+            return place, f"{tag} follows {before}, {_after(before, marks)}"
         before = tag
     if not may_follow(OUTSIDE, before, scheme):
-        return len(tags) - 1, f"the sentence ends with {before}, {_after(before)}"
+        return len(tags) - 1, f"the sentence ends with {before}, {_after(before, marks)}"
     return None
 
 
-def _after(tag: str) -> str:
-    return f"which needs {_INSIDE}{role_of(tag)} or {_END}{role_of(tag)} behind it"
+def _after(tag: str, marks: Sequence[str]) -> str:
+    return f"which needs {_INSIDE}{role_of(tag)} or {marks[2]}{role_of(tag)} behind it"
 
 
 def mistake_in(tags: Sequence[object], scheme: Scheme = "bio") -> str | None:

@@ -23,7 +23,7 @@ Ada NNP B-NP B-PER
 Lovelace NNP I-NP I-PER
 wrote VBD B-VP O
 
-# 0 is a word here, not a comment
+# a comment of an annotator, with more fields than the words have
 """
 TWO = "Ada\tB-PER\n#\tO\n\nin\tO\nParis\tB-LOC\n"
 CONLLU = """\
@@ -52,12 +52,10 @@ def pairs(corpus: Corpus) -> list[list[tuple[str, str]]]:
 
 
 def test_the_first_column_is_the_word_and_the_last_its_tag(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"row 8: expected 4 columns as in the first line of words, got 9"):
-        read(tmp_path, CONLL)
-    corpus = read(tmp_path, CONLL.rpartition("#")[0])
+    corpus = read(tmp_path, CONLL)
     assert pairs(corpus) == [[("Ada", "B-PER"), ("Lovelace", "I-PER"), ("wrote", "O")]]
     assert corpus.examples[0].row == 4
-    assert pairs(read(tmp_path, CONLL.rpartition("#")[0], tag=1))[0][2] == ("wrote", "VBD")
+    assert pairs(read(tmp_path, CONLL, tag=1))[0][2] == ("wrote", "VBD")
     assert pairs(read(tmp_path, TWO)) == [[("Ada", "B-PER"), ("#", "O")], [("in", "O"), ("Paris", "B-LOC")]]
 
 
@@ -169,3 +167,116 @@ def test_tags_that_do_not_fit_their_words_are_named(
     with pytest.raises(DataError) as caught:
         encoded((("a", "b"), own), tags=known)
     assert part in str(caught.value)
+
+
+WORDS = [[("Ada", "B-PER"), ("Lovelace", "I-PER"), ("wrote", "O")], [("in", "O"), ("Paris", "B-LOC")]]
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "-DOCSTART- O\n\n",
+        "-DOCSTART-\n\n",
+        "-DOCSTART- -X- -X- -X- O\n\n",
+        "-DOCSTART-\t(1 Ada)\tO\n\n",
+        "-DOCSTART- O\n",
+    ],
+)
+def test_a_line_before_a_document_decides_nothing(tmp_path: Path, start: str) -> None:
+    text = f"{start}Ada\tB-PER\nLovelace\tI-PER\nwrote\tO\n\n{start}in\tO\nParis\tB-LOC\n"
+    assert pairs(read(tmp_path, text)) == WORDS
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("#\thttp://example.org/a\t[2001-01-01]\n", ""),  # GermEval
+        ("#begin document (bc/made/00/made_0001); part 000\n", "\n#end document\n"),  # OntoNotes
+        ("# newdoc id = 1\n# sent_id = 2\n", ""),
+        ("# checked\n", ""),
+        ("# id 1\n", ""),
+    ],
+)
+@pytest.mark.parametrize("numbered", [False, True])
+def test_comments_of_any_corpus(tmp_path: Path, before: str, after: str, numbered: bool) -> None:
+    lines = [
+        "\n".join(
+            f"{f'{k}{chr(9)}' if numbered else ''}{word}\t{tag}" for k, (word, tag) in enumerate(own, start=1)
+        )
+        for own in WORDS
+    ]
+    corpus = read(tmp_path, f"{before}{lines[0]}\n\n{before}{lines[1]}\n{after}")
+    assert pairs(corpus) == WORDS
+    assert bool(corpus.notes) == numbered
+
+
+def test_a_number_sign_that_is_a_word_stays_one(tmp_path: Path) -> None:
+    for text in ("# O\nAda B-PER\n\nAda B-PER\n# O\n", "#tag\tO\nAda\tB-PER\n\n#\tO\n"):
+        found = pairs(read(tmp_path, text))
+        assert sum(word.startswith("#") for sentence in found for word, _ in sentence) == text.count("#")
+
+
+def test_words_that_are_numbers_stay_words(tmp_path: Path) -> None:
+    corpus = read(tmp_path, "1\tB-NUM\n2\tB-NUM\n\n1984\tB-NUM\nwas\tO\n")
+    assert pairs(corpus)[0] == [("1", "B-NUM"), ("2", "B-NUM")]
+    assert not corpus.notes
+
+
+@pytest.mark.parametrize(
+    "first", ["0.1\tshe\t_\tPRON\tPRP\t_\t_\t_\t_\t_\n", "1-2\tIt's\t_\t_\t_\t_\t_\t_\t_\t_\n"]
+)
+def test_conllu_may_begin_with_what_is_no_word(tmp_path: Path, first: str) -> None:
+    rest = CONLLU.split("\n", 2)[2]
+    assert pairs(read(tmp_path, first + rest)) == [[("It", "PRON"), ("'s", "AUX"), ("here", "ADV")]]
+
+
+def test_a_line_that_differs_from_most_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="row 1: expected 2 columns as in most lines, got 3"):
+        read(tmp_path, "Ada x B-PER\nLovelace I-PER\nwrote O\n")
+
+
+def test_bilou_is_read_as_spans_of_its_own(tmp_path: Path) -> None:
+    text = "New\tB-LOC\nYork\tL-LOC\nand\tO\nParis\tU-LOC\n"
+    corpus = read(tmp_path, text)
+    assert pairs(corpus) == [[("New", "B-LOC"), ("York", "L-LOC"), ("and", "O"), ("Paris", "U-LOC")]]
+    tags = [tag for _, tag in pairs(corpus)[0]]
+    assert scheme_of(tags) == "bilou"
+    assert [tuple(span) for span in spans_of(tags)] == [(0, 2, "LOC"), (3, 4, "LOC")]
+    assert tags_of(spans_of(tags), 4, "bilou") == tuple(tags)
+    assert bio_tags(["LOC"], "bilou") == ("O", "B-LOC", "I-LOC", "L-LOC", "U-LOC")
+    with pytest.raises(DataError, match="the sentence ends with B-LOC, which needs I-LOC or L-LOC behind it"):
+        read(tmp_path, "New\tB-LOC\n\nYork\tU-LOC\nto\tO\nLos\tB-LOC\nAngeles\tL-LOC\n")
+    repaired = read(tmp_path, "New\tB-LOC\n\nYork\tU-LOC\nto\tO\nLos\tI-LOC\nAngeles\tL-LOC\n", repair=True)
+    assert pairs(repaired)[1][2:] == [("Los", "B-LOC"), ("Angeles", "L-LOC")]
+
+
+@pytest.mark.parametrize(
+    ("tags", "part"),
+    [
+        (("B", "I", "O"), "mark spans without a kind"),
+        (("B_PER", "I_PER", "O"), "in a form that is not read; write B-PER and I-PER"),
+        (("PER-B", "PER-I", "O"), "in a form that is not read"),
+        (("B:PER", "I:PER", "O"), "in a form that is not read"),
+        (("B-PER", "M-PER", "E-PER"), "a tag is O, B-ROLE"),
+        (("B-PER", "L-PER", "S-PER"), "a tag is O, B-ROLE"),
+    ],
+)
+def test_spans_in_a_form_that_is_not_read_are_no_plain_tags(
+    tmp_path: Path, tags: tuple[str, ...], part: str
+) -> None:
+    with pytest.raises(DataError, match=part):
+        read(tmp_path, "".join(f"w{k}\t{tag}\n" for k, tag in enumerate(tags)))
+
+
+def test_parts_of_speech_stay_plain(tmp_path: Path) -> None:
+    for tags in (("NN", "I", "B"), ("B", "O"), ("N_B", "N_C"), ("X-I", "Y-B", "Z")):
+        assert len(pairs(read(tmp_path, "".join(f"w{k}\t{tag}\n" for k, tag in enumerate(tags))))) == 1
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx", "a.parquet"])
+def test_a_table_of_words_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("word,tag\nAda,B-PER\n")
+    with pytest.raises(
+        DataError, match=r"is a table, and tags are read from .* \.jsonl file with the fields tokens"
+    ):
+        read_tags(tmp_path / name)
