@@ -59,7 +59,11 @@ TABLES: dict[str, tuple[str, bytes, tuple[str, ...]]] = {
     "blank label": ("t.csv", b"text,label\na,pos\nb, \n", ("row 3", "field 'label'", "drop the row")),
     "open quotes": ("t.csv", b'text,label\n"a,pos\n', ("close the quotation marks", "--no-quotes")),
     "old Mac": ("t.csv", b"text,label\ra,pos\rb,neg\r", ("a carriage return alone, as on old Macs",)),
-    "UTF-16": ("t.csv", "text,label\na,pos\n".encode("utf-16-le"), ("the file is UTF-16; save it as UTF-8",)),
+    "UTF-16": (
+        "t.csv",
+        "text,label\na,pos\n".encode("utf-16-le"),
+        ("the file is UTF-16 without its mark; save it as UTF-8",),
+    ),
     "null": (
         "t.jsonl",
         b'{"text": null, "label": "pos"}\n',
@@ -135,12 +139,28 @@ def test_cut_texts_are_counted_also_from_the_cache(trained, tmp_path: Path) -> N
         assert "tokens removed" in result.err
 
 
-def test_an_unknown_label_is_named_in_test_and_gold(trained, tmp_path: Path) -> None:
-    path = tiny.write_csv(tmp_path / "t.csv", [("a", "pos"), ("b", "posi")], ["text", "label"])
-    parts = (path, "row 3", "field 'label'", "unknown label 'posi'", "did you mean 'pos'?")
-    out = ("--data", trained.data, "--out", tmp_path / "run")
+def test_a_label_that_training_did_not_have_is_named_and_counts_as_wrong(
+    trained, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [("lovely film", "pos"), ("fine", "posi"), ("superb", "rare")]
+    path = tiny.write_csv(tmp_path / "t.csv", rows, ["text", "label"])
+    out = ("--data", trained.data, "--out", tmp_path / "run", "--set", "train.max_steps=1")
     result = tiny.run("train", trained.data / "text.toml", *out, "--set", f"data.test={path}")
-    one_line(result, ExitCode.BAD_DATA, *parts)
+    assert result.code == 0, result.err
+    assert f"{path}: row 3: 2 examples have labels that training did not have" in caplog.text
+    assert "the first 'posi' (did you mean 'pos'?)" in caplog.text
+    result = tiny.run("evaluate", trained.runs / "text", path, "--json", "--confusion")
+    assert result.code == 0, result.err
+    found = result.json()
+    assert found["count"] == 3
+    assert found["metrics"]["accuracy"] <= 1 / 3 + 1e-9
+    assert found["notes"]["labels of the gold that the model does not know"] == 2
+    assert sum(found["confusion"]["posi"].values()) == 1
+
+
+def test_a_column_of_unknown_labels_alone_is_refused(trained, tmp_path: Path) -> None:
+    path = tiny.write_csv(tmp_path / "t.csv", [("a", "posi"), ("b", "negi")], ["text", "label"])
+    parts = (path, "row 2", "unknown label 'posi'", "did you mean 'pos'?", "check the label column")
     one_line(tiny.run("evaluate", trained.runs / "text", path), ExitCode.BAD_DATA, *parts)
 
 
@@ -218,12 +238,12 @@ def test_bad_word_vectors(trained, tmp_path: Path, lines: str, parts: tuple[str,
         (["data.options.encodng=latin-1"], "option 'encodng' of tables is unknown; did you mean 'encoding'?"),
         (
             ["data.options.labels=3"],
-            "option 'labels' of tables is unknown; valid: encoding, group, keep_empty",
+            "option 'labels' of tables is unknown; valid: encoding, group, header",
         ),
         (["data.options.text=label"], "option 'text' of tables is unknown"),
         (["data.options.encoding=3"], "data.options.encoding: must be a string; got 3"),
         (["data.options.encoding=base64"], "encoding 'base64' is not known; try utf-8, latin-1 or cp1252"),
-        (["data.options.encoding=utf-16"], "encoding 'utf-16' does not extend ASCII; save the file as UTF-8"),
+        (["data.options.encoding=cp037"], "encoding 'cp037' does not extend ASCII; save the file as UTF-8"),
         (
             ["data.set=scenes", "data.options.foo=3"],
             "option 'foo' of the generated corpus is unknown; valid: acti",

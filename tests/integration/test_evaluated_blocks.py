@@ -67,7 +67,6 @@ def test_as_many_rows_as_are_held_are_measured_as_before(
 
 
 BAD = {
-    "label": ("The film was lovely .,nonsense,a", "row 62, field 'label': unknown label 'nonsense'"),
     "no label": ("The film was lovely .,,a", "row 62, field 'label': value is missing"),
 }
 
@@ -81,6 +80,25 @@ def test_a_bad_row_of_a_late_block_is_named(trained, tmp_path: Path, fault: str)
     result = tiny.run("evaluate", trained.runs / "text", path)
     assert (result.code, result.out, result.err.count("\n")) == (ExitCode.BAD_DATA, "", 1)
     assert said in result.err
+
+
+def test_labels_that_training_did_not_have_count_as_wrong_in_blocks_too(
+    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = table(tmp_path, tiny.texts()[:40], 60)
+    path.write_text(path.read_text() + "The film was lovely .,rare,a\nThe film was fine .,odd,a\n" * 2)
+    whole = measured(trained, path)
+    monkeypatch.setattr(corpus_builder, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(evaluate, "WHOLE", 20)
+    blocks = measured(trained, path)
+    assert whole["count"] == blocks["count"] == 64
+    assert blocks["metrics"] == pytest.approx(whole["metrics"])
+    for key in ("per_class", "notes"):
+        assert blocks[key] == whole[key], key
+    assert {name: sum(row.values()) for name, row in blocks["confusion"].items()}.items() >= {
+        ("rare", 2),
+        ("odd", 2),
+    }
 
 
 @pytest.mark.usefixtures("blocks_of_seven")

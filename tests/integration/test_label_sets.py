@@ -127,11 +127,15 @@ def test_what_is_no_set_of_labels_is_refused(tmp_path: Path, rows: list[str], pa
     assert part in result.err
 
 
-def test_a_label_that_training_lacks_is_named_with_its_row(folder: Path, tmp_path: Path) -> None:
+def test_a_label_that_training_lacks_is_named_with_its_row_and_counts_as_missed(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     tiny.write_csv(tmp_path / "other.csv", [("this film", "art"), ("this", "arts")], ["text", "label"])
-    result = tiny.run("evaluate", folder / "run", tmp_path / "other.csv")
-    assert result.code == ExitCode.BAD_DATA
-    assert "row 3, field 'label': unknown label 'arts'; did you mean 'art'?" in result.err
+    result = tiny.run("evaluate", folder / "run", tmp_path / "other.csv", "--json")
+    assert result.code == 0, result.err
+    assert "row 3: 1 examples have labels that training did not have, the first 'arts'" in caplog.text
+    assert result.json()["per_class"]["arts"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "count": 1}
+    assert result.json()["metrics"]["subset_accuracy"] <= 0.5
 
 
 def test_the_threshold_has_the_best_f1() -> None:

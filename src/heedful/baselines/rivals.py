@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -24,7 +25,7 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import CosineBaseline
 from heedful.baselines.splits import CLASS_TASKS, Features, Texts
-from heedful.errors import DataError, needing
+from heedful.errors import DataError, MissingExtraError
 from heedful.runtime.pair_features import ExampleFeatures, overlap
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.text.english import ENGLISH, is_english, package_of
@@ -133,7 +134,7 @@ class FrozenEncoder(TransformerMixin, BaseEstimator):
         try:
             from transformers import AutoModel, AutoTokenizer
         except ImportError as error:
-            raise needing("transformers", "a frozen encoder", error) from error
+            raise MissingExtraError("transformers", "transformers", "a frozen encoder") from error
         if not (Path(self.folder) / "config.json").is_file():
             raise DataError(f"{self.folder}: is no encoder of transformers: there is no config.json")
         self.tokens_ = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
@@ -245,5 +246,5 @@ def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[Linea
         found.append(mean_of_package(task))
     for folder in encoders:
         name = f"{folder.name}, frozen + {ending}"
-        found.append(LinearBaseline(name, lambda folder=folder: FrozenEncoder(folder), make, _STRENGTHS))
+        found.append(LinearBaseline(name, partial(FrozenEncoder, folder), make, _STRENGTHS))
     return found

@@ -135,12 +135,14 @@ def read_splits(source: Source, grades: int = 5) -> Splits:
     Returns:
         The examples that have gold, in the order in which a run evaluates them.
     """
+    from heedful.data.gold import collect_labels, with_known_labels
+
     corpora: Corpora = source.load()
     labels = source.labels
     if source.task in CLASS_TASKS and not labels:
-        from heedful.data.gold import collect_labels
-
         labels = collect_labels(corpora["train"].examples, corpora["train"].source)
+    if "dev" in corpora:
+        corpora = {**corpora, "dev": with_known_labels(corpora["dev"], labels)}
     numbers = {name: number for number, name in enumerate(labels)}
     splits = {name: _split(corpus, numbers) for name, corpus in corpora.items()}
     return Splits(
@@ -152,5 +154,8 @@ def _split(corpus: Corpus, numbers: dict[str, int]) -> Split:
     examples = [example for example in corpus.examples if example.target is not None]
     texts = [example.texts for example in examples]
     if numbers:
-        return Split(texts, np.array([numbers[str(example.target)] for example in examples], np.int64))
+        gold = [str(example.target) for example in examples]
+        unseen = sorted(set(gold) - numbers.keys())  # numbered as `heedful.data.gold.with_unseen` does
+        every = {**numbers, **{name: len(numbers) + k for k, name in enumerate(unseen)}}
+        return Split(texts, np.array([every[name] for name in gold], np.int64))
     return Split(texts, np.array([example.target for example in examples], np.float64))

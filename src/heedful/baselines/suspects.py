@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold
 from heedful.baselines.linear import Sides, word_tfidf
 from heedful.baselines.splits import CLASS_TASKS
 from heedful.data.examples import Corpus, Example
+from heedful.data.folds import copies, together
 from heedful.data.gold import collect_labels
 from heedful.errors import DataError, UsageError
 from heedful.run import from_examples, prepare_examples, train
@@ -120,7 +121,7 @@ def find_suspects(
         )
     parts = source.load()
     chosen = ("train", "dev") if source.protocol.selects == "cut" else ("train",)
-    examples = [e for name in chosen for e in parts[name].examples if e.target is not None]
+    examples = [e for name in chosen if name in parts for e in parts[name].examples if e.target is not None]
     examples.sort(key=lambda example: example.row)
     labels = source.labels or collect_labels(examples, parts["train"].source)
     if len(examples) < folds:
@@ -131,11 +132,17 @@ def find_suspects(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class may have fewer examples than there are folds
         try:
-            held = [(seen, out) for seen, out in cuts.split(gold, gold)]
+            fold = np.zeros(len(gold), np.int64)
+            for number_of, (_, out) in enumerate(cuts.split(gold, gold)):
+                fold[out] = number_of
         except ValueError as error:
             raise DataError(
                 f"every class has fewer examples than the {folds} folds; choose --folds 2"
             ) from error
+    fold = together(fold, copies(examples))  # a copy in another fold would tell the model the answer
+    held = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold).tolist()]
+    if len(held) < 2:
+        raise DataError(f"all {len(examples)} examples are copies of one text; there is nothing to compare")
     if config is None:
         probabilities, against = _linear(examples, gold, len(labels), held)
     else:

@@ -38,7 +38,7 @@ class Reliability:
 
     Attributes:
         ece: expected calibration error, ``Σ n_b / N · |accuracy_b - confidence_b|`` over the bins.
-        nll: mean negative log-likelihood of gold, in nats.
+        nll: mean negative log-likelihood of gold, in nats; classes that the model does not know add nothing.
         bins: those of the `BINS` that are not empty.
     """
 
@@ -162,13 +162,16 @@ def confidence_sums(logits: NDArray[np.floating], gold: NDArray[np.int64]) -> Co
     from scipy.special import log_softmax
 
     log_probabilities = log_softmax(np.asarray(logits, np.float64), axis=1)
+    known = np.flatnonzero(
+        gold < log_probabilities.shape[1]
+    )  # a class that training did not have has no probability
     confidence, right = np.exp(log_probabilities.max(axis=1)), log_probabilities.argmax(axis=1) == gold
     place = np.clip(np.ceil(confidence * BINS).astype(int), 1, BINS) - 1
     return ConfidenceSums(
         np.bincount(place, minlength=BINS),
         np.array([confidence[place == number].sum() for number in range(BINS)]),
         np.bincount(place[right], minlength=BINS),
-        -float(log_probabilities[np.arange(len(gold)), gold].sum()),
+        -float(log_probabilities[known, gold[known]].sum()),
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.evaluation.calibration import Calibration
 from heedful.evaluation.metrics import EDGES, NAMES, length_bin_numbers
-from heedful.evaluation.report import Groups, Report, evaluate_classes
+from heedful.evaluation.report import Groups, Report, evaluate_classes, undefined
 from heedful.evaluation.significance import little_bootstraps
 from heedful.evaluation.statistics import STATISTICS
 
@@ -167,7 +167,7 @@ class KeptScores:
             metrics,
             {name or "(none)": by_group[name or "(none)"] for name in sorted(self.names) if by_group},
             seconds=seconds,
-            notes=notes or {},
+            notes={**(notes or {}), **undefined(gold)},
             gold=gold,
             predicted=predicted,
             by_length=by(bins, NAMES),

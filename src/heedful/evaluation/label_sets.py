@@ -13,6 +13,7 @@ from heedful.evaluation.role_counts import Counts
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 
 Flags = NDArray[np.bool_]
+Shares = NDArray[np.float64]
 
 
 def label_metrics(
@@ -21,7 +22,7 @@ def label_metrics(
     scores: NDArray[np.floating],
     weights: NDArray[np.floating] | None = None,
 ) -> dict[str, float]:
-    """Compute the figures of several labels a text, by scikit-learn.
+    """Compute the figures of several labels a text.
 
     Args:
         gold: which labels an example has, [N, Y].
@@ -34,20 +35,41 @@ def label_metrics(
         "subset_accuracy", the share of examples all of whose labels are right; and "lrap", the label ranking average
         precision.
     """
-    from sklearn.metrics import f1_score, label_ranking_average_precision_score
+    from sklearn.metrics import label_ranking_average_precision_score
 
-    def f1(labels: NDArray[np.int64] | None, average: str) -> float:
-        return float(
-            f1_score(gold, answered, labels=labels, average=average, zero_division=0.0, sample_weight=weights)
-        )
-
-    occurs = np.flatnonzero(gold.any(axis=0) | answered.any(axis=0))
+    _, _, f1, _ = of_each_label(gold, answered, weights)
+    occurs = gold.any(axis=0) | answered.any(axis=0)
+    right, both = (gold & answered).sum(axis=1), gold.sum(axis=1) + answered.sum(axis=1)
+    counted = float(both.sum() if weights is None else both @ weights)
+    found = float(right.sum() if weights is None else right @ weights)
     return {
-        "micro_f1": f1(None, "micro"),
-        "macro_f1": f1(occurs, "macro") if len(occurs) else 0.0,
+        "micro_f1": 2 * found / counted if counted else 0.0,
+        "macro_f1": float(f1[occurs].mean()) if occurs.any() else 0.0,
         "subset_accuracy": float(np.average((gold == answered).all(axis=1), weights=weights)),
         "lrap": float(label_ranking_average_precision_score(gold, scores, sample_weight=weights)),
     }
+
+
+def of_each_label(
+    gold: Flags, answered: Flags, weights: NDArray[np.floating] | None = None
+) -> tuple[Shares, Shares, Shares, NDArray[np.int64]]:
+    """Count each label by itself; scikit-learn takes a single column of labels for two classes.
+
+    Args:
+        gold: see `label_metrics`.
+        answered: likewise.
+        weights: likewise.
+
+    Returns:
+        Precision, recall and F1 of each label, 0 where they are not defined, and in how many examples it is right, [Y].
+    """
+    counts = np.ones(len(gold)) if weights is None else np.asarray(weights, np.float64)
+    right, found, many = (counts @ flags for flags in (gold & answered, answered, gold))
+
+    def share(part: Shares, whole: Shares) -> Shares:
+        return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+    return share(right, found), share(right, many), share(2 * right, found + many), gold.sum(axis=0)
 
 
 def evaluate_label_sets(
@@ -73,9 +95,7 @@ def evaluate_label_sets(
         The report, to which the caller adds the time that the predictions took and its notes; its single answers are
             counts of labels, as those of semantic roles are.
     """
-    from sklearn.metrics import precision_recall_fscore_support
-
-    precision, recall, f1, count = precision_recall_fscore_support(gold, answered, zero_division=0.0)
+    precision, recall, f1, count = of_each_label(gold, answered)
     right, many, found = (gold & answered).sum(axis=1), gold.sum(axis=1), answered.sum(axis=1)
     packed = pack_frames(
         [Counts(int(r), int(a - r), int(g - r)) for r, g, a in zip(right, many, found, strict=True)]

@@ -210,12 +210,18 @@ def evaluate_scores(
         figures,
         _by_group((gold, predicted), groups, metrics),
         seconds=seconds,
-        notes=notes or {},
+        notes={**(notes or {}), **undefined(gold)},
         gold=gold,
         predicted=predicted,
         by_length=_by_length((gold, predicted), lengths, metrics),
         statistics={name: STATISTICS[name] for name in figures},
     )
+
+
+def undefined(gold: NDArray[np.floating]) -> dict[str, int]:
+    """Return a note on gold that does not vary, [N], whose correlations and R² are shown as 0; else none."""
+    same = "examples with one and the same gold number: correlations and R² are not defined, and 0 stands for them"
+    return {same: len(gold)} if len(gold) and np.ptp(gold) == 0 else {}
 
 
 def figures_by_group(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -9,12 +10,14 @@ from pathlib import Path
 
 from heedful.data import catalogue
 from heedful.data.examples import Corpus
+from heedful.data.gold import refuse_unseen_alone
 from heedful.data.readers.reading import ROLES
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.run.run import report
 from heedful.tasks import AnyModel, refuse_options, task_of
 
+_LOG = logging.getLogger(__name__)
 WHOLE = 50_000
 """Up to so many examples of a file are held and measured together; the report keeps each answer."""
 
@@ -84,6 +87,8 @@ def evaluate_gold(
     def blocks() -> Iterator[Corpus]:
         for block in task.gold_blocks(model, source, given):
             skipped.update(block.skipped)
+            for note in block.notes:
+                _LOG.warning(note)
             if block.examples:
                 yield block
 
@@ -127,4 +132,6 @@ def evaluate_corpus(model: AnyModel, corpus: Corpus, folder: Path | None = None)
     Returns:
         The report.
     """
+    if isinstance(labels := getattr(model, "labels", ()), tuple):
+        refuse_unseen_alone(corpus, labels)
     return report(model, task_of(model).read(model, corpus, folder))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heedful.data import catalogue, scenes
 from heedful.data.examples import Corpus, Example
-from heedful.data.folds import folds, split_dev
+from heedful.data.folds import copies, folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
 from heedful.run.few import few_rows
 from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, protocol_of
@@ -129,7 +129,7 @@ def _known_set(data: DataConfig, seed: int, root: Path, few: int) -> Source:
     known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
     _check_splits(data, names)
     for part in known.parts.values():
-        check_options(data.options, part.read, f"data set {data.set}", ("target",))
+        check_options(data.options, part.read, f"data set {data.set}", ("target", "known"))
     protocol = protocol_of(data, seed)
 
     def split(name: str, *, trains: bool = False) -> Corpus:
@@ -214,11 +214,14 @@ def arranged(read: Callable[[], Corpora], protocol: Protocol, few_rows: int = 0)
 
 
 def one_fold(whole: Corpus, data: DataConfig) -> Corpora:
-    """Cut the held-out fold off as the test part."""
+    """Cut the held-out fold off as the test part, where the papers' code cuts; a note counts copies of a text."""
     fold = folds(len(whole.examples), seed=FOLD_SEED, n=data.folds)[data.fold - 1]
     train, test = ([whole.examples[i] for i in rows] for rows in (fold.train, fold.test))
+    known = set(copies(train))
+    shared = sum(key in known for key in copies(test))
+    note = f"{shared:,} of the {len(test):,} examples of the held-out fold have a copy in the others, as in the papers"
     return {
-        "train": Corpus(train, whole.skipped, whole.source),
+        "train": replace(whole, examples=train, notes=(*whole.notes, *([note] if shared else []))),
         "test": Corpus(test, source=whole.source),
     }
 
@@ -248,10 +251,11 @@ def with_dev(parts: Corpora, fraction: float, seed: int) -> Corpora:
     except UsageError as error:
         where = train.source or "training data"
         raise DataError(
-            f"{where}: {len(train.examples)} usable rows are too few to hold out a dev split of {fraction:.0%}. "
-            "Add rows, hold out more (--set data.dev_fraction=0.3), or name a dev file (--set data.dev=FILE)"
+            f"{where}: {len(train.examples)} usable rows are too few to hold out a dev split of {fraction:.0%} (copies "
+            "of a text stay together, and a row of each class is kept for training). Add rows, hold out more (--set "
+            "data.dev_fraction=0.3), or name a dev file (--set data.dev=FILE)"
         ) from error
-    cut = {"train": Corpus(rest, train.skipped, train.source), "dev": Corpus(dev, source=train.source)}
+    cut = {"train": replace(train, examples=rest), "dev": Corpus(dev, source=train.source)}
     return {**cut, **{name: part for name, part in parts.items() if name != "train"}}
 
 

@@ -42,6 +42,7 @@ from heedful.tasks.sentences.sentence_task import (
     gold_of,
     group_of_each,
     notes_of,
+    unseen_of,
 )
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
@@ -192,17 +193,18 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         report = evaluate_classes(
             gold,
             predicted,
-            model.labels,
+            dataset.labels or model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
             calibration=calibration(rows, gold, model.about.temperature),
             seconds=seconds,
-            notes=notes_of(dataset),
+            notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))},
         )
         if not model.about.costs:
             return report
         classes = len(model.labels)
-        counts = np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
+        known = gold < classes
+        counts = np.stack([confused(gold[known], each[known], classes) for each in (predicted, likeliest)])
         return _with_costs(report, model, counts)
 
     def gold_blocks(self, model: Predictor, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
@@ -216,21 +218,27 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         classes = len(model.labels)
         costly = classes if model.about.costs else 0
         counts = np.zeros((2, costly, costly), np.int64)
+        names = {name: number for number, name in enumerate(model.labels)}
         for dataset in blocks:
             started = time.perf_counter()
             logits = finite("prediction", model.run(dataset)[0])
-            gold = gold_of(dataset).astype(np.int64)
+            own = [names.setdefault(name, len(names)) for name in dataset.labels]
+            gold = np.array(own, np.int64)[gold_of(dataset).astype(np.int64)]
             found = calibration_sums(logits, gold, model.about.temperature)
             sums = found if sums is None else sums + found
             predicted, likeliest = _answered(model, logits)
             cells.update(count_cells(gold, predicted, dataset.groups, dataset.group_names, dataset.lengths()))
             if costly:
-                counts += np.stack([confused(gold, each, classes) for each in (predicted, likeliest)])
+                known = gold < classes
+                counts += np.stack(
+                    [confused(gold[known], each[known], classes) for each in (predicted, likeliest)]
+                )
             notes.update(notes_of(dataset))
             seconds += time.perf_counter() - started
+        notes["labels of the gold that the model does not know"] = len(names) - classes
         report = evaluate_cells(
             cells,
-            model.labels,
+            tuple(names),
             calibration=None if sums is None else sums.calibration(),
             seconds=seconds,
             notes=dict(notes),

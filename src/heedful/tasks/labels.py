@@ -15,9 +15,9 @@ from torch.nn import functional
 from heedful.checked import Settings, at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, LabelSet
-from heedful.data.gold import Targets, has_gold
+from heedful.data.gold import Targets, has_gold, with_unseen
 from heedful.data.tokens import TokenisedCorpus, place
-from heedful.errors import DataError, check_known
+from heedful.errors import DataError
 from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
 from heedful.export.describe import answer_steps, classifier_steps
@@ -37,6 +37,7 @@ from heedful.tasks.sentences.sentence_task import (
     gold_of,
     group_of_each,
     notes_of,
+    unseen_of,
 )
 from heedful.tasks.tables import TEXT, Table
 from heedful.training.step import Objective
@@ -152,19 +153,21 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         return tuple(sorted(found))
 
     def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
-        """See `SentenceTask.targets`: 1 at the labels of an example, 0 elsewhere, [N, Y] float32."""
-        number = {label: n for n, label in enumerate(labels)}
-        flags = np.zeros((len(corpus), len(labels)), np.float32)
+        """See `SentenceTask.targets`: 1 at the labels of an example, 0 elsewhere, [N, Y] float32.
+
+        Labels that only this corpus has get columns behind the others.
+        """
         for row, target in enumerate(corpus.targets):
-            if target is None:
-                continue
-            where = place(corpus.source, int(corpus.rows[row]))
-            if not isinstance(target, LabelSet):
+            if target is not None and not isinstance(target, LabelSet):
+                where = place(corpus.source, int(corpus.rows[row]))
                 raise DataError(f"{where}: expected a set of labels, got {target!r:.80}")
-            for name in target.names:
-                check_known(name, number, f"{where}: unknown label {name!r}", error=DataError)
-                flags[row, number[name]] = 1
-        return Targets(flags, has_gold(corpus))
+        found = [target.names if isinstance(target, LabelSet) else () for target in corpus.targets]
+        every = with_unseen(found, labels, corpus)
+        number = {label: n for n, label in enumerate(every)}
+        flags = np.zeros((len(corpus), len(every)), np.float32)
+        for row, names in enumerate(found):
+            flags[row, [number[name] for name in names]] = 1
+        return Targets(flags, has_gold(corpus), every)
 
     def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
         """See `SentenceTask.head`."""
@@ -239,15 +242,18 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         self, model: LabelsModel, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
     ) -> Report:
         """See `SentenceTask.report_of`."""
+        unseen = ((0, 0), (0, len(dataset.labels or model.labels) - len(model.labels)))
         report = evaluate_label_sets(
             np.greater(gold_of(dataset), 0),
-            model.chosen(rows),
-            rows,
-            model.labels,
+            np.pad(model.chosen(rows), unseen),
+            np.pad(rows, unseen, constant_values=float(rows.min()) - 1),
+            dataset.labels or model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
         )
-        return replace(report, seconds=seconds, notes=notes_of(dataset))
+        return replace(
+            report, seconds=seconds, notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))}
+        )
 
     def rows(self, answer: LabelsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`."""

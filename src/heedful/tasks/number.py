@@ -28,12 +28,16 @@ from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, ScoreTask, example_weights, gold_of
 from heedful.tasks.tables import PAIR, TEXT, Table
-from heedful.tasks.task import Prepared
+from heedful.tasks.task import Corpora, Prepared
 from heedful.tasks.words.lexicon import Words
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
+
+
+_DIGITS = 30
+"""Training numbers must spread over so many steps of single precision at least, or differences are rounded off."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,21 @@ class _NumberTask(ScoreTask[NumberModel]):
         """See `WordTask.fitted`: one number."""
         return replace(model, outputs=1)
 
+    def check_gold(self, corpora: Corpora, model: ModelConfig) -> None:
+        """See `Task.check_gold`: numbers that single precision cannot tell apart lose their digits, and are refused."""
+        train = corpora["train"]
+        numbers = np.array(
+            [e.target for e in train.examples if isinstance(e.target, int | float)], np.float64
+        )
+        largest = np.abs(numbers).max(initial=0.0)
+        limit = float(np.finfo(np.float32).max)
+        if largest > limit or 0 < numbers.std() < _DIGITS * float(np.spacing(np.float32(largest))):
+            low, high = numbers.min(), numbers.max()
+            raise DataError(
+                f"{train.source or 'training data'}: the numbers from {low:.10g} to {high:.10g} are too close together "
+                f"or too large for single precision. Subtract a number such as {low:.10g} from all of them first"
+            )
+
     def network(self, config: ModelConfig, embedding: Embedding) -> Network:
         """See `WordTask.network`."""
         if config.encoder in NETWORKS:
@@ -142,7 +161,7 @@ class _NumberTask(ScoreTask[NumberModel]):
         facts = [numbers.mean(), numbers.std(), numbers.min(), numbers.max()]
         if facts[1] == 0:
             raise DataError(
-                f"all {len(numbers):,} training numbers are {numbers[0]:g}: there is nothing to learn; "
+                f"all {len(numbers):,} training numbers are {numbers[0]:.10g}: there is nothing to learn; "
                 "check the column that data.score names"
             )
         model = super().untrained(config, prepared)

@@ -93,7 +93,8 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
                     raise DataError(
                         f"{place(corpus.source, example.row or number)}: the score {example.target:g} is outside 1 to "
                         f"{grades}; bring scores onto a scale that begins at 1, and set model.outputs to its end; or "
-                        "set model.task=pair-number, which takes any range"
+                        "learn numbers of any range with the recipe my-pair-numbers (in Python "
+                        'PairScorer(model__task="pair-number"))'
                     )
 
     def cache_settings(self, config: RunConfig) -> dict[str, object]:

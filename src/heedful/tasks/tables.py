@@ -167,7 +167,7 @@ class Table:
         Returns:
             The files.
         """
-        taken = (*_ALL, "labels", *(() if self.separator else ("label_separator",)))
+        taken = (*_ALL, "labels", "known", *(() if self.separator else ("label_separator",)))
         read_part = check_options(data.options, read_table, "tables", taken)
         if self.separator and "label_separator" not in data.options:
             read_part = partial(read_part, label_separator=self.separator)
@@ -182,10 +182,10 @@ class Table:
 
         def read() -> dict[str, Corpus]:
             parts = {"train": read_part(paths["train"], **columns)}
-            # The other files are read knowing the classes, so that a misspelt one is named with its row and field.
+            # The other files are read knowing the classes: "-" is none beside others, and unseen ones are counted.
             labels = labels_of(parts["train"])
             others = [part for part in paths if part != "train"]
-            return parts | {part: read_part(paths[part], **columns, labels=labels) for part in others}
+            return parts | {part: read_part(paths[part], **columns, known=labels) for part in others}
 
         return Files(read, fingerprint)
 
@@ -207,7 +207,7 @@ class Table:
         how = self._how(file, given, run)
         columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
         read: Callable[..., Corpus] = partial(read_table, **how.said())
-        return read(file, **columns, group=how.columns.get("group"), labels=labels, keep_empty=True)
+        return read(file, **columns, group=how.columns.get("group"), known=labels, keep_empty=True)
 
     def gold_blocks(
         self, file: Path, given: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
@@ -215,7 +215,7 @@ class Table:
         """Read a table of examples with gold in blocks; see `gold_of` for the arguments."""
         how = self._how(file, given, run)
         roles = (*self.texts, self.gold, *(["group"] if "group" in how.columns else ()))
-        return table_blocks(file, roles, how, labels=labels)
+        return table_blocks(file, roles, how, known=labels)
 
     def _how(self, file: Path, given: Mapping[str, object], run: Mapping[str, object]) -> Reading:
         how = Reading.of_options(given).beside(Reading.of_run(run), file)

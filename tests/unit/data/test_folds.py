@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heedful.data.examples import Example
-from heedful.data.folds import folds, shuffled, split_dev
+from heedful.data.folds import copies, folds, shuffled, split_dev, together
 from heedful.errors import UsageError
 
 
@@ -63,11 +64,48 @@ def test_unstratified_dev_part_has_the_size() -> None:
     assert len(split_dev(scored, 0.25, seed=1)[1]) == 10
 
 
-def test_classes_too_small_for_a_share_leave_one_part_empty() -> None:
-    few = examples({"a": 3, "b": 3, "c": 3, "d": 3})
-    assert len(split_dev(few, 0.1, seed=1, stratified=False)[1]) == 1
-    with pytest.raises(UsageError, match=r"fraction 0\.1 of 12 examples leaves one split empty"):
-        split_dev(few, 0.1, seed=1)
+@pytest.mark.parametrize(("classes", "rows"), [(1_000, 5), (200, 2), (4, 3), (50, 4)])
+def test_classes_too_small_for_a_share_of_their_own_share_one(classes: int, rows: int) -> None:
+    data = examples({f"class {k}": rows for k in range(classes)})
+    train, dev = split_dev(data, 0.1, seed=1)
+    assert len(dev) == round(0.1 * classes * rows)
+    assert {example.target for example in train} == {example.target for example in data}
+
+
+def test_classes_of_one_row_are_never_held_out() -> None:
+    data = examples({"a": 30, **{f"rare {k}": 1 for k in range(10)}})
+    train, dev = split_dev(data, 0.2, seed=1)
+    assert {example.target for example in dev} == {"a"}
+    assert len(train) + len(dev) == 40
+    with pytest.raises(UsageError, match=r"fraction 0\.1 of 10 examples leaves one split empty"):
+        split_dev(examples({f"rare {k}": 1 for k in range(10)}), 0.1, seed=1)
+
+
+def copied(count: int, times: int) -> list[Example]:
+    return [
+        Example(
+            (f"{'Text' if k % 2 else 'text'} number {k % count}!" + "!" * (k % 3),), "ab"[k % 2], row=k + 1
+        )
+        for k in range(count * times)
+    ]
+
+
+@pytest.mark.parametrize(("count", "times"), [(40, 5), (200, 2), (3, 30)])
+def test_copies_of_a_text_stay_on_one_side(count: int, times: int) -> None:
+    data = copied(count, times)
+    train, dev = split_dev(data, 0.2, seed=3)
+    assert dev
+    assert set(copies(train)).isdisjoint(copies(dev))
+    assert len(dev) <= max(0.2 * len(data), times)
+
+
+def test_a_pair_in_the_other_order_is_a_copy() -> None:
+    first, second = Example(("A b", "c")), Example(("c!", "a B"))
+    assert copies([first, second])[0] == copies([first, second])[1]
+
+
+def test_copies_move_to_the_fold_of_the_first() -> None:
+    assert together(np.array([0, 1, 2, 1, 0]), ["a", "b", "a", "c", "b"]).tolist() == [0, 1, 0, 1, 1]
 
 
 @pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 0.001])

@@ -84,7 +84,9 @@ def linear_candidates(
         assert ratios is not None  # numbers have no such settings
         there = max(int(np.count_nonzero(np.any(ratios != 0, axis=0))), 1)
         scales = np.sqrt((ratios**2).sum(axis=1) / there)
-        seen = rows.multiply(scales[None]).tocsr()
+        from scipy import sparse
+
+        seen = sparse.csr_matrix(rows).multiply(scales[None]).tocsr()
     last: dict[bool, tuple[float, LinearFit]] = {}
     for setting in settings:
         found = last.get(setting.scaled)

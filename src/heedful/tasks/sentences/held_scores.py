@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,8 @@ def held_scores(metrics: Mapping[str, object]) -> HeldScores | None:
         return None
     fields = Fields(metrics, "the figures of the model").part(KEY)
     content = base64.b64decode(fields.text("logits"))
-    logits = np.frombuffer(content, "<f2").reshape([int(n) for n in fields.value("shape")])  # type: ignore[attr-defined]
+    shape = cast("list[int]", fields.value("shape"))
+    logits = np.frombuffer(content, "<f2").reshape(shape)
     return HeldScores(
         np.array(fields.value("rows")), np.array(fields.value("gold")), logits.astype(np.float32)
     )

@@ -73,7 +73,7 @@ def part_rows(
     Returns:
         The parts; none where none is asked for.
     """
-    found = []
+    found: list[PartRows] = []
     if not targets.varies:
         return found
     if model.text.phrases.reads:

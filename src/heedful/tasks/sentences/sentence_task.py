@@ -142,11 +142,12 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> EncodedDataset:
         """See `WordTask.encode`."""
+        targets = self.targets(corpus, labels)
         return encode(
             corpus,
             vocabulary,
-            self.targets(corpus, labels),
-            labels=labels,
+            targets,
+            labels=targets.labels or labels,
             max_tokens=text.max_tokens,
             truncate=text.truncate,
             phrases=text.phrases,
@@ -299,7 +300,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         Returns:
             What the weights of the parts are to be multiplied by.
         """
-        final = model.network.head.output
+        final = model.network.get_submodule("head.output")
         with torch.no_grad():
             for values in final.parameters():
                 values.mul_(weight)
@@ -377,6 +378,19 @@ def notes_of(dataset: EncodedDataset) -> dict[str, int]:
         "unknown words": report.unknown,
         "texts cut": report.truncated,
     }
+
+
+def unseen_of(dataset: EncodedDataset, known: int) -> dict[str, int]:
+    """Return how many labels of the gold the model does not know, for the notes of a report.
+
+    Args:
+        dataset: the examples.
+        known: labels of the model.
+
+    Returns:
+        The count, with what it is of.
+    """
+    return {"labels of the gold that the model does not know": len(dataset.labels) - known}
 
 
 Scored = TypeVar("Scored", bound=ScoreModel)

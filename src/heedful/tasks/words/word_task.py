@@ -16,6 +16,7 @@ from heedful.attention.randomness import drawing_from, seeded
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
+from heedful.data.gold import refuse_unseen_alone, with_known_labels
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import DataError, UsageError
@@ -205,7 +206,11 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
     def read(self, model: Model, corpus: Corpus, folder: Path | None = None) -> Encoded:
         """See `Task.read`."""
         tokenised = model.tokenise(corpus.examples, corpus.source, folder)
-        return self.encode(tokenised, model.vocabulary, model.labels, model.text)
+        return self.encode(tokenised, model.vocabulary, model.labels, self.measured(model.text))
+
+    def measured(self, text: TextSettings) -> TextSettings:
+        """Return how texts are read that a model is measured on: by default as all others."""
+        return text
 
     def vocabulary_note(self, lexicon: Words) -> str:
         """See `Task.vocabulary_note`."""
@@ -282,6 +287,10 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         config, chosen = with_tokenizer(config, corpora["train"])
         self.check_gold(corpora, config.model)
         labels = source.labels or self.collect_labels(corpora["train"])
+        if "test" in corpora:
+            refuse_unseen_alone(corpora["test"], labels)
+        if "dev" in corpora:
+            corpora = {**corpora, "dev": with_known_labels(corpora["dev"], labels)}
         tokenised = {
             name: tokenise_corpus(corpus.examples, config.text.cutter, corpus.source)
             for name, corpus in corpora.items()
@@ -303,7 +312,9 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 corpus,
                 vocabulary,
                 labels,
-                training_settings(config, corpus) if name == "train" else text_settings(config),
+                training_settings(config, corpus)
+                if name == "train"
+                else self.measured(text_settings(config)),
             )
             for name, corpus in tokenised.items()
         }
@@ -365,6 +376,7 @@ def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable
     for name, corpus in corpora.items():
         for reason, count in corpus.skipped.items():
             yield f"{name}: rows skipped: {count:,} ({reason})"
+        yield from (f"{name}: {note}" for note in corpus.notes)
         report = datasets[name].report
         if report.truncated:
             yield f"{name}: texts truncated: {report.truncated:,} ({report.tokens_cut:,} tokens removed)"
