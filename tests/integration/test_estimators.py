@@ -145,7 +145,9 @@ def test_a_dev_part_may_be_given() -> None:
     assert model.result_ is not None
     assert model.result_.dev.count == 20
     with pytest.raises(DataError, match="unknown label 'poss'; did you mean 'pos'"):
-        model.fit(TEXTS[:40], LABELS[:40], dev=(["a", "b"], ["poss", "neg"]))
+        model.fit(TEXTS[:40], LABELS[:40], dev=(["a", "b"], ["poss", "poss"]))
+    model.fit(TEXTS[:40], LABELS[:40], dev=(["a", "b", "c"], ["poss", "neg", "pos"]))
+    assert model.result_.dev.count == 2
     model.fit(TEXTS[:40], LABELS[:40])
     assert model.result_.dev.count == 4
 

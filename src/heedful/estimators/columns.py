@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,8 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
     Args:
         column: a list, a NumPy array, or a column or table of pandas or polars. A table of one column is read as that
             column.
-        pair: whether a row holds two texts, so that a table must have two columns.
+        pair: whether a row holds two texts, so that a table must have two columns: "premise" and "hypothesis" in any
+            order, or else the first text and the second.
         name: name of the argument, for messages.
 
     Returns:
@@ -24,14 +26,39 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
         become None.
 
     Raises:
-        UsageError: if it is a single string, a mapping, or a table with a wrong number of columns.
+        UsageError: if it is a single string, a mapping, or a table with a wrong number of columns, or with columns
+            whose names say that they stand in the other order, such as "text2" before "text1".
     """
+    if pair:
+        column = _by_name(column, name)
     values = column.to_numpy() if hasattr(column, "to_numpy") else column
     if isinstance(column, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list or a column with one item a row, got {column!r:.60}")
     if isinstance(values, np.ndarray):
         values = _flat(values, pair=pair, name=name)
     return [_plain(value) for value in values]
+
+
+def _by_name(table: Any, name: str) -> object:
+    """Return a table of pairs with its columns in the order of premise and hypothesis, where it names them."""
+    names = getattr(table, "columns", None)
+    if names is None or isinstance(names, str) or len(names) < 2:
+        return table
+    given = [str(each) for each in names]
+    if {"premise", "hypothesis"} <= set(given):
+        return table[["premise", "hypothesis"]]
+    if len(given) == 2 and _counts_down(*(each.lower() for each in given)):
+        raise UsageError(
+            f"{name}: the columns {given[0]!r} and {given[1]!r} would be read as first and second text; choose them in "
+            f"the order that you mean, as in table[[{given[1]!r}, {given[0]!r}]], or call them premise and hypothesis"
+        )
+    return table
+
+
+def _counts_down(first: str, second: str) -> bool:
+    """Tell whether two names differ in one sign, which is the second's successor: 2 and 1, b and a."""
+    other = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
+    return len(first) == len(second) and len(other) == 1 and other[0] in {("2", "1"), ("1", "0"), ("b", "a")}
 
 
 def _flat(values: NDArray[np.generic], *, pair: bool, name: str) -> NDArray[np.generic]:

@@ -19,6 +19,7 @@ from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.readers.text_fields import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.estimators.columns import rows_of
+from heedful.estimators.file_settings import refuse_file_settings
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
 from heedful.explain import Explanation
@@ -68,6 +69,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         tasks: the tasks that the settings may name.
         model_type: the class of the model that `fit` trains.
         metric: the metric that selects the best checkpoint.
+        data_options: the options of ``data.options`` that count here, where no file is read.
         predictor_: the trained model; `fit` sets it, like all names that end in an underscore.
         result_: how training went and what it measured; not set by `from_pretrained`.
         baseline_: the comparison with simple models that were trained on the same examples; None for scores, or if
@@ -78,6 +80,7 @@ class Estimator(BaseEstimator, Generic[Model]):
     tasks: ClassVar[tuple[str, ...]]
     model_type: type[Model]
     metric: ClassVar[str] = "accuracy"
+    data_options: ClassVar[frozenset[str]] = frozenset({"on_missing"})
 
     predictor_: Model
     result_: RunResult
@@ -167,6 +170,7 @@ class Estimator(BaseEstimator, Generic[Model]):
             DataError: if a text or target is invalid, with its position, or if there are too few.
         """
         self._use_threads()
+        refuse_file_settings(self._settings, self.data_options)
         targets = self._targets_of(y)
         config = override(self.config, {"data.label_type": targets.label_type})
         if config.model.task not in self.tasks:
@@ -352,7 +356,14 @@ class Estimator(BaseEstimator, Generic[Model]):
         return task_named(cls.task).sides == 2
 
     def _requests(self, X: object) -> Corpus:
-        return read_requests(rows_of(X, pair=self._pair()), pair=self._pair())
+        pair, missing = self._pair(), self.config.data.options.get("on_missing")
+        if missing == "skip":
+            raise UsageError(
+                "data__options: on_missing='skip' is for files; drop the rows of X and y, or choose 'error' or 'empty'"
+            )
+        return read_requests(
+            rows_of(X, pair=pair), pair=pair, on_missing="empty" if missing == "empty" else "error"
+        )
 
     def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
         examples, gold = self._requests(X).examples, list[Gold](targets.read(y))

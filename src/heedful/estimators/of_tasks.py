@@ -113,7 +113,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             )
         finally:
             self._given, self._settings = given, settings
-            vars(self).pop("_teacher", None)
+            self._teacher = None
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return probabilities, [N, Y]; rows sum to 1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Corpus, Example, WordTags
+from heedful.data.readers.tag_files import repaired_tags
 from heedful.errors import DataError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.estimator import Estimator
-from heedful.estimators.targets import AnyTargets
+from heedful.estimators.targets import AnyTargets, check_names
 from heedful.run.run_config import RunConfig
 from heedful.tasks import TagsModel
 from heedful.tasks.tags import TagsAnswer
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from heedful.explain import Explanation
 
+_LOG = logging.getLogger(__name__)
 LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
 """What the encoder of a tagger sees by default: each neighbor by itself, and everything on each side."""
 
@@ -30,10 +33,10 @@ LOCAL = ("forward & window(1)", "backward & window(1)", "forward", "backward")
 class TokenTagger(Estimator[TagsModel]):
     """Give every word a tag: parts of speech, named entities, chunks; see `Estimator` for the arguments.
 
-    ``X`` is a list of lists of words, and ``y`` is a list of lists of tags, one tag for each word. Tags in BIO or BIOES
-    are recognized and checked, and the predicted tags then form valid spans. By default words have character n-grams in
-    addition to their own vectors, and the encoder of 100 features attends separately to the left neighbor, the right
-    neighbor, and each side of the sentence.
+    ``X`` is a list of lists of words, and ``y`` is a list of lists of tags, one tag for each word. Tags in BIO, BIOES
+    or BILOU are recognized and checked, and the predicted tags then form valid spans. By default words have character
+    n-grams in addition to their own vectors, and the encoder of 100 features attends separately to the left neighbor,
+    the right neighbor, and each side of the sentence. ``data__options={"repair": True}`` repairs broken spans.
 
     For scikit-learn it is not a classifier, because classifiers have single classes as targets. Its searches and
     cross-validation therefore use folds without stratification.
@@ -43,6 +46,7 @@ class TokenTagger(Estimator[TagsModel]):
     """
 
     task, tasks, metric = "tags", ("tags",), "f1"
+    data_options = frozenset({"repair"})
     model_type = TagsModel
 
     @classmethod
@@ -120,13 +124,18 @@ class TokenTagger(Estimator[TagsModel]):
             raise UsageError(
                 f"texts and targets must have the same length; got {len(examples)} and {len(tags)}"
             )
-        found = []
+        found: list[tuple[Example, tuple[str, ...]]] = []
         for row, (example, own) in enumerate(zip(examples, tags, strict=True), start=1):
             if not example.words:
                 raise UsageError(
                     f"X: text {row} is a string; give it as the list of words that its tags belong to"
                 )
             given = list(own) if isinstance(own, list | tuple) else None
+            if given and all(isinstance(tag, int | np.integer) for tag in given):
+                raise DataError(
+                    f"target {row}: the tags are numbers, {own!r:.60}; give their names, such as B-PER, for numbers "
+                    "say nothing of spans"
+                )
             if given is None or not all(isinstance(tag, str) and tag for tag in given):
                 raise DataError(f"target {row}: expected a list of tags, one a word, got {own!r:.80}")
             words = example.words[0] or ()
@@ -134,8 +143,16 @@ class TokenTagger(Estimator[TagsModel]):
                 raise DataError(
                     f"target {row}: {len(given)} tags for {len(words)} words; give one tag a word"
                 )
-            found.append(replace(example, target=WordTags(tuple(map(str, given)))))
-        return Corpus(found)
+            found.append((example, tuple(map(str, given))))
+        every = {tag for _, own in found for tag in own}
+        check_names(sorted(every))
+        scheme = scheme_of(every)
+        if self.config.data.options.get("repair"):
+            whole = [(example, repaired_tags(own, scheme)) for example, own in found]
+            if count := sum(old != new for (_, old), (_, new) in zip(found, whole, strict=True)):
+                _LOG.warning("y: the tags of %d texts were repaired", count)
+            found = whole
+        return Corpus([replace(example, target=WordTags(own)) for example, own in found])
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that a target is a list."""

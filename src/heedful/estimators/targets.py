@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,9 +13,11 @@ from numpy.typing import NDArray
 
 from heedful.data.examples import LabelSet
 from heedful.data.readers.text_fields import is_missing
+from heedful.data.readers.written_labels import checked_name, no_gold, several_in_one
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.estimators.columns import rows_of
 
+_LOG = logging.getLogger(__name__)
 LabelType = Literal["str", "int", "float", "bool"]
 _TYPES: dict[type, LabelType] = {str: "str", bool: "bool", int: "int", float: "float"}
 _WRITTEN = {"False": False, "True": True}
@@ -50,11 +54,12 @@ class Classes(Named):
 
         Raises:
             DataError: naming the row, if a class is missing, not hashable, of another type than the first, or a number
-                that is not whole.
+                that is not whole; if two differ in white space around them alone, which files do not keep.
             UsageError: if two classes are written alike.
         """
         rows = _labels(y)
         _refuse_mixture(rows)
+        check_names(rows)
         kind = type(rows[0]) if rows else str
         values = _sorted(set(rows))
         names = tuple(str(value) for value in values)
@@ -126,7 +131,9 @@ class LabelSets(Named):
         if matrix is not None:
             names = tuple(map(str, range(matrix.shape[1]) if columns is None else columns))
         else:
-            names = tuple(sorted({name for labels in _lists(y) for name in labels}))
+            lists = _lists(y)
+            names = tuple(sorted({name for labels in lists for name in labels}))
+            check_names([name for labels in lists for name in labels])
         return cls(np.array(names), names)
 
     def read(self, y: object) -> list[LabelSet]:
@@ -142,7 +149,7 @@ class LabelSets(Named):
             UsageError: if a matrix has another number of columns than there are labels.
             DataError: naming the row, if a target is no list of strings, or a matrix holds more than 0 and 1.
         """
-        matrix = _matrix(y)
+        matrix = _matrix(_in_order(y, self.names))
         if matrix is None:
             return [LabelSet(tuple(dict.fromkeys(labels))) for labels in _lists(y)]
         if matrix.shape[1] != len(self.names):
@@ -158,6 +165,15 @@ class LabelSets(Named):
     def matrix(self, y: object) -> NDArray[np.int64]:
         """Return the labels of each row as an indicator matrix, [N, Y]; see `read`."""
         return np.array([[name in row.names for name in self.names] for row in self.read(y)], np.int64)
+
+
+def _in_order(y: Any, names: tuple[str, ...]) -> object:
+    """Return a table of indicators with its columns in the order of the labels, where its columns are called so."""
+    columns: Any = getattr(y, "columns", None)
+    given = [] if columns is None or isinstance(columns, str) else [str(each) for each in columns]
+    if given == list(names) or set(given) != set(names):
+        return y
+    return y[[columns[given.index(name)] for name in names]]
 
 
 def _matrix(y: object) -> NDArray[np.generic] | None:
@@ -255,6 +271,30 @@ def _label(row: int, value: object) -> Hashable:
             "TextScorer (for pairs PairScorer)"
         )
     return plain
+
+
+def check_names(rows: Sequence[object]) -> None:
+    """Refuse names that a file would not keep apart or not hold, and warn of those that say that there is no class."""
+    first: dict[str, int] = {}
+    for row, name in enumerate(rows, start=1):
+        if isinstance(name, str):
+            first.setdefault(name, row)
+    bare: dict[str, str] = {}
+    for name, row in first.items():
+        checked_name(name, f"target {row}")
+        if (other := bare.setdefault(name.strip(), name)) != name:
+            raise DataError(
+                f"target {row}: {name!r:.60} and {other!r:.60} differ in white space alone; strip both"
+            )
+    for name in no_gold(first):
+        _LOG.warning(
+            "y: %d targets are %r, which says that an example has no class; drop these rows if it does here too",
+            sum(each == name for each in rows),
+            name,
+        )
+    counts = Counter(name for name in rows if isinstance(name, str))
+    for note in several_in_one(counts):
+        _LOG.warning("y: %s", note)
 
 
 def _refuse_mixture(rows: Sequence[Hashable]) -> None:
