@@ -18,7 +18,7 @@ import numpy as np
 
 import sick_release
 from heedful.cli.requests import Asked, gather
-from heedful.data.examples import Corpus, WordTags
+from heedful.data.examples import Corpus, LabelSet, WordTags
 from heedful.data.parses import read_conllu
 from heedful.data.readers.line_files import read_label_text, read_parallel, read_trec
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_snli
@@ -331,7 +331,10 @@ def _table(draw: random.Random, kind: str) -> Sample:
             b'{"text": 1, "label": "yes"}',
             b"{",
             b"7",
-            b'{"text": "a", "label": ["yes"]}',
+            b'{"text": "a", "label": ["yes", "no"]}',
+            b'{"text": "a", "label": [[0, 1, "yes"]]}',
+            b'{"text": "a", "label": "yes", "label": "no"}',
+            b'{"text": "a", "label": "n\\ud83d"}',
             b"\xff",
         ]
         return Sample([], units, list(rows), bad)
@@ -369,6 +372,86 @@ def _latin(draw: random.Random) -> Sample:
     return Sample([b"text\tlabel"], units, list(rows), [b"a", b"a\tyes\tno", b"a\tmaybe"])
 
 
+def _bare(draw: random.Random) -> Sample:
+    """A table without a header."""
+    rows = [(text(draw), draw.choice(["yes", "no"])) for _ in range(draw.randint(2, 6))]
+    units = ["\t".join(row).encode() for row in rows]
+    return Sample([], units, list(rows), [b"a\tyes\tno", b"a\tmaybe", b"\xff\tyes"])
+
+
+def _wide(draw: random.Random) -> Sample:
+    """A table as UTF-16 or UTF-32, which is tried as a whole; Excel may state the separator first."""
+    rows = [(text(draw), draw.choice(["yes", "no"])) for _ in range(draw.randint(1, 6))]
+    first = draw.choice(["", "sep=;\n"])
+    lines = [first + "text;label", *(f"{said.replace(';', '')};{label}" for said, label in rows)]
+    whole = "\n".join(lines).encode(draw.choice(["utf-16", "utf-32"]))
+    expected: list[tuple[Any, ...] | None] = [(said.replace(";", ""), label) for said, label in rows]
+    return Sample([], [whole], expected, [whole + b"\0", whole[:-1], whole[2:]])
+
+
+def _several(draw: random.Random) -> Sample:
+    """Several labels for a text, written as people and programs write lists of them."""
+    units, rows = [], []
+    for number in range(draw.randint(1, 6)):
+        names = draw.sample(["yes", "no", "so so"], draw.randrange(4))
+        said = text(draw)
+        ways = [
+            json.dumps(names),
+            str(names),
+            str(tuple(names)),
+            " ".join(str(names).split(",")),
+            ";".join(names),
+        ]
+        cell = draw.choice(ways if names else [*ways[:1], ""])
+        units.append(f"{number}\t{said}\t{cell}".encode())
+        rows.append((said, LabelSet(tuple(names))))
+    bad = [f"1\ta\t{cell}".encode() for cell in ("[yes; no]", "1;0;1", "('yes'; no)", "{'yes': 3}")]
+    return Sample([b"id\ttext\tlabel"], units, list(rows), [*bad[:3], b'1\ta\t{"yes": 3}'])
+
+
+def _label_lines(draw: random.Random) -> Sample:
+    """Lines as fastText reads them."""
+    rows = [(text(draw), draw.choice(["yes", "no"])) for _ in range(draw.randint(1, 6))]
+    units = [f"__label__{label} {said}".encode() for said, label in rows]
+    return Sample(
+        [], units, list(rows), [b"__label__yes __label__no a", b"__label__maybe a", b"__label__yes \xff"]
+    )
+
+
+def _tasks(draw: random.Random) -> Sample:
+    """An export of Label Studio, which is tried as a whole."""
+    records, rows = [], list[tuple[Any, ...] | None]()
+    for number in range(draw.randint(1, 6)):
+        said, label, cancelled = text(draw), draw.choice(["yes", "no"]), number > 0 and draw.random() < 0.2
+        value = {"from_name": "mood", "type": "choices", "value": {"choices": [label]}}
+        annotation = {"id": number, "was_cancelled": cancelled, "result": [value]}
+        records.append({"id": number, "data": {"text": said}, "annotations": [annotation]})
+        rows.append(None if cancelled else (said, label))
+    whole = json.dumps(records, indent=draw.choice([None, 2])).encode()
+    twice = whole.replace(b'"data"', b'"id": 3, "data"', 1)
+    return Sample([], [whole], rows, [whole[:-1], whole.replace(b'"text"', b'"txt"'), twice])
+
+
+def _spans(draw: random.Random) -> Sample:
+    """Texts with spans of characters, as doccano writes them."""
+    units, rows = [], []
+    for _ in range(draw.randint(1, 5)):
+        words = [word(draw, ["a", "Zoo", "ß", "é"]) for _ in range(draw.randint(1, 6))]
+        found = [Span(k, k + 1, draw.choice("XY")) for k in range(len(words)) if draw.random() < 0.5]
+        starts = [sum(len(each) + 1 for each in words[:k]) for k in range(len(words))]
+        label = [[starts[s.start], starts[s.start] + len(words[s.start]), s.role] for s in found]
+        units.append(json.dumps({"text": " ".join(words), "label": label}).encode())
+        rows.append((tuple(words), WordTags(tags_of(found, len(words)))))
+    bad = [
+        '{"text": "a"}',
+        '{"text": "a", "label": [[0, 1]]}',
+        '{"text": "a", "label": [["0", 1, "X"]]}',
+        "[",
+        '{"text": 1}',
+    ]
+    return Sample([], units, list(rows), [each.encode() for each in bad])
+
+
 def _vectors(draw: random.Random) -> Sample:
     width = draw.randint(2, 5)
     rows = [
@@ -387,7 +470,7 @@ def _vectors(draw: random.Random) -> Sample:
         [],
         units,
         list(rows),
-        [" ".join(["wrong", *numbers]).encode() for numbers in wrong[:4]] + [b"\xff" + b" 1" * width],
+        [" ".join(["wrong", *numbers]).encode() for numbers in wrong[:4]] + [b"\xff" + b" x" * width],
     )
 
 
@@ -566,6 +649,20 @@ FORMATS = {
         ),
         mark=False,
     ),
+    "no header": Format(
+        "a.tsv",
+        _bare,
+        lambda path: _examples(read_table(path, text="1", label="2", labels=("yes", "no"), header=False)),
+    ),
+    "utf-16": Format("a.csv", _wide, _of_table, raw=True),
+    "several labels": Format(
+        "a.tsv",
+        _several,
+        lambda path: _examples(read_table(path, text="text", label="label", label_separator=";")),
+    ),
+    "fasttext lines": Format("a.ft", _label_lines, _of_table),
+    "label studio": Format("a.json", _tasks, _of_table, raw=True),
+    "spans": Format("a.jsonl", _spans, lambda path: _worded(read_tags(path))),
     "word vectors": Format("a.txt", _vectors, _of_vectors),
     "fasttext": Format("a.txt", _fasttext, _as_one, raw=True),
     "word2vec": Format("a.txt", _word2vec, _as_one, raw=True),

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.bulk.part_files import LINES, Part, import_parquet
+from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import no_column, table_records
 from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.text_lines import bare_suffix, numbered_lines
+from heedful.data.readers.tool_formats import plain_record
 from heedful.errors import DataError
 from heedful.text.opening import UNPACKED
 
@@ -80,9 +82,8 @@ def file_blocks(part: Part, layout: Layout) -> Iterator[list[PartRow]]:
         DataError: if the file cannot be read on: it is missing, damaged, in another encoding, its quotes do not close,
             or its header lacks a column.
     """
-    return blocks(
-        _line_rows(part.file, layout) if bare_suffix(part.file) in LINES else _rows(part.file, layout)
-    )
+    lines = bare_suffix(part.file) in LINES and not begins_with_label(part.file)
+    return blocks(_line_rows(part.file, layout) if lines else _rows(part.file, layout))
 
 
 def blocks(rows: Iterable[PartRow]) -> Iterator[list[PartRow]]:
@@ -107,7 +108,8 @@ def _rows(file: Path, layout: Layout) -> Iterator[PartRow]:
     def refuse(number: int, error: DataError) -> None:
         unread.append(PartRow(number, (), {}, str(error).removeprefix(f"{file}: row {number}: ")))
 
-    for number, fields in table_records(file, how, refuse):
+    for number, given in table_records(file, how, refuse):
+        fields = plain_record(given) if is_json else given
         yield from unread
         unread.clear()
         if missing := [name for name in layout.names if name not in fields]:

@@ -17,6 +17,7 @@ import click
 import heedful
 from heedful.cli.output import message, outlet
 from heedful.cli.overwriting import guarded
+from heedful.cli.repeated import once
 from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 
@@ -71,7 +72,7 @@ class LazyGroup(click.Group):
             UsageError: if there is none of this name; gives the nearest.
         """
         check_known(cmd_name, COMMANDS, f"there is no command {cmd_name!r}")
-        return guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command)
+        return once(guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command))
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command; click would take a reader that went away for failure.

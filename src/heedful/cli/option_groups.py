@@ -152,6 +152,12 @@ def reading_options(function: F) -> F:
     return cast(F, _as_reading(function, f"{_TRAINED}, or the name of the role.", f" {_TRAINED}, or UTF-8."))
 
 
+def reading_options_of_predict(function: F) -> F:
+    """Add the same options to a command whose ``--header`` says what it writes."""
+    columns, encoding = f"{_TRAINED}, or the name of the role.", f" {_TRAINED}, or UTF-8."
+    return cast(F, _as_reading(function, columns, encoding, _HEADER[1:]))
+
+
 def own_file_options(function: F) -> F:
     """Add the options for the files that a model is trained on; they are added to the command's ``overrides``."""
 
@@ -202,7 +208,13 @@ def as_settings(reading: Reading) -> list[str]:
     return [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items()]
 
 
-def _as_reading(function: Callable[..., object], columns: str, encoding: str) -> object:
+_HEADER = ("--header/--no-header", "--input-header/--no-input-header")
+"""The option that says whether files have a header; `predict` has the first name for what it writes."""
+
+
+def _as_reading(
+    function: Callable[..., object], columns: str, encoding: str, header_names: tuple[str, ...] = _HEADER
+) -> object:
     """Wrap a command so that it takes the options as one record."""
 
     @functools.wraps(function)
@@ -212,10 +224,11 @@ def _as_reading(function: Callable[..., object], columns: str, encoding: str) ->
         encoding: str | None,
         separator: str | None,
         quotes: bool | None,
+        input_header: bool | None,
         on_missing: OnMissing | None,
         **others: object,
     ) -> object:
-        reading = Reading(parse_columns(columns), encoding, separator, quotes, on_missing)
+        reading = Reading(parse_columns(columns), encoding, separator, quotes, input_header, on_missing)
         return function(*arguments, reading=reading, **others)
 
     return together(
@@ -238,6 +251,13 @@ def _as_reading(function: Callable[..., object], columns: str, encoding: str) ->
             "--quotes/--no-quotes",
             default=None,
             help="Whether fields of CSV and TSV may be quoted; with --no-quotes a quotation mark is a plain character.",
+        ),
+        click.option(
+            *header_names,
+            "input_header",
+            default=None,
+            help="Whether the first row of CSV and TSV names the columns. Without a header they have numbers: --column "
+            "text=1 --column label=2.",
         ),
         click.option(
             "--on-missing",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from heedful.cli.overwriting import WRITTEN, Written
+from heedful.cli.overwriting import PATH, WRITTEN, Written
 from heedful.errors import Interrupted
 from heedful.machine import threads
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from heedful.machine.executors import Executor
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-PATH = click.Path(path_type=Path)
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from heedful.errors import UsageError
+from heedful.text.pipes import is_pipe, pipes_kept, spooled
 
 
 class Written(click.Path):
@@ -29,6 +30,8 @@ class Written(click.Path):
         self.makes = makes
 
 
+PATH = click.Path(path_type=Path)
+"""The type of an option that names a file or a folder that the command reads."""
 WRITTEN = Written()
 _NAMES_A_FILE = ("recipe", "what")
 """Arguments that may be the name of a recipe, of a data set, or of a file."""
@@ -71,7 +74,9 @@ def refuse_overwriting(context: click.Context) -> None:
                 )
     for place, (option, target) in enumerate(outputs):
         for other, earlier in outputs[:place]:
-            if target.absolute() == earlier.absolute() or (target.is_file() and _is_same(target, earlier)):
+            if target.absolute() == earlier.absolute() or (
+                os.path.isfile(target) and _is_same(target, earlier)
+            ):
                 raise UsageError(f"{option} {target}: {other} would be written there too; name another one")
 
 
@@ -79,11 +84,20 @@ def _first_refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(callback)
     def call(*arguments: Any, **options: Any) -> Any:
-        refuse_overwriting(click.get_current_context())
-        return callback(*arguments, **options)
+        context = click.get_current_context()
+        refuse_overwriting(context)
+        read = {each.name for each in context.command.params if each.type is PATH}
+        with pipes_kept():
+            given = {name: _read_pipe(value) if name in read else value for name, value in options.items()}
+            return callback(*arguments, **given)
 
     call.__guarded__ = True  # type: ignore[attr-defined]
     return call
+
+
+def _read_pipe(value: Any) -> Any:
+    """Return the value of an option, a pipe read into a file: a command may read its inputs several times."""
+    return spooled(value) if isinstance(value, Path) and is_pipe(value) else value
 
 
 def _named(context: click.Context, *, written: bool) -> Iterator[tuple[str, Path]]:
@@ -92,6 +106,8 @@ def _named(context: click.Context, *, written: bool) -> Iterator[tuple[str, Path
         value = context.params.get(parameter.name or "")
         called = parameter.opts[0] if isinstance(parameter, click.Option) else (parameter.name or "").upper()
         if isinstance(parameter.type, click.Path):
+            if parameter.name == "data":  # a folder of many things, in which a run may be kept
+                continue
             made = parameter.type.makes if isinstance(parameter.type, Written) else ()
             if isinstance(parameter.type, Written) == written:
                 for each in value if isinstance(value, tuple) else (value,):
@@ -119,7 +135,7 @@ def _files_of_model(source: Path) -> Iterator[Path]:
     from heedful.storage.layout import DATA, ENVIRONMENT, METRICS_LOG, MODEL, RECIPE, SETTINGS
     from heedful.storage.manifest import MANIFEST, MODEL_FILES
 
-    if not source.is_dir():
+    if not os.path.isdir(source):  # Path.is_dir fails at a name that is too long
         return
     for folder in (source, source / MODEL):
         if (folder / MANIFEST).is_file():
@@ -136,4 +152,4 @@ def _is_same(target: Path, source: Path) -> bool:
 
 
 def _kind(source: Path) -> str:
-    return "folder" if source.is_dir() else "file"
+    return "folder" if os.path.isdir(source) else "file"

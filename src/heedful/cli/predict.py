@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options
+from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options_of_predict
 from heedful.cli.options import (
     PATH,
     asked_options,
@@ -168,7 +168,7 @@ class Many:
 @click.argument("model", type=PATH)
 @asked_options
 @input_options
-@reading_options
+@reading_options_of_predict
 @limit_options
 @precision_option
 @click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
+from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.data.readers.table_files import SPREADSHEETS, TABLE_SUFFIXES, format_problem, table_blocks
 from heedful.data.readers.text_fields import read_requests
@@ -17,6 +19,7 @@ from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lin
 from heedful.errors import DataError, UsageError
 from heedful.storage import note_read
 from heedful.text.opening import ROWS
+from heedful.text.pipes import is_spooled
 
 STDIN = Path("-")
 LINE_SUFFIXES = ("", ".txt", ".text", ".lines", ".tok")
@@ -96,11 +99,11 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
     file = asked.input_file
     if file is None:
         yield read_requests([asked.pair] if asked.is_pair else asked.texts, pair=asked.is_pair)
-    elif asked.files and asked.files.read and bare_suffix(file) in asked.files.suffixes:
+    elif asked.files and asked.files.read and _is_own(asked.files, file):
         corpus = asked.files.read(file)
         for start in range(0, len(corpus.examples), BLOCK_ROWS):
             yield Corpus(corpus.examples[start : start + BLOCK_ROWS], source=corpus.source)
-    elif _is_table(file):
+    elif _is_table(file, asked.reading):
         how = replace(asked.reading.beside(asked.trained, file), on_missing=asked.reading.on_missing)
         roles = ("premise", "hypothesis") if asked.is_pair else ("text",)
         yield from table_blocks(file, roles, how, keep_fields=asked.keep_fields)
@@ -134,9 +137,8 @@ def _check_options(asked: Asked) -> None:
         raise UsageError(
             f"--column {other[0]}=: this command reads the column of {' and '.join(roles)} alone"
         )
-    of_tables = {**asked.reading.columns, **asked.reading.said()}
-    of_tables.pop("encoding", None)
-    if of_tables and (asked.input_file is None or not _is_table(asked.input_file)):
+    of_tables = {**asked.reading.columns, **asked.reading.of_tables()}
+    if of_tables and (asked.input_file is None or not _is_table(asked.input_file, asked.reading)):
         name = "column" if asked.reading.columns else next(iter(of_tables)).replace("_", "-")
         raise UsageError(
             f"--{name} is for tables: --input with a name that ends in {', '.join(TABLE_SUFFIXES)}"
@@ -145,15 +147,27 @@ def _check_options(asked: Asked) -> None:
         raise UsageError("--encoding is for files: --input FILE")
 
 
-def _is_table(path: Path) -> bool:
-    return bare_suffix(path) in TABLE_SUFFIXES
+def _is_own(files: RequestFiles, path: Path) -> bool:
+    """Tell whether a model reads a file in its own way."""
+    if path == STDIN:
+        return False
+    return bare_suffix(path) in files.suffixes or bool(files.recognizes and files.recognizes(path))
+
+
+def _is_table(path: Path, reading: Reading) -> bool:
+    """Tell whether a file is read as a table: by its name; a pipe, which has none, if an option is for tables."""
+    if bare_suffix(path) in TABLE_SUFFIXES or (
+        path != STDIN and os.path.isfile(path) and begins_with_label(path)
+    ):
+        return True
+    return is_spooled(path) and not path.suffix and bool(reading.columns or reading.of_tables())
 
 
 def _file_lines(asked: Asked, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
     """Return the lines of a file of a text a line; refuse one whose name says that it is something else."""
     suffix = bare_suffix(path)
     named, own = (asked.files.line_suffixes, asked.files.suffixes) if asked.files else ((), ())
-    if suffix in LINE_SUFFIXES + named:
+    if suffix in LINE_SUFFIXES + named or is_spooled(path):
         return numbered_lines(path, encoding or "utf-8")
     if suffix in SPREADSHEETS:
         raise UsageError(format_problem(path))

@@ -60,7 +60,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
     """Suggest which texts of the file POOL to label next, to improve MODEL with few labels.
 
     POOL is a table or a file with one text in each line, as --input of 'heedful predict'. Each suggestion has its row
-    in POOL, its texts, the prediction of the model, and how uncertain it is.
+    in POOL, its texts, the prediction of the model, how uncertain it is, and the other columns of POOL.
 
     Example: heedful suggest runs/trec questions.txt -n 50 --output next.csv
     """
@@ -79,7 +79,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
             f"suggestions need the probabilities of classes; this is a model of {task_of(predictor).noun}"
         )
     trained = Reading.of_run(predictor.about.run)
-    corpus = gather(Asked((), (None, None), pool, reading, predictor.is_pair, trained))
+    corpus = gather(Asked((), (None, None), pool, reading, predictor.is_pair, trained, keep_fields=True))
     found = suggest(predictor, corpus, how.count, by=how.by, candidates=how.candidates, seed=how.seed)
     if output is None:
         for one in found:
@@ -99,4 +99,4 @@ def _csv(found: list[Suggestion]) -> str:
 
 
 def _json_lines(found: list[Suggestion]) -> str:
-    return "".join(json.dumps(one.as_dict(), ensure_ascii=False) + "\n" for one in found)
+    return "".join(json.dumps(one.as_dict(), ensure_ascii=False, default=str) + "\n" for one in found)

@@ -14,7 +14,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.folds import split_dev
 from heedful.data.leaks import GiveAway, Key, Tokenize, hypothesis_only, keys, normalised, repeats, shared
 from heedful.data.readers.corpus_builder import NO_TEXT
-from heedful.data.readers.table_files import NO_LABEL
+from heedful.data.readers.gold_cells import NO_LABEL
 from heedful.errors import UsageError
 
 _ROWS_SHOWN = 5

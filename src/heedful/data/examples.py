@@ -92,11 +92,13 @@ class Corpus:
         examples: the examples, in file order.
         skipped: how many rows were left out, by reason in plain words; never silent.
         source: the file they came from, None for generated data.
+        notes: what a reader found that may not be what its writer meant, one sentence each.
     """
 
     examples: list[Example]
     skipped: Counter[str] = field(default_factory=Counter)
     source: Path | None = None
+    notes: tuple[str, ...] = ()
 
 
 def one_example(corpus: Corpus) -> Example:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from torch import Tensor
 
@@ -288,7 +288,7 @@ def build_encoder(config: ModelConfig, width: int) -> ContextEncoder:
     """
     settings = encoder_config(config)
     if config.encoder == NO_NETWORK:  # whose weights are zero: see `heedful.tasks.words.word_task`
-        return EmbeddingEncoder(width, settings)
+        return EmbeddingEncoder(width, cast(EmbeddingConfig, settings))
     if config.encoder not in ENCODERS:
         raise UsageError(
             f"model.encoder={config.encoder!r} aligns pairs and encodes no single text; valid: {', '.join(ENCODERS)}"

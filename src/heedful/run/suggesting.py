@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ class Suggestion:
         answer: the class that the model gives it.
         probability: of that class.
         uncertainty: from 0 for a sure answer to 1 for an even one; see `margin` and `entropy`.
+        fields: the other columns of its row, such as its number in the pool.
     """
 
     row: int
@@ -35,13 +36,16 @@ class Suggestion:
     answer: str
     probability: float
     uncertainty: float
+    fields: Mapping[str, object] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values: "text", or "premise" and "hypothesis", and the attributes beside the texts."""
+        """Return plain values: "text", or "premise" and "hypothesis", the other attributes, and the fields."""
         plain = asdict(self)
+        fields = plain.pop("fields")
         names = ("text",) if len(self.texts) == 1 else ("premise", "hypothesis")
         texts = dict(zip(names, plain.pop("texts"), strict=True))
-        return {"row": plain.pop("row"), **texts, **plain}
+        own = {"row": plain.pop("row"), **texts, **plain}
+        return {**own, **{name: value for name, value in fields.items() if name not in own}}
 
 
 def margin(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,6 +142,11 @@ def suggest(
             model.labels[answered[place]],
             float(probabilities[place, answered[place]]),
             float(uncertainty[place]),
+            {
+                name: value
+                for name, value in (examples[place].fields or {}).items()
+                if value not in examples[place].texts
+            },
         )
         for place in order.tolist()
     ]

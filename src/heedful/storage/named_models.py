@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from heedful.errors import (
+    ArtefactError,
     DataError,
     HeedfulError,
     OutputError,
@@ -50,8 +51,13 @@ def find_model(name: Path | str, *, revision: str | None = None, download: bool 
         MissingExtraError: if the model must come from the Hub and huggingface_hub is not installed.
         DataError: if the Hub does not give the model.
         UsageError: if a revision or a download is asked for what is not on the Hub.
+        ArtefactError: if it is a file.
     """
     text = str(name)
+    if os.path.isfile(text):
+        raise ArtefactError(
+            f"{text}: is a file, and a model is a folder; name the folder that holds config.json"
+        )
     on_hub = _ON_HUB.fullmatch(text) is not None and not os.path.lexists(text)
     if on_hub and (download or _is_cached(text, revision)):
         return _from_hub(text, revision, download=download)

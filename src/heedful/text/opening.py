@@ -23,6 +23,7 @@ from typing import IO, BinaryIO, cast
 from heedful.errors import DataError, UsageError
 from heedful.storage import note_read
 from heedful.text.frames import open_frames
+from heedful.text.pipes import is_pipe, spooled
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _NUMBER = re.compile(r"(\d{1,15}) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -106,7 +107,8 @@ def find_file(path: str | Path) -> Path:
     """Return the file itself or, where only a compressed one is there, that one.
 
     Args:
-        path: the file, with or without ``.xz``, ``.gz``, ``.bz2``, ``.zip`` or ``.zst``.
+        path: the file, with or without ``.xz``, ``.gz``, ``.bz2``, ``.zip`` or ``.zst``; or a pipe, which is
+            read to its end (`heedful.text.pipes`).
 
     Returns:
         A file that exists.
@@ -115,7 +117,10 @@ def find_file(path: str | Path) -> Path:
         DataError: if there is none, or the path is a folder.
     """
     path = Path(path)
-    for candidate in (path, *(path.with_name(path.name + suffix) for suffix in COMPRESSED)):
+    if is_pipe(path):
+        return spooled(path)
+    packed = (path.with_name(path.name + suffix) for suffix in COMPRESSED) if path.name else ()
+    for candidate in (path, *packed):
         if os.path.isfile(candidate):
             return candidate
     if os.path.isdir(path):
@@ -153,6 +158,79 @@ def open_bytes(path: Path) -> BinaryIO:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     except DAMAGE as error:
         raise damaged(str(path), error) from error
+
+
+class Recoded(io.RawIOBase):
+    """The text of a stream in another encoding, as bytes of UTF-8.
+
+    Args:
+        inner: the stream.
+        encoding: its encoding.
+        place: the file, for messages.
+    """
+
+    def __init__(self, inner: BinaryIO, encoding: str, place: str) -> None:
+        self._inner, self._ready, self._place, self._encoding = inner, memoryview(b""), place, encoding
+        self._decoder, self._ended = codecs.getincrementaldecoder(encoding)(), False
+
+    def readable(self) -> bool:
+        """See `io.RawIOBase.readable`."""
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        """See `io.RawIOBase.readinto`; raises a DataError where the bytes are not of the encoding."""
+        while not self._ready and not self._ended:
+            piece = self._inner.read(_BUFFER)
+            self._ended = not piece
+            try:
+                text = self._decoder.decode(piece, final=self._ended)
+            except UnicodeError as error:  # one without a mark is no UnicodeDecodeError
+                raise DataError(
+                    f"{self._place}: is not {self._encoding} throughout ({error}); save it as UTF-8"
+                ) from error
+            self._ready = memoryview(text.encode("utf-8", "surrogatepass"))
+        count = min(len(buffer), len(self._ready))
+        buffer[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def close(self) -> None:
+        """Close both streams."""
+        self._inner.close()
+        super().close()
+
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""The first bytes of a file to its encoding; those of UTF-32 begin with those of UTF-16."""
+
+
+def recoded(stream: BinaryIO, place: str, encoding: str = "utf-8") -> BinaryIO:
+    """Return a stream of UTF-8 for one of UTF-16 or UTF-32, any other as it is.
+
+    Args:
+        stream: not yet read.
+        place: the file, for messages.
+        encoding: what it was said to be; a mark at its beginning says more.
+
+    Returns:
+        The stream, at its beginning.
+    """
+    if isinstance(getattr(stream, "raw", None), Recoded):
+        return stream
+    peek = getattr(stream, "peek", None)
+    try:
+        head = peek(4)[:4] if peek is not None else b""
+    except DAMAGE:  # reported when it is read
+        return stream
+    found = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "")
+    if not found and codecs.lookup(encoding).name.startswith(("utf-16", "utf-32")):
+        found = encoding
+    return cast(BinaryIO, io.BufferedReader(Recoded(stream, found, place), _BUFFER)) if found else stream
 
 
 def damaged(place: str, error: BaseException) -> DataError:
@@ -204,7 +282,7 @@ def numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
             `heedful.text.opening` is exceeded.
     """
     number = 0
-    with open_bytes(file) as stream:
+    with recoded(open_bytes(file), str(file)) as stream:
         try:
             for number, raw in enumerate(raw_lines(stream, str(file)), start=1):
                 line = raw.rstrip(b" \t\r\n")

@@ -33,6 +33,7 @@ class CorpusBuilder:
         self.columns: tuple[str, ...] = ()  # those of the texts, for messages
         self._examples: list[Example] = []
         self._skipped: Counter[str] = Counter()
+        self._notes: list[str] = []
         self._most = ROWS.value()
 
     def where(self, row: int, field: str = "") -> str:
@@ -43,6 +44,16 @@ class CorpusBuilder:
     def skip(self, reason: str) -> None:
         """Count a row that is left out."""
         self._skipped[reason] += 1
+
+    def note(self, sentence: str) -> None:
+        """Add what a user should know of the file."""
+        self._notes.append(sentence)
+
+    def take_back(self, target: Gold, reason: str) -> None:
+        """Take the examples with this gold out again, and count them under a reason."""
+        kept = [example for example in self._examples if example.target != target]
+        self._skipped[reason] += len(self._examples) - len(kept)
+        self._examples = kept
 
     def add(
         self,
@@ -170,8 +181,8 @@ class CorpusBuilder:
                 self._examples, size, count = [], 0, 0
         if self._examples or not taken:
             yield self.build()
-        elif self._skipped:
-            yield Corpus([], self._skipped, self.source)
+        elif self._skipped or self._notes:
+            yield Corpus([], self._skipped, self.source, tuple(self._notes))
 
     def build(self) -> Corpus:
         """Return the corpus.
@@ -189,4 +200,4 @@ class CorpusBuilder:
                 f"{self.source}: no usable row"
                 + (f" (skipped: {reasons}).{columns if self.columns else ''}" if reasons else "")
             )
-        return Corpus(self._examples, self._skipped, self.source)
+        return Corpus(self._examples, self._skipped, self.source, tuple(self._notes))

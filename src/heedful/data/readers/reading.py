@@ -12,7 +12,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, TypeVar, get_args
 
-from heedful.data.readers.text_lines import DAMAGE, bare_suffix, check_encoding, find_file, open_bytes
+from heedful.data.readers.text_lines import (
+    DAMAGE,
+    bare_suffix,
+    check_encoding,
+    encoding_of,
+    find_file,
+    open_text,
+)
 from heedful.errors import UsageError, check_known
 from heedful.text.opening import LINE
 
@@ -40,6 +47,7 @@ class ReadingOptions(TypedDict, total=False):
     encoding: str
     separator: str
     quotes: bool
+    header: bool
     on_missing: OnMissing
     label_separator: str
 
@@ -52,11 +60,13 @@ class RequestFiles:
         suffixes: how their names end.
         read: reads one.
         line_suffixes: further endings of files of a text a line.
+        recognizes: tells by the content whether a file of another name is one; None for none.
     """
 
     suffixes: tuple[str, ...] = ()
     read: Callable[[Path], Corpus] | None = None
     line_suffixes: tuple[str, ...] = ()
+    recognizes: Callable[[Path], bool] | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class Reading:
         encoding: encoding of the file.
         separator: character between the fields of CSV and TSV.
         quotes: whether fields of CSV and TSV may be quoted.
+        header: whether the first row of CSV and TSV names the columns; without, they are called "1", "2" and so on.
         on_missing: what a missing value is: "error", "empty" or "skip".
         label_separator: what stands between the labels of an example that may have several.
     """
@@ -76,6 +87,7 @@ class Reading:
     encoding: str | None = None
     separator: str | None = None
     quotes: bool | None = None
+    header: bool | None = None
     on_missing: OnMissing | None = None
     label_separator: str | None = None
 
@@ -109,6 +121,10 @@ class Reading:
     def options(self) -> dict[str, str | bool | None]:
         """Return everything but the columns, by attribute."""
         return {name: getattr(self, name) for name in _OPTIONS}
+
+    def of_tables(self) -> dict[str, object]:
+        """Return what is said beside the columns and is for tables alone."""
+        return {name: value for name, value in self.said().items() if name != "encoding"}
 
     def said(self) -> ReadingOptions:
         """Return `options` without those that are left to the reader."""
@@ -168,6 +184,8 @@ def _options_of(given: Mapping[str, object]) -> ReadingOptions:
         found["separator"] = separator
     if isinstance(quotes := given.get("quotes"), bool):
         found["quotes"] = quotes
+    if isinstance(header := given.get("header"), bool):
+        found["header"] = header
     for name in get_args(OnMissing):
         if given.get("on_missing") == name:
             found["on_missing"] = name
@@ -209,8 +227,8 @@ def find_separator(file: Path, encoding: str, *, quotes: bool) -> str:
         The usual separator, unless the first line has only another one.
     """
     check_encoding(encoding)
-    usual = USUAL[bare_suffix(file)]
-    header = _first_line(file).decode(encoding, "replace").strip("\r\n")
+    usual = USUAL.get(bare_suffix(file), ",")  # a pipe has no ending
+    header = _first_line(file).decode("utf-8" if _is_wide(file) else encoding, "replace").strip("\r\n")
     if _fields(header, usual, quotes=quotes) > 1:
         return usual
     counts = {mark: _fields(header, mark, quotes=quotes) for mark in _OTHERS}
@@ -222,6 +240,12 @@ def find_separator(file: Path, encoding: str, *, quotes: bool) -> str:
         f"{_NAMES[usual]}; --separator names another character"
     )
     return mark
+
+
+def stated_separator(file: Path) -> str:
+    """Return the separator that the first line of a file of Excel states, as ``sep=;``; empty where there is none."""
+    line = _first_line(file).removeprefix(codecs.BOM_UTF8).rstrip(b"\r\n").strip(b'"')
+    return chr(line[4]) if len(line) == 5 and line[:4].lower() == b"sep=" and line[4] < 128 else ""
 
 
 def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
@@ -258,6 +282,12 @@ def _fields(header: str, mark: str, *, quotes: bool) -> int:
         return 1
 
 
+def _is_wide(file: Path) -> bool:
+    """Tell whether a file begins with a mark of UTF-16 or UTF-32, so that it is read as UTF-8."""
+    with open_text(find_file(file)) as stream:
+        return encoding_of(stream, "") == "utf-8"
+
+
 def _first_line(file: Path) -> bytes:
     return next(_pieces(file, lines=True), b"")
 
@@ -277,7 +307,7 @@ def _is_utf8(file: Path) -> bool:
 def _pieces(file: Path, *, lines: bool) -> Iterator[bytes]:
     """Yield the lines or the blocks of a file; a damaged one just ends, for its reader reports it."""
     longest = LINE.value()
-    with open_bytes(find_file(file)) as stream:
+    with open_text(find_file(file)) as stream:
         try:
             while piece := stream.readline(longest) if lines else stream.read(1 << 16):
                 yield piece

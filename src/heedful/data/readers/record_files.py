@@ -6,25 +6,62 @@ A JSON array is read one object at a time, because the file may be larger than m
 from __future__ import annotations
 
 import codecs
-import csv
+import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, numbered_lines, open_bytes
+from heedful.data.readers.quoted_rows import Row, quoted_rows
+from heedful.data.readers.text_lines import (
+    DAMAGE,
+    check_encoding,
+    damaged,
+    encoding_of,
+    numbered_lines,
+    open_text,
+)
 from heedful.errors import DataError, MissingExtraError
 from heedful.storage import note_read
 from heedful.text.opening import LINE, UNPACKED
 
-_BLOCK = _PEEK = 1 << 16
+_BLOCK = 1 << 16
+_PEEK = 1 << 12
 _SPACE = " \t\r\n"
 _LONGEST_WORD = 12  # "-Infinity", or an escape such as \ud83d\ude00
 
 
+def one_value_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object; a name that stands twice is refused, for nobody knows which value is meant.
+
+    It is the ``object_pairs_hook`` of every file that is read; raises `RepeatedName`.
+    """
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise RepeatedName(next(name for name in names if names.count(name) > 1))
+    return record
+
+
+class RepeatedName(ValueError):
+    """A JSON object has a name twice."""
+
+    def __str__(self) -> str:
+        return f"the name {self.args[0]!r:.60} stands twice in one object; keep one of them"
+
+
+def _reason(error: Exception) -> str:
+    """Say why a text is no JSON."""
+    if isinstance(error, RepeatedName):
+        return str(error)
+    return error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a number"
+
+
 def holds_array(file: Path) -> bool:
-    """Tell whether the first character of a file, white space and a UTF-8 mark aside, opens an array."""
-    with open_bytes(file) as stream:
+    """Tell whether the first character of a file, white space and a mark of UTF aside, opens an array."""
+    with open_text(file) as stream:
         try:
             start = stream.read(_PEEK)
         except DAMAGE as error:
@@ -73,7 +110,7 @@ class _Text:
     def __init__(self, file: Path, encoding: str) -> None:
         check_encoding(encoding)
         self._file, self._encoding = file, encoding
-        self._decoder = json.JSONDecoder()
+        self._decoder = json.JSONDecoder(object_pairs_hook=one_value_each)
         self._pieces = self._read()
         self._held, self._at = "", 0
 
@@ -113,10 +150,9 @@ class _Text:
                     raise LINE.exceeded(place, "an object has more than") from error
                 if self._is_cut(error) and self._more(held):
                     continue
-                reason = (
-                    error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a number"
-                )
-                raise DataError(f"{place}: not JSON ({reason}); expected an array of objects") from error
+                raise DataError(
+                    f"{place}: not JSON ({_reason(error)}); expected an array of objects"
+                ) from error
 
     def _is_cut(self, error: Exception) -> bool:
         """Tell whether an object may be whole once more is read: the mistake is where the text ends."""
@@ -135,9 +171,9 @@ class _Text:
         return size > 0
 
     def _read(self) -> Iterator[str]:
-        decode = codecs.getincrementaldecoder(self._encoding)().decode
         read = 0
-        with open_bytes(self._file) as stream:
+        with open_text(self._file, self._encoding) as stream:
+            decode = codecs.getincrementaldecoder(encoding_of(stream, self._encoding))().decode
             try:
                 block = stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8) or stream.read(_BLOCK)
                 while block:
@@ -160,6 +196,7 @@ Record = Mapping[str, Any]
 Refuse = Callable[[int, DataError], None]
 """Hears of a row that cannot be read, by its number; if it returns, the row is passed over."""
 _BATCH = 1_024
+_DECODER = json.JSONDecoder(object_pairs_hook=one_value_each)
 
 
 def stop(_row: int, error: DataError) -> None:
@@ -180,10 +217,11 @@ def json_records(file: Path, encoding: str = "utf-8", refuse: Refuse = stop) -> 
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a number"
-            refuse(row, DataError(f"{file}: row {row}: not JSON ({reason}); expected one object a line"))
+            refuse(
+                row, DataError(f"{file}: row {row}: not JSON ({_reason(error)}); expected one object a line")
+            )
             continue
         if not isinstance(record, dict):
             kind = type(record).__name__
@@ -192,29 +230,93 @@ def json_records(file: Path, encoding: str = "utf-8", refuse: Refuse = stop) -> 
         yield row, record
 
 
+@dataclass(frozen=True)
+class Form:
+    """How the fields of separated values are written.
+
+    Attributes:
+        separator: the character between the fields.
+        quotes: whether fields may be quoted, as RFC 4180 says; without, a quotation mark is a character.
+        header: whether the first row names the columns; without, they are called "1", "2" and so on.
+        skip: lines before the first row, such as the line ``sep=;`` of Excel.
+    """
+
+    separator: str = ","
+    quotes: bool = True
+    header: bool = True
+    skip: int = 0
+
+
+def separated_records(
+    file: Path, encoding: str = "utf-8", form: Form | None = None, refuse: Refuse = stop
+) -> Iterator[tuple[int, Record]]:
+    """Read separated values, whose quoted fields may go on over several lines; empty rows are passed over.
+
+    A line end within quotes is read as one line feed, however it is written. A column without a name is called
+    "column 3", after its place; columns of one name are called "name (column 3)".
+
+    Args:
+        file: the file, plain or compressed.
+        encoding: its encoding.
+        form: how fields are written.
+        refuse: hears of a row with another number of fields than the header, or than the first row.
+
+    Yields:
+        The 1-based row, which a spreadsheet shows too: a header is row 1. And the fields by name.
+
+    Raises:
+        DataError: if the quotes do not close, or those of one row close in a later one.
+    """
+    form = form or Form()
+    lines = itertools.islice(numbered_lines(file, encoding), form.skip, None)
+    rows: Iterator[Row]
+    if form.quotes:
+        rows = quoted_rows(lines, file, form.separator)
+    else:
+        rows = ((row, line.split(form.separator) if line else []) for row, line in lines)
+    names: list[str] | None = None
+    for row, (line, cells) in enumerate(rows, start=form.skip + 1):
+        if names is None and not any(cells):  # blank lines before the first row
+            continue
+        if names is None:
+            names = column_names(cells) if form.header else [str(k) for k in range(1, len(cells) + 1)]
+            if form.header:
+                continue
+        if not cells and len(names) == 1:
+            cells = [""]
+        if not cells:
+            continue
+        if len(cells) != len(names):
+            first = "the header" if form.header else "the first row"
+            at = "" if line == row else f" (line {line})"
+            said = f"{file}: row {row}{at}: expected {len(names)} fields as in {first}, got {len(cells)}; "
+            remedy = "quote fields that contain the separator, or name another one with --separator"
+            refuse(row, DataError(said + remedy))
+            continue
+        yield row, dict(zip(names, cells, strict=True))
+
+
 def split_records(
     file: Path, encoding: str = "utf-8", separator: str = "\t", refuse: Refuse = stop
 ) -> Iterator[tuple[int, Record]]:
-    """Read lines of fields without quoting, the first one naming the columns; blank lines are passed over.
+    """Read lines of fields without quoting, the first one naming the columns; see `separated_records`.
 
-    Yields the 1-based row (the header is row 1) and the fields by name. Raises DataError if a line has another number
-    of fields than the header.
+    Yields the 1-based row (the header is row 1) and the fields by name.
     """
-    lines = ((row, line.split(separator) if line else []) for row, line in numbered_lines(file, encoding))
-    yield from _with_header(lines, file, refuse)
+    yield from separated_records(file, encoding, Form(separator, quotes=False), refuse)
 
 
-def csv_records(
-    file: Path, encoding: str = "utf-8", separator: str = ",", refuse: Refuse = stop
-) -> Iterator[tuple[int, Record]]:
-    """Read separated values with RFC 4180 quoting, the first row naming the columns.
-
-    A line end within quotes is read as one line feed, however it is written.
-
-    Yields the 1-based row at which the record starts and the fields by name. Raises DataError if the quotes do not
-    close, or a row has another number of fields than the header.
-    """
-    yield from _with_header(_csv_rows(file, encoding, separator), file, refuse)
+def column_names(header: Sequence[object]) -> list[str]:
+    """Return a name for each column, each once: one that has none, or shares it, is called after its place, from 1."""
+    given = [str(name).strip() for name in header]
+    counts = Counter(given)
+    names: list[str] = []
+    for place, name in enumerate(given, start=1):
+        own = f"column {place}" if not name else name if counts[name] == 1 else f"{name} (column {place})"
+        while own in names or (own != name and own in counts):
+            own += "'"
+        names.append(own)
+    return names
 
 
 def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
@@ -235,12 +337,12 @@ def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
             groups = (table.metadata.row_group(k) for k in range(table.metadata.num_row_groups))
             if sum(group.total_byte_size for group in groups) > left:
                 raise UNPACKED.exceeded(str(file), "the file unpacks to more than")
-            _refuse_repeated(table.schema_arrow.names, f"{file}: the schema")
+            names = column_names(table.schema_arrow.names)
             for batch in table.iter_batches(_BATCH):
                 left -= batch.nbytes
                 if left < 0:
                     raise UNPACKED.exceeded(str(file), "the file unpacks to more than")
-                for record in batch.to_pylist():
+                for record in batch.rename_columns(names).to_pylist():
                     row += 1
                     yield row, record
     except DataError:
@@ -252,51 +354,3 @@ def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
         OverflowError,
     ) as error:  # text that is no UTF-8, far dates
         raise DataError(f"{file}: row {row + 1}: not a readable Parquet file: {error}") from error
-
-
-def _csv_rows(file: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
-    lines = (f"{line}\n" for _, line in numbered_lines(file, encoding))
-    old_limit = csv.field_size_limit(LINE.value())
-    start = 1
-    try:
-        reader = csv.reader(lines, delimiter=separator, strict=True)
-        for cells in reader:
-            yield start, cells
-            start = reader.line_num + 1
-    except csv.Error as error:
-        if str(error).startswith("field larger"):
-            raise LINE.exceeded(f"{file}: row {start}", "a field has more than") from error
-        remedy = "close the quotation marks, or read them as plain characters with --no-quotes"
-        if str(error).startswith("new-line character"):
-            remedy = (
-                "its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"
-            )
-        raise DataError(f"{file}: row {start}: {error}; {remedy}") from error
-    finally:
-        csv.field_size_limit(old_limit)
-
-
-def _with_header(
-    rows: Iterator[tuple[int, list[str]]], file: Path, refuse: Refuse
-) -> Iterator[tuple[int, Record]]:
-    header: list[str] | None = None
-    for row, cells in rows:
-        if header is None:
-            header = [name.strip() for name in cells]
-            _refuse_repeated(header, f"{file}: row {row}: the header")
-            continue
-        if not cells and len(header) == 1:
-            cells = [""]
-        if not cells:
-            continue
-        if len(cells) != len(header):
-            said = f"{file}: row {row}: expected {len(header)} fields as in the header, got {len(cells)}; "
-            remedy = "quote fields that contain the separator, or name another one with --separator"
-            refuse(row, DataError(said + remedy))
-            continue
-        yield row, dict(zip(header, cells, strict=True))
-
-
-def _refuse_repeated(names: list[str], place: str) -> None:
-    if len(set(names)) < len(names):
-        raise DataError(f"{place} names a column twice: {', '.join(names)}")

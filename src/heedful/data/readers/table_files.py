@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from heedful.data.examples import Corpus, LabelSet
+from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import CorpusBuilder
-from heedful.data.readers.reading import USUAL, Reading, checked_separator, find_separator
+from heedful.data.readers.gold_cells import NO_LABEL, GoldCells, PassedOver
+from heedful.data.readers.label_lines import begins_with_label, label_line_records
+from heedful.data.readers.reading import (
+    USUAL,
+    Reading,
+    checked_separator,
+    find_separator,
+    stated_separator,
+)
 from heedful.data.readers.record_files import (
+    Form,
     Record,
     Refuse,
-    csv_records,
     json_records,
     parquet_records,
-    split_records,
+    separated_records,
     stop,
 )
 from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix, find_file
+from heedful.data.readers.tool_formats import plain_record, rejected
 from heedful.errors import DataError, UsageError, nearest
+from heedful.text.pipes import is_spooled
 
-NO_LABEL = "no label"
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 
@@ -37,33 +45,40 @@ def read_table(
     score: str | None = None,
     group: str | None = None,
     labels: Sequence[str] = (),
+    known: Sequence[str] = (),
     on_missing: OnMissing = "error",
     keep_empty: bool = False,
     encoding: str = "utf-8",
     separator: str = "",
     quotes: bool = True,
+    header: bool = True,
     label_separator: str = "",
     weight: str = "",
 ) -> Corpus:
     """Read a table; the suffix (.csv .tsv .jsonl .json .parquet, all but the last also compressed) says the format.
 
-    JSON is one object a line, or an array of objects, under either suffix.
+    A file of any other name whose lines begin with ``__label__`` is read as fastText does, into "text" and "label".
+    JSON is one object a line, or an array of objects, under either suffix; also as Label Studio, doccano, Prodigy and
+    spaCy write it (`heedful.data.readers.tool_formats`).
 
     Args:
         path: the file.
         text: column of the text; or
         premise: column of the first text of a pair, and
         hypothesis: column of the second.
-        label: column of the class name. Numbers become text once, here; a column that mixes types is an error.
+        label: column of the class name. Numbers become text once, here; a column that mixes types is an error. For
+            several labels also one column for each, which holds 0 or 1, with commas between the names of the columns.
         score: column of a number.
         group: column a breakdown goes by.
         labels: the class names allowed; empty for any.
+        known: those of a trained model, beside which "-" and "ignore" are no labels; others are read too.
         on_missing: what a missing value (None, NaN) does: "error", "empty" (an empty text), or "skip" (counted). A
             missing label is an error unless "skip". An empty string is a text, not a missing value.
         keep_empty: keep rows of which a text is empty rather than count and leave them out.
         encoding: encoding of CSV, TSV and JSON.
         separator: character between the fields of CSV and TSV, or "tab"; empty for that of the first line.
         quotes: whether CSV and TSV quote fields that hold separators; without, a quotation mark is a character.
+        header: whether the first row of CSV and TSV names the columns; without, they are called "1", "2" and so on.
         label_separator: what stands between the labels of an example that may have several, or none where the field is
             empty; JSON may also hold a list of them. Empty where an example has one label.
         weight: column of how much each example counts in training, 0 or more; empty where all count alike.
@@ -79,9 +94,9 @@ def read_table(
     columns = Columns.named(text, premise, hypothesis, label, score, group)
     file = find_file(path)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
-    how = Reading({}, encoding, separator, quotes, on_missing)
+    how = Reading({}, encoding, separator, quotes, header, on_missing)
     for _ in _read(
-        builder, columns, _Gold(builder, columns, tuple(labels), label_separator), file, how, weight
+        builder, columns, GoldCells(builder, columns, known, label_separator, labels), file, how, weight
     ):
         pass
     return builder.build()
@@ -92,7 +107,7 @@ def table_blocks(
     roles: tuple[str, ...],
     how: Reading,
     *,
-    labels: Sequence[str] = (),
+    known: Sequence[str] = (),
     keep_fields: bool = False,
 ) -> Iterator[Corpus]:
     """Read a table in blocks, empty texts kept; see `read_table`.
@@ -102,7 +117,7 @@ def table_blocks(
         roles: "text", or "premise" and "hypothesis"; then "label" or "score", and "group", where they are read. A
             column that is not named has the name of its role.
         how: how the file is read.
-        labels: the class names allowed; empty for any.
+        known: see `read_table`.
         keep_fields: whether the examples keep all fields of their rows.
 
     Yields:
@@ -112,24 +127,34 @@ def table_blocks(
     builder = CorpusBuilder(file, keep_empty=True, keep_fields=keep_fields)
     gold = {role: how.columns.get(role, role) for role in roles if role in ("label", "score", "group")}
     columns = Columns(tuple(how.columns.get(role, role) for role in roles if role not in gold), **gold)
-    targets = _Gold(builder, columns, tuple(labels), how.label_separator or "")
+    targets = GoldCells(builder, columns, known, how.label_separator or "")
     yield from builder.blocks(_read(builder, columns, targets, file, how))
 
 
 def _read(
-    builder: CorpusBuilder, columns: Columns, gold: _Gold, file: Path, how: Reading, weight: str = ""
+    builder: CorpusBuilder, columns: Columns, gold: GoldCells, file: Path, how: Reading, weight: str = ""
 ) -> Iterator[int]:
     """Add the rows of a table to a builder, and yield the number of each."""
-    builder.columns = columns.texts
+    builder.columns, is_json = columns.texts, bare_suffix(file) in (".json", ".jsonl")
     on_missing, roles = check_on_missing(how.on_missing or "error"), columns.roles()
-    for row, record in table_records(file, how):
+    for row, given in table_records(file, how):
+        record = plain_record(given) if is_json else given
+        if is_json and gold.column is not None:
+            if reason := rejected(record, (*gold.columns(record), *columns.texts)):
+                builder.skip(reason)
+                continue
+            if "annotations" in record:  # a task of Label Studio that nobody has annotated yet
+                record = {gold.column: None, **record}
         for role, name in roles:
-            if name not in record:
-                raise _no_column(file, row, record, role, name)
+            if name not in record and not (role == "label" and len(gold.columns(record)) > 1):
+                raise _no_column(file, row, record, role, name, how)
         texts = text_fields(builder, row, record, columns.texts, on_missing)
         if texts is None:
             continue
         target = gold.read(row, record)
+        if isinstance(target, PassedOver):
+            builder.skip(target.reason)
+            continue
         if target is None and gold.column is not None:
             if on_missing != "skip":
                 raise DataError(
@@ -141,17 +166,21 @@ def _read(
         kind = (
             "" if columns.group is None or is_missing(record[columns.group]) else str(record[columns.group])
         )
-        builder.add(row, texts, target, group=kind, fields=record)
+        builder.add(row, texts, target, group=kind, fields=given)
         if weight:
             builder.weigh(row, builder.score(row, weight, builder.field(row, record, weight), 0.0))
         yield row
-    gold.refuse_mixture()
+    gold.finish()
 
 
-def _no_column(file: Path, row: int, record: Record, role: str, name: str) -> DataError:
+def _no_column(file: Path, row: int, record: Record, role: str, name: str, how: Reading) -> DataError:
     """Return the refusal of a table without a column: the fault is in the header, and of JSON in the row."""
-    place = f"{file}: row {row}" if bare_suffix(file) in (".json", ".jsonl") else str(file)
-    return DataError(f"{place}: {no_column(name, record, f'--column {role}=NAME')}")
+    is_json = bare_suffix(file) in (".json", ".jsonl")
+    place = f"{file}: row {row}" if is_json else str(file)
+    remedy = f"--column {role}=NAME"
+    if bare_suffix(file) in USUAL and how.header is not False:
+        remedy += f"; if the first row is an example and names no columns: --no-header --column {role}=NUMBER"
+    return DataError(f"{place}: {no_column(name, record, remedy)}")
 
 
 def no_column(name: str, present: Iterable[object], remedy: str) -> str:
@@ -190,14 +219,16 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
         return json_records(file, encoding, refuse)
     if suffix == ".parquet" and file.suffix.lower() == suffix:
         return parquet_records(file)
-    if suffix in USUAL:
-        quotes = how.quotes is not False
-        separator = (
-            checked_separator(how.separator)
-            if how.separator
-            else find_separator(file, encoding, quotes=quotes)
-        )
-        return (csv_records if quotes else split_records)(file, encoding, separator, refuse)
+    if suffix in USUAL or is_spooled(file):
+        quotes, stated = how.quotes is not False, stated_separator(file)
+        if how.separator:
+            separator = checked_separator(how.separator)
+        else:
+            separator = stated or find_separator(file, encoding, quotes=quotes)
+        form = Form(separator, quotes, how.header is not False, skip=1 if stated else 0)
+        return separated_records(file, encoding, form, refuse)
+    if begins_with_label(file):
+        return label_line_records(file, encoding)
     raise UsageError(format_problem(file))
 
 
@@ -209,50 +240,3 @@ def format_problem(file: Path) -> str:
             f"{file}: is a spreadsheet; save it as CSV (in Excel: Save As, 'CSV UTF-8'), and name that file"
         )
     return f"{file}: cannot tell the format; expected a name that ends in {', '.join(TABLE_SUFFIXES)}"
-
-
-@dataclass
-class _Gold:
-    builder: CorpusBuilder
-    columns: Columns
-    labels: tuple[str, ...]
-    separator: str = ""
-    types: dict[str, list[int]] = field(default_factory=dict)  # type of the label: how many, first row
-
-    @property
-    def column(self) -> str | None:
-        return self.columns.label or self.columns.score
-
-    def read(self, row: int, record: Record) -> str | float | LabelSet | None:
-        if self.column is None:
-            return None
-        value = record[self.column]
-        if self.separator:
-            return None if is_missing(value) else self._several(row, self.column, value)
-        if is_missing(value) or (isinstance(value, str) and not value.strip()):
-            return None
-        if self.columns.score is not None:
-            return self.builder.score(row, self.column, value)
-        if not isinstance(value, (str, int, float)):
-            kind = type(value).__name__
-            raise DataError(f"{self.builder.where(row, self.column)}: expected a label, got a {kind}")
-        self.types.setdefault(type(value).__name__, [0, row])[0] += 1
-        return self.builder.label(row, self.column, str(value).strip(), self.labels)
-
-    def _several(self, row: int, column: str, value: object) -> LabelSet:
-        parts = value.split(self.separator) if isinstance(value, str) else value
-        if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-            raise DataError(
-                f"{self.builder.where(row, column)}: expected labels with {self.separator!r} between them, or a list "
-                f"of strings, got {value!r:.80}"
-            )
-        names = dict.fromkeys(part.strip() for part in parts if part.strip())
-        return LabelSet(tuple(self.builder.label(row, column, name, self.labels) for name in names))
-
-    def refuse_mixture(self) -> None:
-        if len(self.types) > 1:
-            found = ", ".join(
-                f"{count} {kind} (first in row {row})" for kind, (count, row) in self.types.items()
-            )
-            place = self.builder.where(1, self.column or "").replace("row 1, ", "")
-            raise DataError(f"{place}: labels of mixed types: {found}; write all of them as text")

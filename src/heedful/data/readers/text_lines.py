@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 from heedful.errors import DataError, UsageError
-from heedful.text.opening import COMPRESSED, DAMAGE, LINE, damaged, find_file, open_bytes, raw_lines
+from heedful.text.opening import (
+    COMPRESSED,
+    DAMAGE,
+    LINE,
+    Recoded,
+    damaged,
+    find_file,
+    open_bytes,
+    raw_lines,
+    recoded,
+)
 
 __all__ = [
     "COMPRESSED",
@@ -17,14 +27,17 @@ __all__ = [
     "check_encoding",
     "damaged",
     "decoded_lines",
+    "encoding_of",
     "find_file",
     "numbered_blocks",
     "numbered_lines",
     "open_bytes",
+    "open_text",
 ]
 _ARCHIVE = b"PK\x03\x04"
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"%PDF-")
-_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WIDE = ("utf-16", "utf-32")
+"""Beginnings of the names of encodings that do not extend ASCII, and that are read as UTF-8."""
 
 
 def bare_suffix(path: Path) -> str:
@@ -49,8 +62,28 @@ def numbered_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[
     """
     check_encoding(encoding)
     file = find_file(path)
-    with open_bytes(file) as stream:
+    with open_text(file, encoding) as stream:
         yield from decoded_lines(stream, str(file), encoding)
+
+
+def open_text(file: Path, encoding: str = "utf-8") -> BinaryIO:
+    """Open a text file for reading bytes, which are those of UTF-8 where the file is UTF-16 or UTF-32.
+
+    A file whose first bytes are a mark of UTF-16 or UTF-32 is read as such, whatever the encoding asked for.
+
+    Args:
+        file: see `heedful.text.opening.open_bytes`.
+        encoding: of the file.
+
+    Returns:
+        The stream; `encoding_of` says how its bytes are decoded.
+    """
+    return recoded(open_bytes(file), str(file), encoding)
+
+
+def encoding_of(stream: BinaryIO, encoding: str) -> str:
+    """Return how the bytes of a stream are decoded: as asked, unless they were recoded to UTF-8."""
+    return "utf-8" if isinstance(getattr(stream, "raw", None), Recoded) else encoding
 
 
 def decoded_lines(stream: BinaryIO, source: str, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -60,6 +93,8 @@ def decoded_lines(stream: BinaryIO, source: str, encoding: str = "utf-8") -> Ite
     another encoding or too long.
     """
     row = 0
+    stream = recoded(stream, source, encoding)
+    encoding = encoding_of(stream, encoding)
     try:
         for row, raw in enumerate(raw_lines(stream, source), start=1):
             if row == 1:
@@ -109,25 +144,29 @@ def check_encoding(encoding: str) -> None:
     Raises UsageError if it is refused.
     """
     try:
-        if b"a,1\n".decode(encoding) == "a,1\n":
+        if b"a,1\n".decode(encoding) == "a,1\n" or codecs.lookup(encoding).name.startswith(_WIDE):
             return
     except UnicodeError:
-        pass
+        if codecs.lookup(encoding).name.startswith(_WIDE):
+            return
     except (LookupError, ValueError) as error:
         raise UsageError(f"encoding {encoding!r} is not known; try utf-8, latin-1 or cp1252") from error
     raise UsageError(f"encoding {encoding!r} does not extend ASCII; save the file as UTF-8")
 
 
 def _without_mark(raw: bytes, source: str) -> bytes:
-    """Return the first line without a mark of UTF-8; refuse UTF-16, and a file that ends no line as lines end today."""
+    """Return the first line without a mark of UTF-8; refuse what is no text, and line ends of old Macs."""
     if raw.startswith(_ARCHIVE):
         raise DataError(
             f"{source}: is an archive or a spreadsheet and not text; save a spreadsheet as CSV, or unpack the archive"
         )
     if raw.startswith(_PICTURES):
         raise DataError(f"{source}: is a picture or a PDF and not text; check that it is the right file")
-    if raw.startswith(_UTF16_MARKS) or b"\0" in raw[:2]:  # of two bytes of a letter in ASCII one is zero
-        raise DataError(f"{source}: row 1: the file is UTF-16; save it as UTF-8")
+    if b"\0" in raw[:2]:  # of two bytes of a letter in ASCII one is zero
+        kind = "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
+        raise DataError(
+            f"{source}: row 1: the file is UTF-16 without its mark; save it as UTF-8, or pass --encoding {kind}"
+        )
     if not raw.endswith(b"\n") and b"\r" in raw.rstrip(b"\r"):
         raise DataError(
             f"{source}: row 1: its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"

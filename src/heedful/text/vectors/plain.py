@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterator
 from itertools import chain
 from pathlib import Path
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 
 from heedful.errors import DataError
 from heedful.text.opening import find_file, numbered_lines
+from heedful.text.vectors.binary import decoded
 from heedful.text.vectors.initial import WordVectors
 
+_LOG = logging.getLogger(__name__)
 _BLOCK = 1024
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -20,7 +23,9 @@ _LARGEST = float(np.finfo(np.float32).max)
 def read_plain(file: Path, wanted: Collection[str] | None, *, lowercase: bool) -> WordVectors:
     """Read word vectors written as text: `word v1 … vD` a line, with a header line `n D` or without (GloVe).
 
-    The width is the header's or the first line's. A word may hold spaces, as some in GloVe 840B do.
+    The width is the header's or the first line's. A word may hold spaces, as some in GloVe 840B do. A word that is not
+    UTF-8 gets lone surrogates, as in a binary file. A file with fewer rows than its header says, as ``head`` cuts it,
+    is read with a warning.
 
     Args:
         file: the file, plain or compressed.
@@ -32,8 +37,8 @@ def read_plain(file: Path, wanted: Collection[str] | None, *, lowercase: bool) -
         The vectors.
 
     Raises:
-        DataError: naming file and line: wrong width, not a finite number, wrong encoding, damaged or truncated archive,
-            fewer rows than the header says, empty.
+        DataError: naming file and line: wrong width, not a finite number, damaged or truncated archive, more rows than
+            the header says, empty.
     """
     lines = numbered_lines(file)
     first = next(lines, None)
@@ -55,9 +60,16 @@ def read_plain(file: Path, wanted: Collection[str] | None, *, lowercase: bool) -
         if kept:
             names += [word for _, word, _ in kept]
             matrices.append(parse_numbers(kept, width, file))
-    if announced is not None and total != announced:
+    if announced is not None and total > announced:
         raise DataError(
             f"{file}: the header announces {announced} vectors, the file holds {total}. Download the file again."
+        )
+    if announced is not None and total < announced:
+        _LOG.warning(
+            "%s: the header announces %d vectors, and the file holds %d; the others are missing",
+            file,
+            announced,
+            total,
         )
     matrix = np.concatenate(matrices) if matrices else np.zeros((0, width), np.float32)
     last = {word: row for row, word in enumerate(names)}
@@ -99,7 +111,7 @@ def split_block(
             if len(fields) != width + 1 or any(map(_is_finite_number, fields[0].split()[1:])):
                 raise _wrong_width(file, number, width, len(line.split()) - 1)
             name, values = fields[0], b" ".join(fields[1:])
-        word = decoded_line(name, file, number)
+        word = decoded(name)
         word = word.lower() if lowercase else word
         if wanted is None or word in wanted:
             kept.append((number, word, values))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import lzma
 from pathlib import Path
 
@@ -55,10 +56,25 @@ def test_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
     assert list(numbered_lines(file)) == [(1, "one"), (2, "two\x85\u2028half")]
 
 
-def test_utf16_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("asked", ["utf-8", "cp1252", "utf-16"])
+def test_utf16_with_its_mark_is_read(tmp_path: Path, encoding: str, asked: str) -> None:
+    text = "one\r\ntwö 🙂\nthree"
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text.encode(encoding)))
+    for name in ("a.txt", "b.txt"):
+        assert list(numbered_lines(tmp_path / name, asked)) == [(1, "one"), (2, "twö 🙂"), (3, "three")]
+
+
+def test_utf16_without_its_mark_is_named(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
-    file.write_text("one\n", encoding="utf-16")
-    with pytest.raises(DataError, match="UTF-16; save it as UTF-8"):
+    for encoding in ("utf-16-le", "utf-16-be"):
+        file.write_bytes("one\ntwo\n".encode(encoding))
+        with pytest.raises(DataError, match=f"UTF-16 without its mark; .*--encoding {encoding}"):
+            list(numbered_lines(file))
+        assert list(numbered_lines(file, encoding)) == [(1, "one"), (2, "two")]
+    file.write_bytes("one\n".encode("utf-16") + b"\0")
+    with pytest.raises(DataError, match=r"a\.txt: is not utf-16 throughout"):
         list(numbered_lines(file))
 
 

@@ -1,0 +1,56 @@
+"""Options that are given twice: of two values only one can count, so the call is refused instead of dropping one."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import click
+
+from heedful.errors import UsageError
+
+
+def once(command: click.Command) -> click.Command:
+    """Let a command, and every command in a group, refuse an option that is given twice, unless it may be repeated.
+
+    Args:
+        command: what `LazyGroup.get_command` imported.
+
+    Returns:
+        The same command.
+    """
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            once(inner)
+    elif "parse_args" not in vars(command):
+        read = command.parse_args
+
+        def parse_args(context: click.Context, given: list[str]) -> list[str]:
+            left = read(context, list(given))
+            _, _, order = command.make_parser(context).parse_args(list(given))
+            for parameter, count in Counter(order).items():
+                if count > 1 and _takes_one(parameter):
+                    raise UsageError(
+                        f"{parameter.opts[0]}: is given {count} times, and one value was expected"
+                    )
+            _refuse_two_values(context.params.get("overrides"))
+            return left
+
+        command.parse_args = parse_args  # type: ignore[method-assign, assignment]
+    return command
+
+
+def _takes_one(parameter: click.Parameter) -> bool:
+    if not isinstance(parameter, click.Option) or parameter.multiple or parameter.count:
+        return False
+    return not parameter.is_flag or bool(parameter.secondary_opts)
+
+
+def _refuse_two_values(overrides: object) -> None:
+    """Refuse two values of ``--set`` for one setting."""
+    found: dict[str, str] = {}
+    for each in overrides if isinstance(overrides, tuple) else ():
+        name, sign, value = each.partition("=")
+        if sign and found.setdefault(name, value) != value:
+            raise UsageError(
+                f"--set {name}: is given as {found[name]!r:.60} and as {value!r:.60}; keep one of them"
+            )

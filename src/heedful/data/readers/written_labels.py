@@ -1,0 +1,162 @@
+"""What a cell of labels means: one name, or a list as programs print it, a table of choices, spans, indicators."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from heedful.errors import DataError
+
+LABELS_TASK = "for several labels a text train my-labels (in Python MultiLabelClassifier)"
+_ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_LIST = re.compile(rf"[\[({{]\s*(?:{_ITEM}(?:\s*,\s*|\s+|(?=['\"]))?)*,?\s*[\])}}]")
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_LONGEST = 1 << 16
+_ANSWERS = frozenset({"accept", "reject", "ignore"})
+_JOINING = "|;/+&,"
+
+
+def written_labels(value: object, where: str) -> list[str] | None:
+    """Return the labels that a value lists: a list, what a program prints of one, or a table of label to 0 or 1.
+
+    Args:
+        value: of a cell or a field.
+        where: it stands, for messages.
+
+    Returns:
+        The labels as they are written; None for anything else, so also for one name.
+
+    Raises:
+        DataError: if a table has other values than from 0 to 1.
+    """
+    if isinstance(value, str):
+        value = _printed(value.strip())
+    if isinstance(value, Mapping):
+        choices = value.get("choices")
+        if isinstance(choices, list) and len(value) == 1:
+            value = choices
+        else:
+            return _chosen(value, where)
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return [str(each) for each in value]
+    return None
+
+
+def _printed(text: str) -> object:
+    """Return the list or table that a text is, as JSON or as Python and NumPy print it; else the text itself."""
+    if len(text) > _LONGEST or text[-1:] != _CLOSING.get(text[:1], " "):
+        return text
+    if text[0] == "{" or text[0] == "[":
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            plain = isinstance(found, list) and all(isinstance(each, str) for each in found)
+            return found if plain or isinstance(found, Mapping) else text
+    if not _LIST.fullmatch(text):
+        return text
+    return [re.sub(r"\\(.)", r"\1", each[1:-1]) for each in re.findall(_ITEM, text)]
+
+
+def _chosen(table: Mapping[object, object], where: str) -> list[str]:
+    for name, value in table.items():
+        if not isinstance(name, str) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise DataError(
+                f"{where}: expected a table of labels, each with a number from 0 to 1, got {name!r:.40}: {value!r:.40}"
+            )
+    return [str(name) for name, value in table.items() if isinstance(value, int | float) and value >= 0.5]
+
+
+def holds_spans(value: object) -> bool:
+    """Tell whether a value lists spans: ``[start, end, label]``, or tables with a start and an end."""
+    if not isinstance(value, list) or not value:
+        return False
+    first = value[0]
+    if isinstance(first, list):
+        return len(first) >= 3 and all(isinstance(each, int) for each in first[:2])
+    return isinstance(first, Mapping) and bool({"start", "start_offset"} & first.keys())
+
+
+def is_indicators(names: Sequence[str]) -> bool:
+    """Tell whether labels are zeros and ones alone, at least two of them."""
+    return len(names) > 1 and all(name in ("0", "1") for name in names)
+
+
+def left_brackets(parts: Sequence[str]) -> bool:
+    """Tell whether brackets stand around what was split, so that they would become letters of labels."""
+    first, last = parts[0].strip(), parts[-1].strip()
+    inside = "".join(parts)
+    return (
+        first[:1] in _CLOSING
+        and last.endswith(_CLOSING[first[:1]])
+        and inside.count(first[:1]) == inside.count(last[-1:]) == 1
+        and (len(parts) > 1 or first[1:2] in "'\"")
+    )
+
+
+def checked_name(name: str, where: str) -> str:
+    """Return a label.
+
+    Args:
+        name: the label.
+        where: it stands, for messages.
+
+    Returns:
+        The same.
+
+    Raises:
+        DataError: if it holds half a surrogate pair, which no file can hold.
+    """
+    if not name.isascii():
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise DataError(
+                f"{where}: the label {name!r:.60} holds half of a character (a lone surrogate); correct it"
+            ) from None
+    return name
+
+
+def no_gold(labels: Collection[str]) -> list[str]:
+    """Return those of the labels of a column that say that a row has no label.
+
+    Args:
+        labels: all of them.
+
+    Returns:
+        "-", with which SNLI marks pairs without agreement, unless "+" is a label too; "ignore" beside no other labels
+        than "accept" and "reject", the answers of Prodigy.
+    """
+    marks = ["-"] if "-" in labels and "+" not in labels and len(labels) > 2 else []
+    return marks + (
+        ["ignore"] if "ignore" in labels and len(labels) > 1 and _ANSWERS.issuperset(labels) else []
+    )
+
+
+def several_in_one(rows: Mapping[str, int]) -> list[str]:
+    """Say which labels of a column may be several: doccano joins them with "#"; others are joined of known labels.
+
+    Args:
+        rows: label to the number of its rows.
+
+    Returns:
+        At most one sentence.
+    """
+    found = [
+        (name, mark)
+        for name in rows
+        for mark in "#" + _JOINING
+        if mark in name
+        and all(parts := [part.strip() for part in name.split(mark)])
+        and (mark == "#" or all(part in rows for part in parts))
+    ]
+    if not found:
+        return []
+    name, mark = found[0]
+    count = sum(rows[each] for each in dict.fromkeys(each for each, _ in found))
+    return [
+        f"{count:,} rows have a label such as {name!r:.60}, which is read as one; if it is several joined by {mark!r}, "
+        f"{LABELS_TASK} with data.options.label_separator={json.dumps(mark)}"
+    ]

@@ -1,0 +1,107 @@
+"""Pipes as files: ``<(zcat x.gz)``, ``/dev/stdin`` and named pipes, which can be read but once and have no length."""
+
+from __future__ import annotations
+
+import atexit
+import bz2
+import contextlib
+import gzip
+import lzma
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO
+
+from heedful.errors import DataError
+
+_PACKED = {
+    b"\x1f\x8b": ".gz",
+    b"\xfd7zXZ\0": ".xz",
+    b"BZh": ".bz2",
+    b"(\xb5/\xfd": ".zst",
+    b"PAR1": ".parquet",
+}
+"""First bytes to the ending of a name that says what follows."""
+_OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}  # type: ignore[dict-item]
+_HEAD = 64
+_FOLDERS: list[Path] = []
+_KEPT: dict[tuple[int, int], Path] | None = None
+
+
+def is_pipe(path: Path) -> bool:
+    """Tell whether a path is a pipe, a socket or a terminal, and no file."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+
+
+def is_spooled(path: Path) -> bool:
+    """Tell whether a file is what `spooled` made of a pipe."""
+    return path.parent in _FOLDERS
+
+
+@contextlib.contextmanager
+def pipes_kept() -> Iterator[None]:
+    """Within the body, what a pipe held is kept, so that whoever asks for it again gets the same file."""
+    global _KEPT
+    before, _KEPT = _KEPT, {}
+    try:
+        yield
+    finally:
+        _KEPT = before
+
+
+def spooled(path: Path) -> Path:
+    """Read a pipe to its end into a temporary file, which is removed when the process ends.
+
+    Args:
+        path: see `is_pipe`.
+
+    Returns:
+        The file. Its name is that of the pipe; what is compressed, Parquet or JSON gets the ending that says so.
+
+    Raises:
+        DataError: if the pipe cannot be read.
+    """
+    status = os.stat(path)
+    key = status.st_dev, status.st_ino
+    if _KEPT is not None and key in _KEPT:
+        return _KEPT[key]
+    folder = Path(tempfile.mkdtemp(prefix="heedful-pipe-"))
+    _FOLDERS.append(folder)
+    if len(_FOLDERS) == 1:
+        atexit.register(_remove)
+    try:
+        with path.open("rb") as pipe, (held := folder / path.name).open("wb") as file:
+            shutil.copyfileobj(pipe, file)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
+    found = _named_by_content(held)
+    if _KEPT is not None:
+        _KEPT[key] = found
+    return found
+
+
+def _named_by_content(file: Path) -> Path:
+    """Give a file without an ending the one that its first bytes promise, of what is compressed that of its content."""
+    if file.suffix:
+        return file
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD)
+    suffix = next((name for mark, name in _PACKED.items() if head.startswith(mark)), "")
+    if suffix in _OPENERS:
+        with contextlib.suppress(OSError, EOFError, lzma.LZMAError), _OPENERS[suffix](file) as stream:
+            head = stream.read(_HEAD)
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        suffix = f".jsonl{suffix}"
+    return file.rename(file.with_name(file.name + suffix)) if suffix else file
+
+
+def _remove() -> None:
+    for folder in _FOLDERS:
+        shutil.rmtree(folder, ignore_errors=True)
