@@ -42,6 +42,10 @@ class Settings:
         kind, problems = type(self), list[str]()
         for name in _hints(kind):
             value = getattr(self, name)
+            if isinstance(value, list | tuple) and any(hasattr(item, "setting_text") for item in value):
+                # an object, such as a mask, that says by which text settings name it
+                value = tuple(getattr(item, "setting_text", lambda item=item: item)() for item in value)
+                object.__setattr__(self, name, value)
             if problem := fit_field(kind, name, value)[1]:
                 problems.append(f"{name} {problem}; got {shown(value)}")
         with contextlib.suppress(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Literal
 
 import torch
@@ -35,6 +35,30 @@ class Mask(ABC):
     def reads_trees(self) -> bool:
         """Whether it depends on a dependency parse."""
         return False
+
+    def setting_text(self) -> str:
+        """Return the text that stands for the mask in settings, recipes and saved models.
+
+        Raises UsageError if `parse_mask` does not read it back as such a mask.
+        """
+        text = str(self)
+        try:
+            known = type(parse_mask(text)) is type(self)
+        except UsageError:
+            known = False
+        if not known:
+            raise UsageError(
+                f"a mask of class {type(self).__name__} has no name yet, so a saved model could not name it: call "
+                f"register_mask('name', {type(self).__name__}) first"
+            )
+        return text
+
+    def __str__(self) -> str:
+        for name, kind in _OF_CLASS.items():
+            if kind is type(self):
+                width = [str(getattr(self, field.name)) for field in fields(self)]
+                return f"{name}({', '.join(width)})" if width else name
+        return repr(self)
 
     def __and__(self, other: Mask) -> Mask:
         return Both(self, other)
@@ -260,6 +284,49 @@ _WITHOUT_NUMBER: dict[str, Callable[[], Mask]] = {
 }
 _WITH_NUMBER: dict[str, Callable[[int], Mask]] = {"window": window, "arcs": arcs}
 MASK_NAMES = (*_WITHOUT_NUMBER, *(f"{name}(N)" for name in _WITH_NUMBER))
+"""Those of Heedful; `mask_names` has the registered ones too."""
+_OF_CLASS: dict[str, type[Mask]] = {}
+"""The masks of other people's, by name."""
+
+
+def register_mask(name: str, mask: type[Mask]) -> None:
+    """Give a mask of your own a name, by which settings, recipes and saved models know it from now on.
+
+    The name works like those of Heedful, alone, combined as in ``"clause & forward"``, or with its number as in
+    ``"near(3)"``. Register it in every process that trains with it or loads such a model, before it does so.
+
+    Args:
+        name: small letters and "_".
+        mask: a frozen dataclass that derives from `Mask`, without fields, or with one, a whole number of 0 or more.
+
+    Raises:
+        UsageError: if the name is taken by another mask or cannot be written in settings, or the class does not fit.
+    """
+    if not re.fullmatch("[a-z_]+", name):
+        raise UsageError(f"register_mask: a name has small letters and '_' alone; got {name!r}")
+    if not (isinstance(mask, type) and issubclass(mask, Mask) and is_dataclass(mask)):
+        raise UsageError(
+            f"register_mask({name!r}): expected a dataclass that derives from Mask; got {mask!r}"
+        )
+    if len(fields(mask)) > 1:
+        raise UsageError(
+            f"register_mask({name!r}): {mask.__name__} has {len(fields(mask))} fields; settings can write at most one, "
+            "a whole number"
+        )
+    if (name in _WITHOUT_NUMBER or name in _WITH_NUMBER) and _OF_CLASS.get(name) is not mask:
+        raise UsageError(f"register_mask: the name {name!r} is taken; choose another")
+    _OF_CLASS[name] = mask
+    if fields(mask):
+        _WITH_NUMBER[name] = mask
+    else:
+        _WITHOUT_NUMBER[name] = mask
+
+
+def mask_names() -> tuple[str, ...]:
+    """Return the names of all masks, ``(N)`` behind those that take a number."""
+    return (*_WITHOUT_NUMBER, *(f"{name}(N)" for name in _WITH_NUMBER))
+
+
 _TOKEN = re.compile(r"\s*(?:(?P<name>[a-z_]+)(?:\(\s*(?P<number>\d+)\s*\))?|(?P<sign>[&|()]))")
 
 
@@ -336,6 +403,6 @@ class _Parser:
                 raise self.error(f"{self.name} takes no number")
             mask = _WITHOUT_NUMBER[self.name]()
         else:
-            raise self.error(f"unknown mask {self.name!r}: {nearest(self.name, MASK_NAMES)}")
+            raise self.error(f"unknown mask {self.name!r}: {nearest(self.name, mask_names())}")
         self.advance()
         return mask

@@ -157,7 +157,7 @@ def rule(mask: Mask | Band) -> Table:
         See `heedful.runtime.steps.Rule`.
 
     Raises:
-        NotDescribed: if it reads dependency trees.
+        NotDescribed: if it reads dependency trees, or is not Heedful's own.
     """
     if isinstance(mask, Band):
         return {"band": [mask.low, mask.high, mask.diagonal]}
@@ -165,6 +165,8 @@ def rule(mask: Mask | Band) -> Table:
         return rule(mask.band)
     if isinstance(mask, Both | Either):
         return {"both" if isinstance(mask, Both) else "either": [rule(mask.first), rule(mask.second)]}
+    if not mask.reads_trees:
+        raise NotDescribed(f"mask {str(mask)!r} is a mask of your own, and only heedful itself runs its code")
     raise NotDescribed(f"mask {str(mask)!r} reads dependency trees, and only heedful itself parses sentences")
 
 

@@ -11,6 +11,7 @@ from heedful.models.build import (
     encoder_config,
     encoder_embedding,
     encoder_problems,
+    register_encoder,
     word_embedding,
 )
 from heedful.models.config import ModelConfig, PretrainedConfig, TaggerConfig
@@ -60,5 +61,6 @@ __all__ = [
     "encoder_config",
     "encoder_embedding",
     "encoder_problems",
+    "register_encoder",
     "word_embedding",
 ]

@@ -124,6 +124,23 @@ POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
 """Pooling name to the function that builds it from (width of the states, model settings)."""
 
 
+def register_encoder(name: str, settings: type[Settings], encoder: type[ContextEncoder]) -> None:
+    """Give an encoder of your own a name for ``model.encoder``, in every process that trains with it or loads it.
+
+    Args:
+        name: as settings write it.
+        settings: a frozen dataclass that derives from `heedful.checked.Settings`; its fields are the encoder's options.
+        encoder: is built from the width of the word vectors and its settings.
+
+    Raises:
+        UsageError: if the name is taken by another encoder.
+    """
+    taken = name in NETWORKS or ENCODERS.get(name, (settings, encoder)) != (settings, encoder)
+    if taken or name == NO_NETWORK:
+        raise UsageError(f"register_encoder: the name {name!r} is taken; choose another")
+    ENCODERS[name] = (settings, encoder)
+
+
 def encoder_config(config: ModelConfig) -> object:
     """Return the encoder's settings with the model's activation and dropout filled in.
 

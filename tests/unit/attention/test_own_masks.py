@@ -1,0 +1,139 @@
+"""Masks and encoders of your own: by name, as objects, trained, explained, saved and loaded; and their page."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from heedful import TextClassifier, from_pretrained
+from heedful.attention import masks as known
+from heedful.attention.masks import Mask, forward, parse_mask, register_mask
+from heedful.attention.visibility import Band
+from heedful.checked import Settings
+from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder, MtsaConfig
+from heedful.errors import UsageError
+from heedful.models import ENCODERS, register_encoder
+from heedful.structures import ContextStates, Sentences
+
+PAGE = Path(__file__).parents[3] / "docs" / "own-masks.md"
+SMALL = {"model__width": 16, "model__hidden": 16, "train__max_steps": 3}
+TEXTS = ["the film was superb", "the long film was dull", "a superb cast", "a dull plot"] * 10
+LABELS = ["good", "bad", "good", "bad"] * 10
+
+
+@dataclass(frozen=True)
+class EvenMask(Mask):
+    """Show the words at an even distance."""
+
+    def visible(self, sentences: Sentences) -> Tensor:
+        place = torch.arange(sentences.valid.shape[1])
+        return (place[:, None] - place[None, :]) % 2 == 0
+
+
+@dataclass(frozen=True)
+class BehindMask(Mask):
+    """Show the word that stands so many places before."""
+
+    width: int
+
+    def visible(self, sentences: Sentences) -> Band:
+        return Band(-self.width, -self.width)
+
+
+@dataclass(frozen=True)
+class MineConfig(Settings):
+    """No options."""
+
+
+class MineEncoder(ContextEncoder):
+    """Double the word vectors."""
+
+    def __init__(self, width: int, config: MineConfig) -> None:
+        super().__init__()
+        self.width_in = self.width_out = width
+        self.config = config
+
+    def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
+        return ContextStates(2 * x.masked_fill(~sentences.valid[..., None], 0))
+
+
+@pytest.fixture(autouse=True)
+def _registered() -> Iterator[None]:
+    register_mask("even", EvenMask)
+    register_mask("behind", BehindMask)
+    register_encoder("mine", MineConfig, MineEncoder)
+    yield
+    for name in ("even", "behind"):
+        known._OF_CLASS.pop(name)
+        known._WITHOUT_NUMBER.pop(name, None)
+        known._WITH_NUMBER.pop(name, None)
+    ENCODERS.pop("mine")
+
+
+def test_a_registered_mask_reads_back_from_its_text() -> None:
+    assert parse_mask("even") == EvenMask()
+    assert parse_mask("behind(3)") == BehindMask(3)
+    assert str(parse_mask("behind(2) | even & forward")) == "behind(2) | even & forward"
+    register_mask("even", EvenMask)  # again, as a module that is loaded twice does
+
+
+def test_objects_are_settings() -> None:
+    both = (EvenMask(), forward() & BehindMask(1))
+    for kind in (DisanConfig, MtsaConfig):
+        assert kind(masks=both) == kind(masks=("even", "forward & behind(1)"))  # type: ignore[arg-type]
+    encoder = DisanEncoder(8, DisanConfig(masks=both)).eval()  # type: ignore[arg-type]
+    valid = torch.ones(1, 4, dtype=torch.bool)
+    found = encoder(torch.randn(1, 4, 8), Sentences(valid.long(), valid), need_weights=True).maps
+    assert [place.rule for place in found] == ["even", "forward & behind(1)"]
+
+
+def test_what_cannot_be_registered_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Nameless(EvenMask):
+        pass
+
+    with pytest.raises(UsageError, match=r"Nameless.*register_mask"):
+        DisanConfig(masks=(Nameless(),))  # type: ignore[arg-type]
+    for name, mask, message in (
+        ("forward", EvenMask, "taken"),
+        ("Even!", EvenMask, "small letters"),
+        ("even", BehindMask, "taken"),
+        ("other", dict, "derives from Mask"),
+    ):
+        with pytest.raises(UsageError, match=message):
+            register_mask(name, mask)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="taken"):
+        register_encoder("disan", MineConfig, MineEncoder)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"model__encoder_options": {"masks": ["even", "behind(1)"]}}, {"model__encoder": "mine"}],
+)
+def test_a_model_is_trained_saved_and_loaded(settings: dict[str, object], tmp_path: Path) -> None:
+    model = TextClassifier(**SMALL, **settings).fit(TEXTS, LABELS, baseline=False)
+    model.save_pretrained(tmp_path / "model")
+    again = from_pretrained(tmp_path / "model")
+    assert (again.predict_proba(TEXTS[:4]) == model.predict_proba(TEXTS[:4])).all()
+    assert "superb" in model.explain("a superb film").to_text()
+
+
+def test_the_page_runs(tmp_path: Path) -> None:
+    """And the model that it saves is refused, with the mask's name, by a process that does not know the mask."""
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(Exception, match="clause"):
+        from_pretrained(tmp_path / "clause-model").predict(["a film"])
