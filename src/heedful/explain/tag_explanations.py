@@ -135,7 +135,7 @@ def explain_tags(
         return [row[place] for row, place in zip(rows, places, strict=True)]
 
     game = game_of_word(words.kept, place, logits[place], network, mask_of(model.asking.vocabulary))
-    values = values_of_tag(names, logits[place], place, words.kept, names.index(tag), choice.why)
+    values = values_of_tag(names, logits[place], place, words.written, names.index(tag), choice.why)
     return explained_by(explanation, choice, game, values, deletions=True)
 
 
