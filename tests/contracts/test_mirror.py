@@ -81,6 +81,7 @@ TESTED_BY = {
     "tasks/translation/": "unit/tasks/test_translator.py",
     "text/pipes.py": "unit/data/readers/test_table_forms.py",
     "text/opening.py": "unit/text/test_limits.py",
+    "text/token_rules.py": "unit/export/test_reference_code.py",
     "text/unknown_words.py": "unit/text/test_ngrams.py",
     "text/": "unit/text/test_tokenize.py",
     "text/vectors/": "unit/text/test_vector_formats.py",

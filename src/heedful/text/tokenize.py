@@ -303,7 +303,7 @@ PENN_ESCAPES = {
 """What the Penn Treebank writes for brackets and quotation marks, to the character itself."""
 
 # Marks that are words of their own wherever they stand. A comma or colon between two digits belongs to the number.
-_MARK = re.compile(
+MARK = re.compile(
     r"""(
       \.{2,} | … | -{2,} | [–—]+
     | `` | '' | ["“”„«»‹›‘`]
@@ -313,8 +313,8 @@ _MARK = re.compile(
     )""",
     re.VERBOSE,
 )
-_CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|d|ll|re|ve))$", re.IGNORECASE)
-_SEVERAL_WORDS = {
+CLITIC = re.compile(r"(?:n['’]t|['’](?:s|m|d|ll|re|ve))$", re.IGNORECASE)
+SEVERAL_WORDS = {
     "cannot": 3,
     "gonna": 3,
     "gotta": 3,
@@ -328,15 +328,15 @@ _SEVERAL_WORDS = {
 }
 """Words that the Penn Treebank writes as two, with the length of the first."""
 
-_INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}|[A-HJ-Z]\.")
-_ABBREVIATION = re.compile(
+INITIALS = re.compile(r"(?:[^\W\d_]\.){2,}|[A-HJ-Z]\.")
+ABBREVIATION = re.compile(
     r"(mr|mrs|ms|dr|prof|st|mt|jr|sr|rev|gen|col|capt|lt|sgt|gov|sen|hon|messrs|vs|etc|inc|ltd|co|corp|bros|ave|blvd"
     r"|rd|dept|vol|pp|ft|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|ph\.d|e\.g|i\.e|a\.m|p\.m)\.",
     re.IGNORECASE,
 )
 _APOSTROPHES = "'’"
 _LONGEST_REMEMBERED = 40
-_SECOND_SPLIT = re.compile(r"""([-−—–/~"'“’”‘°])""")
+SECOND_SPLIT = re.compile(r"""([-−—–/~"'“’”‘°])""")
 
 
 def _whole(word: str) -> tuple[str, ...]:
@@ -344,14 +344,14 @@ def _whole(word: str) -> tuple[str, ...]:
 
 
 def _second_split(word: str) -> tuple[str, ...]:
-    return tuple(part for part in _SECOND_SPLIT.split(word) if part)
+    return tuple(part for part in SECOND_SPLIT.split(word) if part)
 
 
 def _treebank(chunk: str) -> tuple[str, ...]:
-    if chunk.isalpha() and chunk.lower() not in _SEVERAL_WORDS:
+    if chunk.isalpha() and chunk.lower() not in SEVERAL_WORDS:
         return (chunk,)
     parts: list[str] = []
-    for number, part in enumerate(_MARK.split(chunk)):
+    for number, part in enumerate(MARK.split(chunk)):
         if number % 2:
             parts.append(part)
         elif part:
@@ -361,7 +361,7 @@ def _treebank(chunk: str) -> tuple[str, ...]:
 
 def _unmarked(part: str) -> list[str]:
     """Cut a piece that holds no mark: apostrophes around it, its full stop, its clitic."""
-    if part.lower() in _SEVERAL_WORDS or _CLITIC.fullmatch(part):
+    if part.lower() in SEVERAL_WORDS or CLITIC.fullmatch(part):
         return _word_and_clitic(part)
     bare = part.lstrip(_APOSTROPHES)
     before = list(part[: len(part) - len(bare)])
@@ -377,13 +377,13 @@ def _unmarked(part: str) -> list[str]:
 
 
 def _keeps_full_stop(word: str) -> bool:
-    return bool(_ABBREVIATION.fullmatch(word) or _INITIALS.fullmatch(word))
+    return bool(ABBREVIATION.fullmatch(word) or INITIALS.fullmatch(word))
 
 
 def _word_and_clitic(word: str) -> list[str]:
-    cut = _SEVERAL_WORDS.get(word.lower())
+    cut = SEVERAL_WORDS.get(word.lower())
     if cut is None:
-        clitic = _CLITIC.search(word)
+        clitic = CLITIC.search(word)
         cut = clitic.start() if clitic else 0
     return [word[:cut], word[cut:]] if cut else [word]
 

@@ -12,6 +12,7 @@ import torch
 
 import tiny
 from heedful.export import onnx_file
+from heedful.export.onnx_file import padded_ngrams
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.tasks import Predictor, TagsModel, TextSettings, build_network
@@ -137,11 +138,16 @@ def test_mistakes_of_the_command(tmp_path: Path) -> None:
     )
 
 
-def test_ngrams_have_no_ids(tmp_path: Path) -> None:
+def test_ngrams_are_an_input(tmp_path: Path) -> None:
     vocabulary = Vocabulary(("film", "dull"), ngrams=NgramRule(rows=50))
     config = ModelConfig(width=20, hidden=8, outputs=2)
     network = build_network(config, torch.randn(4, 20), ngrams=torch.randn(50, 20))
     Predictor(network, config, vocabulary, ("a", "b"), TextSettings()).save(tmp_path / "model")
-    result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx")
-    assert (result.code, (tmp_path / "model.onnx").exists()) == (2, False)
-    assert "text.subwords" in result.err
+    result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx", "--check")
+    assert (result.code, (tmp_path / "model.onnx").exists()) == (0, True), result.err
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    assert [each.name for each in session.get_inputs()] == ["ids", "ngrams"]
+    assert [each.name for each in session.get_outputs()] == ["logits", "vector", "probabilities"]
+    rows = [vocabulary.rows_of_ngrams(word) for word in ("film", "xyzzy")]
+    (logits,) = session.run(["logits"], {"ids": np.array([[2, 1]]), "ngrams": padded_ngrams([rows])})
+    assert np.abs(logits - load(tmp_path / "model").logits(["film xyzzy"])).max() <= 1e-5
