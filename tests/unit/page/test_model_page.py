@@ -222,10 +222,13 @@ def test_a_reader_types_and_sees_what_the_runtime_says(task: str, tmp_path: Path
     for text in texts:  # the first field has the focus; the others are reached with the keyboard
         page.keyboard.type(text)
         page.keyboard.press("Tab")
-    page.wait_for_selector("figure")
+    page.wait_for_selector("figure", state="attached")
     (wanted,) = load(tmp_path / "small").predict([texts[0] if task == "text" else tuple(texts)])
     shown = {
-        row.query_selector("td").text_content(): float(row.query_selector("td.r").text_content())
+        row.query_selector("td").text_content(): float(
+            row.query_selector("td.r").text_content().strip("<> %")
+        )
+        / 100
         for row in page.query_selector_all("#probabilities tr")[1:]
     }
     assert shown == pytest.approx(wanted.probabilities, abs=0.0051)
@@ -242,7 +245,7 @@ def test_a_reader_types_and_sees_what_the_runtime_says(task: str, tmp_path: Path
 def test_hostile_text_is_shown_as_text(tmp_path: Path, opened: Opened) -> None:
     page = opened(exported(tmp_path))
     page.fill("#text0", HOSTILE)
-    page.wait_for_selector("figure")
+    page.wait_for_selector("figure", state="attached")
     assert (
         page.evaluate("document.querySelectorAll('img, b:not(bdi b), script:not([id]):not([type])').length")
         == 0
@@ -262,7 +265,7 @@ def test_long_and_empty_texts(tmp_path: Path, opened: Opened) -> None:
     assert "81" in page.text_content("#trouble")
     assert page.text_content("#probabilities") == ""
     page.fill("#text0", "film " * 80)
-    page.wait_for_selector("figure")
+    page.wait_for_selector("figure", state="attached")
     assert page.is_hidden("#trouble")
     assert {len(each.query_selector_all("text.label")) for each in page.query_selector_all("figure svg")} == {
         40
@@ -285,6 +288,8 @@ def test_nothing_sticks_out_of_a_narrow_screen(tmp_path: Path, opened: Opened) -
     page = opened(exported(tmp_path))
     page.set_viewport_size({"width": 340, "height": 700})
     page.fill("#text0", "the film was a dull song " * 5 + "x" * 300)
+    page.wait_for_selector("#contributions table")
+    page.click("#pictures summary")
     page.wait_for_selector("figure")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 

@@ -4,7 +4,7 @@
 const PAUSE = 250; // milliseconds without a key before the server is asked
 const at = (id) => document.getElementById(id);
 const form = at("ask"), model = at("model"), other = at("other"), first = at("first"), second = at("second");
-const word = at("word"), policy = at("policy"), status = at("status"), results = at("results"), key = at("key");
+const word = at("word"), policy = at("policy"), status = at("status"), method = at("method"), results = at("results"), key = at("key");
 let models = [], asking = null, timer = 0;
 
 function say(text, wrong = false) {
@@ -87,7 +87,7 @@ function choose(event) {
 
 // What a model does not have, such as features of a word that is gone, is left out, and the reason is told.
 async function explain(name, what, signal, told) {
-  const body = { model: name, ...what, page: true };
+  const body = { model: name, ...what, page: true, ...(method.value ? { method: method.value } : {}) };
   const more = {};
   if (word.value) more.features_of = word.value;
   if (policy.checked && !at("policy-label").hidden) more.policy = true;
@@ -120,7 +120,7 @@ async function ask() {
     offer(replies);
     results.replaceChildren(...replies.map((reply) => show(reply.model, reply.page)));
     results.classList.toggle("two", names.length > 1);
-    const said = [...results.querySelectorAll("h3.answer")].map((each) => each.textContent.replace(/(\d+%)$/, " $1"));
+    const said = [...results.querySelectorAll("h3.answer")].map((each) => each.textContent.replace(/((?:[<>] )?[\d.]+ %)$/, " $1"));
     say([...names.map((name, place) => `${name}: ${said[place]}`), ...told].join("; "));
   } catch (error) {
     if (own.signal.aborted) return;
@@ -150,6 +150,7 @@ key.addEventListener("change", start);
 model.addEventListener("change", () => { arrange(); ask(); });
 other.addEventListener("change", ask);
 word.addEventListener("change", ask);
+method.addEventListener("change", ask);
 policy.addEventListener("change", ask);
 results.addEventListener("click", choose);
 start();
