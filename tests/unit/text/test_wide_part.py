@@ -11,7 +11,7 @@ from scipy import sparse
 
 from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_wide
-from heedful.tasks.sentences.fitting_wide import fit_wide
+from heedful.tasks.sentences.fitting_wide import MOST_WEIGHTS, empty_part, fit_wide, wide_settings
 from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import interpolated, log_ratios
 from heedful.tasks.sentences.linear_targets import ClassTargets
@@ -212,3 +212,16 @@ def test_what_cannot_be_is_refused(changed: dict[str, object]) -> None:
     WidePart(**sound)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="wide"):
         WidePart(**{**sound, **changed})  # type: ignore[arg-type]
+
+
+def test_many_outputs_are_bounded_in_weights_and_fits() -> None:
+    few, many = targets(CLASSES, 2), targets(CLASSES % 2, 900)
+    assert (
+        len(wide_settings(few, 1_000))
+        > len(wide_settings(many, 20_000))
+        > len(wide_settings(many, 10**6))
+        == 1
+    )
+    part = empty_part(RULE, FEATURES, MOST_WEIGHTS // 50)
+    assert part.weights.size <= MOST_WEIGHTS
+    assert len(part.numbers) <= 50 < len(empty_part(RULE, FEATURES, 2).numbers)

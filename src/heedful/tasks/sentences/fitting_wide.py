@@ -28,8 +28,11 @@ DENSE_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
 """Inverse strengths for features of whole texts, whose vectors have length 1."""
 MOST_FEATURES = 500_000
 """Features that are kept at most, the most frequent ones."""
-MOST_WEIGHTS = 30_000_000
+MOST_WEIGHTS = 4_000_000
 """Weights of all outputs together at most, so that memory does not grow with the square of the number of classes."""
+MOST_CLASSES = 1_000
+"""Outputs up to which linear parts are fitted: their weights are features times outputs."""
+_MUCH = 1e8
 _SCALES = np.geomspace(0.1, 5.0, 41)
 
 
@@ -48,10 +51,23 @@ class FitSetting:
     share: float = 1.0
 
 
-def wide_settings(targets: LinearTargets) -> tuple[FitSetting, ...]:
-    """Return the settings that are tried for words and characters."""
+def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, ...]:
+    """Return the settings that are tried for words and characters: fewer where one fit takes long.
+
+    Args:
+        targets: what is learned.
+        values: numbers in the rows that are not 0; a step of a fit takes as many products for each output.
+
+    Returns:
+        The settings.
+    """
     if targets.membership() is None:
         return tuple(map(FitSetting, RIDGE_STRENGTHS))
+    work = values * targets.outputs
+    if work > _MUCH:
+        return (FitSetting(10.0),)
+    if work > _MUCH / 10:
+        return (FitSetting(10.0), FitSetting(3.0, True), FitSetting(3.0, True, SHARES[-1]))
     plain = tuple(map(FitSetting, STRENGTHS))
     scaled = tuple(FitSetting(c, True, share) for c in RATIO_STRENGTHS for share in (1.0, *SHARES))
     return plain + scaled

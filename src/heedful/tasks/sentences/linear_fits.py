@@ -21,6 +21,7 @@ STEPS = 100
 GAIN = 2.0
 """Log-likelihood of all examples that a part must add to be kept: one more number may add as much by chance."""
 _LARGEST = 100.0
+_MANY = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +84,12 @@ def fit_linear(
     if not targets.varies:
         return LinearFit(np.zeros((inputs, outputs)), first[-outputs:])
     found = minimize(
-        objective, first, jac=True, method="L-BFGS-B", options={"maxiter": STEPS, "gtol": 1e-5, "ftol": 1e-7}
+        objective,
+        first,
+        jac=True,
+        method="L-BFGS-B",
+        # Of many weights fewer former steps are kept: each takes two vectors as long as all weights.
+        options={"maxiter": STEPS, "gtol": 1e-5, "ftol": 1e-7, "maxcor": 10 if len(first) < _MANY else 4},
     ).x
     return LinearFit(found[:-outputs].reshape(inputs, outputs), found[-outputs:])
 

@@ -158,7 +158,8 @@ def _wide_rows(
         return replace(about, wide=with_fit(empty, fit, weight))
 
     held = None if dev is None else feature_rows(empty, _phrases(dev))
-    return PartRows(WORDS_AND_CHARACTERS, feature_rows(empty, own), wide_settings(targets), put, held)
+    rows = feature_rows(empty, own)
+    return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, rows.nnz), put, held)
 
 
 def _phrases(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
