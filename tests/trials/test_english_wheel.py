@@ -43,7 +43,7 @@ def test_the_wheel_answers_in_a_fresh_environment(tmp_path: Path) -> None:
         source,
     )
     (wheel,) = (tmp_path / "wheels").glob("heedful_en-*.whl")
-    assert wheel.stat().st_size < 30_000_000
+    assert wheel.stat().st_size < 50_000_000
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     for kept in ("LICENSE", "NOTICE", "word_vectors/rows.safetensors", "word_vectors/baseforms.tsv"):

@@ -32,6 +32,7 @@ from heedful.storage.shared_rows import BASEFORMS, ROWS, write_rows
 from heedful.tasks import load_model
 from heedful.text.opening import find_file, open_bytes
 from heedful.text.vectors import read_vectors
+from sentence_sources import HELD_OUT
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "src" / "heedful_en"
@@ -47,6 +48,10 @@ DATA = (
     *(f"ud_english_ewt/en_ewt-ud-{part}.conllu" for part in ("train", "dev", "test")),
     *(f"ewt_srl/ewt.{part}.gold_conll" for part in ("train", "dev", "test")),
     "numberbatch/numberbatch-en-41k-300d.txt",
+    "multinli/multinli_1.0_train_part.jsonl",
+    "banking77/train.csv",
+    "clinc150/data_full.json",
+    *(name.replace("validate_", "train_").replace(".json", "_full.json") for name in HELD_OUT if "snips" in name),
 )
 PARTS = ("vectors", *MODELS, "parser")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import click
 
-from heedful.cli.option_groups import NO_LIMITS, Requests, TextLimits
+from heedful.cli.option_groups import NO_LIMITS, UNNAMED, Named, Requests, TextLimits
 from heedful.cli.requests import Asked
 from heedful.data.examples import Corpus, Example, one_example
 from heedful.data.readers.reading import Reading, RequestFiles
@@ -123,12 +123,13 @@ def answer_rows(
     return [*(["row"] if with_row else []), *opened.header, *(["text"] if texts else [])], rows
 
 
-def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None:
+def without_torch(folder: Path, limits: TextLimits = NO_LIMITS, named: Named = UNNAMED) -> Opened | None:
     """Open a model for `heedful.runtime`, which imports no torch.
 
     Args:
         folder: a model folder, or the run folder it lies in.
         limits: of the texts.
+        named: labels for a model of vectors.
 
     Returns:
         The model; None where it has to be opened with torch, which also says what is wrong with a folder.
@@ -137,6 +138,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS) -> Opened | None
         model = load(folder).limited(limits.max_tokens, limits.truncate).threaded(threads.asked())
     except HeedfulError:
         return None
+    model = named.of(model)
     settings, layout = model.settings, LAYOUTS[model.settings.task]
 
     tags = settings.task == "tags"

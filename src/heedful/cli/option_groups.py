@@ -77,6 +77,54 @@ class Requests:
 
 
 @dataclass(frozen=True)
+class Named:
+    """The names of labels that a model of vectors answers with.
+
+    Attributes:
+        labels: the names; none for a model that has labels of its own.
+        examples: a table with the columns text and label, whose rows refine the names.
+    """
+
+    labels: tuple[str, ...] = ()
+    examples: Path | None = None
+
+    def of(self, model: object) -> Any:
+        """Return the model with these labels, or as it is where none are named.
+
+        Args:
+            model: any model.
+
+        Returns:
+            A model of the same kind.
+
+        Raises:
+            UsageError: if the model has labels of its own, or examples are given without names.
+            DataError: naming the row, if an example has another label.
+        """
+        if not self.labels:
+            if self.examples is not None:
+                raise UsageError(
+                    "--examples refine the labels that --label names: add --label NAME twice or more"
+                )
+            return model
+        named = getattr(model, "with_labels", None)
+        if named is None:
+            raise UsageError(
+                "--label is for a model of vectors, such as en-sentences; this one has its own answers"
+            )
+        rows: list[tuple[str, str]] = []
+        if self.examples is not None:
+            from heedful.data.readers.table_files import read_table
+
+            corpus = read_table(self.examples, text="text", label="label", labels=self.labels)
+            rows = [(example.texts[0], str(example.target)) for example in corpus.examples]
+        return named(self.labels, rows)
+
+
+UNNAMED = Named()
+
+
+@dataclass(frozen=True)
 class Recipe:
     """The settings of a run and its data.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options_of_predict
+from heedful.cli.option_groups import Named, Requests, TextLimits, grouped, reading_options_of_predict
 from heedful.cli.options import (
     PATH,
     asked_options,
@@ -172,6 +172,18 @@ class Many:
 @limit_options
 @precision_option
 @click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="For a model of vectors such as en-sentences: the name of a label that it may answer with; give two or more.",
+)
+@click.option(
+    "--examples",
+    type=PATH,
+    help="A table with the columns text and label: a few examples that refine the names of --label.",
+)
+@click.option(
     "--conll",
     "as_columns",
     is_flag=True,
@@ -209,7 +221,7 @@ class Many:
 )
 @threads_option
 @json_option
-@grouped(requests=Requests, limits=TextLimits, written=Written, many=Many)
+@grouped(requests=Requests, limits=TextLimits, written=Written, many=Many, named=Named)
 def command(
     model: Path,
     requests: Requests,
@@ -217,6 +229,7 @@ def command(
     precision: Precision,
     written: Written,
     many: Many,
+    named: Named,
 ) -> None:
     """Predict with MODEL, one line for each input text or pair, in input order.
 
@@ -234,6 +247,8 @@ def command(
     predictions in the folder --output. A file appears there when it is complete. If the command was interrupted, run it
     again: it predicts only what is missing. At the end it prints the counts, with --json as an object.
 
+    A model of vectors answers with the names of labels: --label refund --label praise.
+
     A model that needs no torch is computed with one thread; --threads N computes blocks of 64 texts on N threads, with
     the same output.
 
@@ -244,6 +259,8 @@ def command(
     from heedful.cli.requests import stream
 
     if many.asked(requests.input_file):
+        if named.labels or named.examples:
+            raise UsageError("--label and --examples are not for many files; predict one file at a time")
         from heedful.bulk.batch_answers import Asking
 
         asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
@@ -251,9 +268,9 @@ def command(
         return
     written.check()
     given = {"predicates": requests.predicates, "conll": written.as_columns}
-    opened = without_torch(model, limits) if precision == "float32" else None
+    opened = without_torch(model, limits, named) if precision == "float32" else None
     if opened is None or any(value and name not in opened.options for name, value in given.items()):
-        opened = with_torch(open_model(model, limits, precision), given)
+        opened = with_torch(named.of(open_model(model, limits, precision)), given)
     asked = opened.asked(requests)
     printer = RowPrinter(written.header)
     cut = 0

@@ -106,12 +106,12 @@ class HeedfulModule(InputModule):
     def forward(self, features: dict[str, object], **kwargs: object) -> dict[str, object]:
         """Add "sentence_embedding", [B, D], to what `preprocess` gave; exactly zero for a text without words."""
         device = next(self.network.parameters()).device
-        vectors = self.network.sentence_encoder(sentences_of(features).to(device))[0]
+        vectors = self.network.vector(sentences_of(features).to(device))
         return {**features, "sentence_embedding": vectors.float()}
 
     def get_embedding_dimension(self) -> int:
         """Return the width D of the vectors."""
-        return self.network.sentence_encoder.width_out
+        return self.network.vector_width
 
     def save(
         self, output_path: str, *args: object, safe_serialization: bool = True, **kwargs: object

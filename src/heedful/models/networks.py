@@ -176,6 +176,15 @@ class VectorNetwork(Network):
 
     sentence_encoder: SentenceEncoder
 
+    @property
+    def vector_width(self) -> int:
+        """Features of what `vector` gives."""
+        return self.sentence_encoder.width_out
+
+    def vector(self, sentences: Sentences) -> Tensor:
+        """Return the vector of each text of a column, [B, D], as `encode` of a model gives it."""
+        return self.sentence_encoder(sentences)[0]
+
     @abstractmethod
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """Turn the sentence vectors, [B, D] a side, into logits [B, Y]."""

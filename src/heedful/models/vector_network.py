@@ -62,6 +62,15 @@ class SentenceVectorNetwork(VectorNetwork):
         super().__init__(sentence_encoder)
         self.output = Dense(sentence_encoder.width_out, width, bias=False)
 
+    @property
+    def vector_width(self) -> int:
+        """Features of the vector."""
+        return len(self.output.weight)
+
+    def vector(self, sentences: Sentences) -> Tensor:
+        """Return vectors of unit length, [B, D]; see `VectorNetwork.vector`."""
+        return self.score((self.sentence_encoder(sentences)[0],))
+
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """Return vectors of unit length, [B, D]; see `VectorNetwork.score`."""
         return unit(self.output(vectors[0]))

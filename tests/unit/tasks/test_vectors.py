@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import torch
 import tiny
 from heedful.errors import UsageError
 from heedful.models import ModelConfig
-from heedful.tasks import VectorModel, build_network, load_model
+from heedful.tasks import Predictor, VectorModel, build_network, load_model
 from heedful.tasks.schema import About, TextSettings
 from heedful.text.vocabulary import Vocabulary
 
@@ -57,3 +58,60 @@ def test_it_is_not_trained_on_labels(tmp_path: Path) -> None:
     assert result.code == 2
     assert "model.task='vector'" in result.err
     assert "Traceback" not in result.err
+
+
+def test_names_of_labels_on_the_command_line(saved: Path, tmp_path: Path) -> None:
+    examples = tmp_path / "first.csv"
+    examples.write_text("text,label\nthe film was dull,praise\n", encoding="utf-8")
+    asked = ("predict", saved, "--label", "money back", "--label", "praise", "--text", "film", "--json")
+    plain, refined = (tiny.run(*asked, *more) for more in ((), ("--examples", examples)))
+    for result in (plain, refined):
+        assert result.code == 0, result.err
+    before, after = (json.loads(result.out)["probabilities"]["praise"] for result in (plain, refined))
+    assert after > before
+    with_torch = tiny.run(*asked, "--precision", "int8")
+    assert with_torch.code == 0, with_torch.err
+    assert json.loads(with_torch.out)["probabilities"]["praise"] == pytest.approx(before, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--label", "praise"), "two names"),
+        (("--label", "praise", "--label", "praise"), "twice"),
+        (("--examples", "no.csv"), "--label"),
+        (("--label", "praise", "--label", "money", "--examples", "no.csv"), "no.csv"),
+        (("--label", "praise", "--label", "money", "--jobs", "2"), "many files"),
+    ],
+)
+def test_what_is_wrong_with_named_labels_is_one_line(
+    options: tuple[str, ...], said: str, saved: Path
+) -> None:
+    result = tiny.run("predict", saved, "--text", "film", *options)
+    assert result.code in (2, 65, 66, 3), result
+    assert said in result.err
+    assert len(result.err.strip().splitlines()) == 1
+
+
+def test_a_model_of_classes_takes_no_names_of_labels(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    config = ModelConfig(width=10, hidden=4, outputs=2)
+    network = build_network(config, torch.randn(len(WORDS) + 2, 10))
+    Predictor(network, config, Vocabulary(WORDS), ("bad", "good"), TextSettings()).save(tmp_path / "model")
+    result = tiny.run("predict", tmp_path / "model", "--text", "film", "--label", "bad", "--label", "good")
+    assert result.code == 2
+    assert "en-sentences" in result.err
+
+
+def test_the_module_of_sentence_transformers_gives_the_vectors_of_encode(saved: Path) -> None:
+    library = pytest.importorskip(
+        "sentence_transformers", reason="the extra sentence-transformers is missing"
+    )
+    from heedful.estimators.sentence_transformer import HeedfulModule
+
+    module = HeedfulModule(saved)
+    made = library.SentenceTransformer(modules=[module], device="cpu")
+    texts = ["the film was dull", "money back", ""]
+    found = made.encode(texts, show_progress_bar=False)
+    assert found == pytest.approx(module.model.encode(texts), abs=1e-5)
+    assert module.get_embedding_dimension() == found.shape[1] == 4

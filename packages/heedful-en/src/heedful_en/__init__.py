@@ -15,6 +15,11 @@ def vectors_folder() -> Path:
     return _HERE / "word_vectors"
 
 
+def sentences_folder() -> Path:
+    """Return the model folder of en-sentences: sentences as vectors."""
+    return _HERE / "en_sentences"
+
+
 def nli_folder() -> Path:
     """Return the model folder of en-nli: entailment, neutral or contradiction."""
     return _HERE / "en_nli"
