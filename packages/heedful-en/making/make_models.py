@@ -51,7 +51,11 @@ DATA = (
     "multinli/multinli_1.0_train_part.jsonl",
     "banking77/train.csv",
     "clinc150/data_full.json",
-    *(name.replace("validate_", "train_").replace(".json", "_full.json") for name in HELD_OUT if "snips" in name),
+    *(
+        name.replace("validate_", "train_").replace(".json", "_full.json")
+        for name in HELD_OUT
+        if "snips" in name
+    ),
 )
 PARTS = ("vectors", *MODELS, "parser")
 

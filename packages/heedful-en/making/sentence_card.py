@@ -67,7 +67,7 @@ def _figures(figures: Mapping[str, Any]) -> Iterator[str]:
     yield "| | " + " | ".join(COLUMNS) + " |\n| --- |" + " ---: |" * len(COLUMNS)
     for kind, what in (("100", "100 labels, mean of five draws"), ("all", "all labels")):
         for name, found in systems.items():
-            if kind not in found["classification"]["mean"]:
+            if kind not in found.get("classification", {}).get("mean", {}):
                 continue
             row = " | ".join(f"{found['classification'][column][kind]:.1f}" for column in COLUMNS)
             yield f"| {name}, {what} | {row} |"

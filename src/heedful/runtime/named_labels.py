@@ -20,6 +20,11 @@ WITHOUT = (
     "praise, or with_labels([...]) in Python), or ask for the vectors (heedful encode)"
 )
 
+NOT_EXPLAINED = (
+    "this model turns texts into vectors, and their likeness to the names of labels is not explained; train a model of "
+    "labels to have its answers explained"
+)
+
 
 @dataclass(frozen=True)
 class NamedLabels(Decision):
@@ -88,12 +93,11 @@ class NamedLabels(Decision):
         yield from super().answers(logits, read)
 
     def shown(self, logits: Floats) -> Shown:
-        """Return the answer as an explanation shows it; see `Decision.shown`.
+        """Refuse: what a word adds to a cosine with the names of labels is not computed.
 
-        Raises UsageError where there are no names.
+        Raises UsageError.
         """
-        self._refuse_without_names()
-        return super().shown(logits)
+        raise UsageError(NOT_EXPLAINED)
 
     def _refuse_without_names(self) -> None:
         if not self.names:

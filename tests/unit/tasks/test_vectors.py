@@ -40,14 +40,16 @@ def test_labels_stay_with_another_limit(saved: Path) -> None:
     ]
     with pytest.raises(UsageError, match="--label"):
         model.answer(["money"])
+    with pytest.raises(UsageError, match="not explained"):
+        named.explain("money")
     assert named.about.temperature == 0.05
 
 
-@pytest.mark.parametrize("command", ["predict", "explain"])
-def test_without_labels_the_commands_say_what_to_add(command: str, saved: Path) -> None:
+@pytest.mark.parametrize(("command", "said"), [("predict", "--label"), ("explain", "not explained")])
+def test_without_labels_the_commands_say_what_to_do(command: str, said: str, saved: Path) -> None:
     result = tiny.run(command, saved, "--text", "the film")
     assert result.code == 2
-    assert "--label" in result.err
+    assert said in result.err
     assert len(result.err.strip().splitlines()) == 1
 
 
