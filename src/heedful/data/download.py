@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import time
 import urllib.error
 import urllib.request
@@ -56,6 +57,9 @@ class _Paced(io.RawIOBase):
         super().close()
 
 
+_MOST_HEADS = 10
+
+
 class _PacedResponse(HTTPResponse):
     def __init__(
         self, sock: socket, debuglevel: int = 0, method: str | None = None, url: str | None = None
@@ -63,6 +67,15 @@ class _PacedResponse(HTTPResponse):
         super().__init__(sock, debuglevel, method, url)
         raw = self.fp.detach()
         self.fp = io.BufferedReader(_Paced(raw))
+        self._heads = 0
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Read a status line; Python skips interim answers (100 Continue) without end."""
+        self._heads += 1
+        if self._heads > _MOST_HEADS:
+            raise HTTPException(f"more than {_MOST_HEADS} interim answers")
+        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+        return found
 
 
 class _Connection(HTTPConnection):
@@ -224,6 +237,7 @@ MOST_BYTES = 4 << 30
 _BLOCK = 1 << 20
 _TIMEOUT_SECONDS = 30.0
 _LONGEST_REASON = 300
+_DIGITS = 18
 
 Progress = Callable[[int, int | None], None]
 
@@ -319,10 +333,17 @@ def _fetch(address: str, part: Path, most_bytes: int, progress: Progress | None)
     if answer is None:
         return
     with answer:
+        announced = _whole(answer.headers.get("Content-Length", ""))
         resumed = answer.status == HTTPStatus.PARTIAL_CONTENT
         have = have if resumed else 0
-        announced = answer.headers.get("Content-Length", "")
-        size = have + int(announced) if announced.isdigit() else None
+        size = None if announced is None else have + announced
+        if resumed and not (_continues(answer, have, size) and (size or 0) <= most_bytes):
+            # Not the bytes that were asked for: added to what there is they would spoil this try and all later ones.
+            answer.close()
+            if not part.exists():
+                raise _TransferError("the server sent a part of the file where all of it was asked for")
+            part.unlink()
+            return _fetch(address, part, most_bytes, progress)
         if size is not None and size > most_bytes:
             raise _TransferError(f"{size:,} bytes, more than the {most_bytes:,} expected")
         with told_plainly(part), part.open("ab" if resumed else "wb") as out:
@@ -338,6 +359,21 @@ def _fetch(address: str, part: Path, most_bytes: int, progress: Progress | None)
             os.fsync(out.fileno())
     if size is not None and have < size:
         raise _TransferError(f"broke off after {have:,} of {size:,} bytes; run it again to go on")
+
+
+def _whole(field: str) -> int | None:
+    """Return the whole number that a field of a head is; None for anything else, such as "²"."""
+    return int(field) if field.isascii() and field.isdigit() and len(field) <= _DIGITS else None
+
+
+def _continues(answer: HTTPResponse, have: int, size: int | None) -> bool:
+    """Say whether a partial answer has the bytes after the first ``have`` of a file of ``size``, where it is known."""
+    said = answer.headers.get("Content-Range", "")
+    found = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", said)
+    if found is None or int(found[1]) != have:
+        return False
+    whole = _whole(found[2])
+    return size is None or whole is None or whole == size
 
 
 def _open(address: str, have: int) -> HTTPResponse | None:

@@ -87,7 +87,7 @@ def is_word(number: str, expected: int, file: Path, row: int) -> bool:
     Raises DataError if it is none of the three.
     """
     parts = number.replace("-", ".").split(".")
-    if len(parts) == 2 and all(part.isdigit() for part in parts):
+    if len(parts) == 2 and all(map(is_number, parts)):
         return False
     if number != str(expected):
         raise DataError(f"{file}: row {row}, field ID: expected {expected}, got {number!r}")

@@ -109,7 +109,7 @@ def ray_cluster(address: str) -> Iterator[Executor]:
 def _refuse_unreachable(address: str) -> None:
     """Refuse HOST:PORT where nothing listens; Ray would try for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if not colon or not port.isdigit():
+    if not colon or not (port.isascii() and port.isdigit() and len(port) <= 5):
         return
     try:
         socket.create_connection((host, int(port)), timeout=_REACHED).close()

@@ -31,6 +31,7 @@ class Mirror(ThreadingHTTPServer):
         self.breaks_after: int | None = None
         self.resumes = True
         self.says_size = True
+        self.sends_all = False
         self.asked: list[tuple[str, str | None]] = []
 
     def address(self, name: str) -> str:
@@ -52,8 +53,12 @@ class Answer(BaseHTTPRequestHandler):
             self.send_error(416)
             return
         self.send_response(206 if start else 200)
+        if mirror.sends_all:
+            start = 0
         if mirror.says_size:
             self.send_header("Content-Length", str(len(content) - start))
+        if ranged and mirror.resumes:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
         self.end_headers()
         end = len(content) if mirror.breaks_after is None else start + mirror.breaks_after
         self.wfile.write(content[start:end])
@@ -114,6 +119,15 @@ ANSWERS: dict[str, tuple[bytes, str]] = {
     "chunks": (OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nabc", "broke off"),
     "headers": (OK + b"".join(b"X-%d: a\r\n" % i for i in range(300)) + b"\r\n", "headers"),
     "nothing": (b"", "closed connection"),
+    "endless interim answers": (b"HTTP/1.1 100 Continue\r\n\r\n" * 1000, "more than 10 interim answers"),
+    "a part that nobody asked for": (
+        b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n12345",
+        "where all of it was asked for",
+    ),
+    "a size that is no number": (
+        OK + "Content-Length: ²\r\n\r\nabc".encode("latin-1"),
+        "expected .* bytes, got 3",
+    ),
 }
 
 
@@ -342,3 +356,21 @@ def test_the_table_of_sources() -> None:
 def test_published_checksums_of_trec_are_those_of_the_files(data_dir: Path, tmp_path: Path) -> None:
     files = get("trec", tmp_path, from_file=data_dir / "trec", offline=True)
     assert [file.name for file in files] == ["train_5500.label", "TREC_10.label"]
+
+
+@pytest.mark.parametrize("says", ["the range", "another range", "no range"])
+def test_a_partial_answer_with_the_whole_file_does_not_spoil_later_tries(
+    mirror: Mirror, tmp_path: Path, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror.files["a.label"] = CONTENT
+    wanted = Download(
+        (mirror.address("a.label"),), hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), file="a"
+    )
+    (tmp_path / "a.label.part").write_bytes(CONTENT[:100])
+    mirror.sends_all = says != "the range"
+    if says == "no range":
+        sent = Answer.send_header
+        monkeypatch.setattr(
+            Answer, "send_header", lambda self, k, v: None if k == "Content-Range" else sent(self, k, v)
+        )
+    assert download(wanted, tmp_path).read_bytes() == CONTENT
