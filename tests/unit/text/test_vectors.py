@@ -11,6 +11,7 @@ import pytest
 
 from heedful.errors import DataError
 from heedful.text.vectors import read_baseforms, read_vectors
+from heedful.text.vectors.initial import WordVectors, normalized_vectors
 
 GLOVE = "the 0.1 -2 3e-1\nDog 1 2 3\n. . 4 5 6\ndog 7 8 9\n"
 HEADED = "4 3\n" + GLOVE
@@ -140,3 +141,12 @@ def test_numberbatch_is_read_whole(data_dir: Path) -> None:
     assert vectors.matrix.shape == (41_353, 300)
     assert np.abs(np.linalg.norm(vectors.matrix, axis=1) - 1).max() < 0.005
     assert len(read_baseforms(data_dir / "numberbatch" / "baseforms.tsv")) == 36_156
+
+
+def test_words_of_vectors_are_spelled_as_normalized_text() -> None:
+    words = ("don’t", "don't", "ﬁne", "\u200b", "cafe\u0301", "ok", "ℌ")
+    found = normalized_vectors(WordVectors(words, np.arange(7, dtype=np.float32)[:, None]), lowercase=True)
+    assert found.words == ("don't", "fine", "café", "ok", "h")
+    assert found.matrix[:, 0].tolist() == [1, 2, 4, 5, 6]
+    plain = WordVectors(("a", "b"), np.zeros((2, 1), np.float32))
+    assert normalized_vectors(plain, lowercase=False) is plain

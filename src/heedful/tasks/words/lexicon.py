@@ -18,8 +18,10 @@ from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_ru
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.tables import find_named
 from heedful.tasks.task import Place
+from heedful.text.normalization import normalize
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vectors import Table, WordVectors, files_of, find_vectors, initial_table, read_baseforms
+from heedful.text.vectors.initial import normalized_vectors
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary
 
 if TYPE_CHECKING:
@@ -191,6 +193,8 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
         return Pretrained()
     file = _find_vectors(text.vectors, place.root)
     vectors = load_or_read_vectors(file, place.cache, lowercase=text.lowercase)
+    if text.normalize:
+        vectors = normalized_vectors(vectors, lowercase=text.lowercase)
     if vectors.width != config.model.width:
         raise DataError(
             f"{file}: the vectors have {vectors.width} numbers, but model.width is {config.model.width}; "
@@ -199,7 +203,10 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
     if not text.baseforms:
         return Pretrained(vectors, None, files_of(file))
     forms = _packaged(text.baseforms, BASEFORMS, place.root) or _find_or_advise(text.baseforms, place.root)
-    return Pretrained(vectors, read_baseforms(forms), (*files_of(file), forms))
+    bases = read_baseforms(forms)
+    if text.normalize:
+        bases = {normalize(form): normalize(base) for form, base in bases.items()}
+    return Pretrained(vectors, bases, (*files_of(file), forms))
 
 
 def _find_vectors(name: str, root: Path | None) -> Path:

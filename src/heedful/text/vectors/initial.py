@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.text.normalization import normalize
 from heedful.text.vocabulary import Vocabulary
 
 Matrix = NDArray[np.float32]
@@ -76,6 +77,29 @@ def chosen_rows(
         ):
             rows[word] = row
     return rows
+
+
+def normalized_vectors(vectors: WordVectors, *, lowercase: bool) -> WordVectors:
+    """Return vectors whose words are spelled as normalized text spells them; see `heedful.text.normalization`.
+
+    Args:
+        vectors: as a file has them.
+        lowercase: whether words are lower-cased.
+
+    Returns:
+        The vectors. Where several words fall together, the one that the file spells so wins, else the first.
+    """
+    rows: dict[str, int] = {}
+    for row, name in enumerate(vectors.words):
+        word = name if name.isascii() else normalize(name)
+        word = word.lower() if lowercase else word
+        if word and (word not in rows or (name == word and vectors.words[rows[word]] != word)):
+            rows[word] = row
+    if tuple(rows) == vectors.words:
+        return vectors
+    chosen = list(rows.values())
+    matrix = vectors.matrix if chosen == list(range(len(vectors.words))) else vectors.matrix[chosen]
+    return WordVectors(tuple(rows), matrix, vectors.speller)
 
 
 class Table(NamedTuple):
