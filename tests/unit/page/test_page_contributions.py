@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from heedful.runtime import load
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
+from heedful.storage.manifest import CONFIG, MODEL_FILES, write_manifest
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
@@ -101,3 +103,14 @@ def test_what_one_types_is_colored_and_the_lines_add_up(tmp_path: Path, opened: 
     assert "%" in total
     assert sum(map(float, figures)) == pytest.approx(float(total.split("=")[0]), abs=0.01 * len(figures))
     assert page.locator("#pictures details").get_attribute("open") is None
+
+
+def test_a_sentence_encoder_is_refused_in_a_line(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model", "text")
+    config = json.loads((path / CONFIG).read_text())
+    config["sentence"]["texts"] = {"kind": "states", "name": "en-sentences", "sha256": "0" * 64}
+    (path / CONFIG).write_text(json.dumps(config))
+    write_manifest(path, MODEL_FILES)
+    result = tiny.run("export", path, "--page", tmp_path / "model.html")
+    assert (result.code, len(result.err.strip().splitlines())) == (2, 1)
+    assert "model.sentence" in result.err
