@@ -249,11 +249,11 @@ def is_worker(pid: int) -> bool:
 
 
 def status_of(client: socket.socket) -> int:
-    """Read the status of the answer; 0 if the connection was closed without one."""
+    """Read the status of the answer; 0 if the connection was closed without one, -1 if it was reset."""
     with client, contextlib.suppress(ConnectionResetError):
         answer = client.recv(65_536)
         return int(answer.split()[1]) if answer else 0
-    return 0
+    return -1
 
 
 def status_of_raw(port: int, request: bytes) -> int:

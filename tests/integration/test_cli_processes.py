@@ -8,12 +8,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import tiny
+from waiting import PATIENCE, until
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 TWO_PROCESSES = [
@@ -57,11 +57,9 @@ def test_a_stopped_run_says_how_to_go_on_and_ends_as_an_unbroken_one(
     child = subprocess.Popen(
         command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 240
-    while not (out / "metrics.jsonl").exists() and time.monotonic() < deadline and child.poll() is None:
-        time.sleep(0.05)
+    until(lambda: (out / "metrics.jsonl").exists() or child.poll() is not None)
     child.send_signal(stop)
-    printed, said = child.communicate(timeout=240)
+    printed, said = child.communicate(timeout=PATIENCE)
     assert (child.returncode, printed) == (130, ""), said
     last = said.splitlines()[-1]
     assert re.match(r"heedful: .* step \d+ of at most \d+", last)
@@ -87,11 +85,9 @@ def test_a_killed_study_goes_on_and_ends_as_an_unbroken_one(trained, tmp_path: P
         [sys.executable, "-m", "heedful", *arguments(out)], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     checkpoint = out / "unfinished" / "train.seed=1" / "checkpoints" / "latest"
-    deadline = time.monotonic() + 240
-    while not checkpoint.exists() and time.monotonic() < deadline and child.poll() is None:
-        time.sleep(0.01)
+    until(lambda: checkpoint.exists() or child.poll() is not None, 0.005)
     child.kill()
-    _, said = child.communicate(timeout=240)
+    _, said = child.communicate(timeout=PATIENCE)
     assert child.returncode == -signal.SIGKILL, said
 
     resumed = tiny.run(*arguments(out))

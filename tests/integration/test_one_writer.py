@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import tiny
 from heedful.errors import ExitCode
+from waiting import PATIENCE, until
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
 # A file system without `flock`, in a process that is started like the command itself.
@@ -37,7 +37,7 @@ def start(*words: object, flock: bool = True) -> subprocess.Popen[str]:
 
 def together(children: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
     """Wait for all; return exit status and last line on standard error of each, by exit status."""
-    said = [child.communicate(timeout=240)[1] for child in children]
+    said = [child.communicate(timeout=PATIENCE)[1] for child in children]
     lines = [text.splitlines()[-1] if text else "" for text in said]
     return sorted((child.returncode, line) for child, line in zip(children, lines, strict=True))
 
@@ -64,9 +64,7 @@ def test_of_two_runs_that_start_together_one_trains(trained, tmp_path: Path, flo
 
 def running(out: Path, child: subprocess.Popen[str]) -> None:
     """Wait until a run has written its first line."""
-    deadline = time.monotonic() + 240
-    while not (out / "metrics.jsonl").exists() and time.monotonic() < deadline and child.poll() is None:
-        time.sleep(0.02)
+    until(lambda: (out / "metrics.jsonl").exists() or child.poll() is not None)
     assert child.poll() is None, child.communicate()
 
 
@@ -94,7 +92,7 @@ def test_a_run_that_is_at_work_is_neither_resumed_nor_replaced_nor_sought(traine
         assert child.poll() is None
     finally:
         child.send_signal(signal.SIGTERM)
-        child.communicate(timeout=240)
+        child.communicate(timeout=PATIENCE)
     assert child.returncode == ExitCode.INTERRUPTED
     steps = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())["state"]["step"]
     enough = ("--set", f"train.max_steps={steps + 5}", "--set", "train.epochs=0", "--resume")
@@ -156,7 +154,7 @@ def test_a_signal_outside_of_the_loop_ends_with_a_line(
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job ignores it
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == code

@@ -7,8 +7,6 @@ import multiprocessing
 import os
 import random
 import signal
-import time
-from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -18,6 +16,7 @@ import torch
 from heedful.errors import ArtefactError
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import train_to_file, train_toy, weights_hash
+from waiting import PATIENCE, until
 
 CHANGES = {
     "epochs": 6,
@@ -78,7 +77,7 @@ def kill_until_done(context, folder: Path, answer: Path, changes: dict, draw: ra
 
 def wait_for_progress(child: BaseProcess, log: Path) -> None:
     before = lines_in(log)
-    wait_until(lambda: not child.is_alive() or lines_in(log) != before)
+    until(lambda: not child.is_alive() or lines_in(log) != before)
 
 
 def lines_in(path: Path) -> int:
@@ -108,24 +107,17 @@ def test_a_signal_saves_and_the_run_goes_on(context, tmp_path: Path, number: sig
     network, _ = train_toy(**{**changes, "pause": 0.0})
     folder, answer = tmp_path / "run", tmp_path / "answer"
     child = start(context, folder, answer, changes)
-    wait_until(lambda: lines_in(folder / "metrics.jsonl") >= 5)
+    until(lambda: lines_in(folder / "metrics.jsonl") >= 5)
     assert not (folder / "checkpoints" / "latest").exists()
     os.kill(child.pid, number)
-    child.join(60)
+    child.join(PATIENCE)
     assert child.exitcode == 1  # multiprocessing's status for the uncaught Interrupted
     assert (folder / "checkpoints" / "latest").is_dir()
     assert not answer.exists()
     child = start(context, folder, answer, changes)
-    child.join(60)
+    child.join(PATIENCE)
     assert child.exitcode == 0
     assert answer.read_text(encoding="utf-8") == weights_hash(network)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "waited for a minute in vain"
-        time.sleep(0.005)
 
 
 def test_a_checkpoint_that_is_refused_leaves_the_folder_as_it_was(tmp_path: Path) -> None:

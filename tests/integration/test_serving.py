@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +20,7 @@ import pytest
 import tiny
 from rude_requests import rude_request
 from served import Server, save_model, server, status_of, status_of_raw
+from waiting import PATIENCE, until
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -39,21 +39,19 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def running(models: Path) -> Iterator[Server]:
     with server(
-        f"one={models / 'texts'}", models / "pairs", "--timeout", "3", "--max-body", "100000"
+        f"one={models / 'texts'}", models / "pairs", "--timeout", "10", "--max-body", "100000"
     ) as found:
         yield found
 
 
 def is_well(running: Server) -> bool:
-    """Whether others are answered, and soon."""
-    started = time.monotonic()
-    reply = running.ask("/v1/predict", {"model": "one", "texts": ["a film"]})
-    return reply.status == 200 and time.monotonic() - started < 2
+    """Whether others are answered, within the time that a request has."""
+    return running.ask("/v1/predict", {"model": "one", "texts": ["a film"]}).status == 200
 
 
 def raw(running: Server, *parts: bytes, half: bool = False) -> socket.socket:
     """Send bytes on a connection that stays open."""
-    client = socket.create_connection(("127.0.0.1", running.port), timeout=20)
+    client = socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE)
     for part in parts:
         client.sendall(part)
     if half:
@@ -126,7 +124,7 @@ def test_rude_requests(running: Server, sent: bytes, status: int) -> None:
 def test_malformed_requests(running: Server) -> None:
     draw = random.Random(17)
     statuses = [status_of_raw(running.port, rude_request(draw)) for _ in range(300)]
-    assert {status for status in statuses if status >= 500} == set()
+    assert {status for status in statuses if status >= 500 or status < 0} == set()
     assert {200, 400, 404, 405, 415, 422} <= set(statuses)
     assert is_well(running)
 
@@ -177,7 +175,7 @@ def test_a_folder_is_replaced_under_load(models: Path, tmp_path: Path) -> None:
         assert running.waits_for("taken up")
         shutil.copy(models / "texts" / "config.json", place / "config.json")
         assert running.waits_for("not served")
-        time.sleep(0.2)
+        until(lambda: found[-1][1] != found[0][1])
         ended.set()
         for thread in threads:
             thread.join()
@@ -193,8 +191,7 @@ def test_a_signal_answers_what_is_in_flight(models: Path, number: int, tmp_path:
         body = json.dumps({"texts": ["the film was dull and not superb"] * 1_000}).encode()
         client = raw(running, post(body))
         idle = raw(running, b"")
-        time.sleep(0.05)
-        os.kill(running.pid, number)
+        os.kill(running.pid, number)  # what was sent is answered, whether the server has read it or not
         answer = b""
         while part := client.recv(1 << 16):
             answer += part

@@ -25,7 +25,7 @@ def test_malformed_requests(tally: Tally, tmp_path: Path) -> None:
         for number in range(tally.count(10_000)):
             request = rude_request(tally.draw)
             status = status_of_raw(running.port, request)
-            kind = "failed" if status >= 500 else "right" if status == 200 else "refused"
+            kind = "failed" if status >= 500 or status < 0 else "right" if status == 200 else "refused"
             tally.add(Outcome(kind, f"{status}: {request[:300]!r}"))
             if number % EACH == 0 and running.ask("/v1/predict", good).body != before:
                 tally.add(Outcome("failed", f"a good request after {number} others"))

@@ -141,9 +141,7 @@ def command(
 
     with listening:
         if workers == 1:
-            answering = Answering(service, _say)
-            say_where()
-            code = answering.until_ended(listening)
+            code = Answering(service, _say).until_ended(listening, stand=say_where)
         else:
             from heedful.serving.supervisor import Supervisor
 

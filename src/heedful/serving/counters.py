@@ -207,7 +207,7 @@ def _histogram_lines(name: str, labels: Labels, histogram: _Histogram, openmetri
     total = 0
     for bound, count in zip((*histogram.bounds, "+Inf"), histogram.counts, strict=True):
         total += count
-        upper = str(float(bound)) if openmetrics and bound != "+Inf" else str(bound)
+        upper = f"{bound}.0" if openmetrics and isinstance(bound, int) else f"{bound}"
         yield f"{name}_bucket{_braced((*labels, ('le', upper)))} {total}"
     yield f"{name}_sum{_braced(labels)} {histogram.sum:.6f}"
     yield f"{name}_count{_braced(labels)} {total}"

@@ -9,7 +9,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -45,9 +45,18 @@ command."""
 class _Server(uvicorn.Server):
     """uvicorn, which drains at the first signal and ends without raising it again."""
 
-    def __init__(self, config: uvicorn.Config, app: App, say: Callable[[str], None], worker: bool) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        app: App,
+        say: Callable[[str], None],
+        worker: bool,
+        early: Sequence[int],
+        stand: Callable[[], None],
+    ) -> None:
         super().__init__(config)
-        self.app, self.say, self.worker = app, say, worker
+        self._early = early
+        self.app, self.say, self.worker, self._stand = app, say, worker, stand
         self.signal, self._said = 0, 0.0
         self._listeners = list[Listener]()
         app.connections = lambda: len(self.server_state.connections)
@@ -56,6 +65,8 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         numbers = (signal.SIGTERM, AT_ONCE) if self.worker else (signal.SIGTERM, signal.SIGINT)
         former = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        for number in self._early:
+            self.handle_exit(number, None)
         try:
             yield
         finally:
@@ -97,6 +108,7 @@ class _Server(uvicorn.Server):
         ]
         self._ticking = asyncio.create_task(self._tick())
         self.started = True
+        self._stand()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer all that was sent before the signal, whether it was read, waits to be read, or waits to be taken."""
@@ -160,7 +172,15 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worker: bool = False) -> ExitCode:
+def run(
+    app: App,
+    listening: socket.socket,
+    say: Callable[[str], None],
+    *,
+    worker: bool = False,
+    early: Sequence[int] = (),
+    stand: Callable[[], None] = lambda: None,
+) -> ExitCode:
     """Answer until a signal comes, then what is in flight.
 
     Args:
@@ -168,6 +188,8 @@ def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worke
         listening: the socket; it is closed at the end.
         say: writes a line to the log.
         worker: whether this is one of several processes that take connections from the socket; see `AT_ONCE`.
+        early: signals that came before this was called, which end it once all is answered.
+        stand: called once connections are taken and a signal would let all be answered.
 
     Returns:
         0 if every request in flight was answered; else the code of the signal, which came twice or was waited for too
@@ -189,7 +211,7 @@ def run(app: App, listening: socket.socket, say: Callable[[str], None], *, worke
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE,
     )
-    server = _Server(config, app, say, worker)
+    server = _Server(config, app, say, worker, early, stand)
     try:
         server.run(sockets=[listening])
     finally:

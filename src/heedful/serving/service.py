@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,19 +81,28 @@ class Answering:
         self.shelf = Shelf(service.folders, service.bounds, counters, read, say)
         self._app = App(self.shelf, service.bounds, service.access, counters, say, workers)
 
-    def until_ended(self, listening: socket.socket, *, worker: bool = False) -> ExitCode:
+    def until_ended(
+        self,
+        listening: socket.socket,
+        *,
+        worker: bool = False,
+        early: Sequence[int] = (),
+        stand: Callable[[], None] = lambda: None,
+    ) -> ExitCode:
         """Answer until a signal comes; see `heedful.serving.server.run`.
 
         Args:
             listening: the socket; it is closed at the end.
             worker: whether this is one of several processes.
+            early: signals that have come before.
+            stand: called once clients may ask.
 
         Returns:
             The exit code.
         """
         self.shelf.watch()
         with Watch(self._app, self.shelf, self._say, worker=worker):
-            code = run(self._app, listening, self._say, worker=worker)
+            code = run(self._app, listening, self._say, worker=worker, early=early, stand=stand)
         if code is ExitCode.OK:
             self.shelf.close()
         self._app.leave_counts()
@@ -156,6 +166,7 @@ def be_worker(
     threads.begin(worker.threads)
     end_with_parent()
     tempfile.tempdir = str(worker.folder)
+    early = list[int]()
     sign: Callable[[], bytes] = lambda: b"0"  # noqa: E731 (another one, once it answers)
     beat(beats, lambda: sign())
 
@@ -172,9 +183,12 @@ def be_worker(
             parent.send(Failed.of(error, f"worker {worker.number}"))
         sys.exit(1)
     try:
+        signal.signal(
+            signal.SIGTERM, lambda number, _: early.append(number)
+        )  # it lets requests be answered now
         parent.send(dict(answering.shelf.tasks))
         parent.recv()
     except (EOFError, OSError):
         sys.exit(ExitCode.TERMINATED)
     sign = answering.sign
-    sys.exit(answering.until_ended(listening, worker=True))
+    sys.exit(answering.until_ended(listening, worker=True, early=early))

@@ -76,7 +76,7 @@ class Supervisor:
         """Start the workers and keep their number until a signal comes, which they get too.
 
         Args:
-            stand: called when all have read their models, before the first one answers.
+            stand: called when all have read their models and a signal would let all requests be answered.
 
         Returns:
             0 if every request in flight was answered; else the code of the signal.
@@ -87,10 +87,11 @@ class Supervisor:
         """
         try:
             self._begin()
-            stand()
             with CaughtSignals() as signals:
-                self._serve(signals)
+                self._serve(signals, stand)
         finally:
+            for running in self._running():
+                running.close()  # one that waits for the word of this process ends
             end_all(running.process for running in self._running())
             shutil.rmtree(self._folder, ignore_errors=True)
         if self._clean:
@@ -108,11 +109,12 @@ class Supervisor:
         while not all(map(self._stands, others)):
             self._wait_and_hear()
 
-    def _serve(self, signals: CaughtSignals) -> None:
-        """Let the workers answer, and keep their number until a signal has come and all have ended."""
+    def _serve(self, signals: CaughtSignals, stand: Callable[[], None]) -> None:
+        """Let the workers answer, say so, and keep their number until a signal has come and all have ended."""
         self._serving = True
         for running in self._running():
             _let_answer(running.reports)
+        stand()
         while self._running() or self._until is None:
             for place in self._places:
                 if self._until is None and not place.running and place.due <= time.monotonic():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from heedful.machine.signals import ENDING, StopRequest, Terminated, signals_raise
+from waiting import PATIENCE
 
 RAISED = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: Terminated}
 
@@ -92,4 +93,4 @@ def test_a_second_signal_at_any_place_of_the_first_acts(
 
 def _import_and_wait(name: str) -> None:
     importlib.import_module(name)
-    time.sleep(5)
+    time.sleep(PATIENCE)

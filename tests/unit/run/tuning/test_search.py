@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_
 from heedful.run.tuning.store import finished, import_optuna, open_study, taking_turns
 from heedful.storage import alone
 from heedful.training.progress import Silent
+from waiting import PATIENCE
 
 VARY = ("train.optimizer.lr=0.001..0.1:log", "batches.size=8,16")
 QUICK = ("train.max_steps=4", "train.evaluate_every=2", "train.save_seconds=60", "train.device=cpu")
@@ -217,20 +217,20 @@ def test_the_command_line_runs_trials_side_by_side(data: Path, tmp_path: Path) -
 
 
 def test_one_process_at_a_time_takes_a_trial(tmp_path: Path) -> None:
-    order: list[str] = []
+    order, waits = list[str](), threading.Event()
 
     def second() -> None:
-        order.append("waits")
+        waits.set()
         with taking_turns(tmp_path):
             order.append("second")
 
     other = threading.Thread(target=second)
     with taking_turns(tmp_path):
         other.start()
-        time.sleep(0.3)
+        assert waits.wait(PATIENCE)
         order.append("first is done")
-    other.join(timeout=30)
-    assert order == ["waits", "first is done", "second"]
+    other.join(timeout=PATIENCE)
+    assert order == ["first is done", "second"]
 
 
 class Killed(BaseException):

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from heedful.errors import DataError, DivergedError, HeedfulError, Interrupted, 
 from heedful.machine import child
 from heedful.workshop.reproduce.plan import Effort, Experiment, System
 from heedful.workshop.reproduce.runner import Budget, Cell, Failure, failed, run_cells
+from waiting import Ending, until
 
 LONG = ("train.max_steps=1000000", "train.epochs=0", "train.device=cpu", "train.patience=0")
 
@@ -28,11 +28,9 @@ def cell(data: Path, *settings: str) -> Cell:
     return Cell(experiment, System("ours", (), {}), Budget())
 
 
-def wait_for(found: Path, seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not found.exists() or not found.stat().st_size:  # its first line: the run takes steps
-        assert time.monotonic() < deadline, f"{found} did not come"
-        time.sleep(0.02)
+def wait_for(found: Path) -> None:
+    """Wait for a file with its first line: the run takes steps."""
+    until(lambda: found.exists() and found.stat().st_size)
 
 
 def test_a_signal_stops_the_processes_too(tmp_path: Path) -> None:
@@ -70,7 +68,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the processes in /proc")
 def test_no_process_outlives_one_that_was_killed(tmp_path: Path) -> None:
     data, runs = tiny.write_tasks(tmp_path / "data"), tmp_path / "runs"
     program = tmp_path / "program.py"
@@ -81,20 +79,15 @@ def test_no_process_outlives_one_that_was_killed(tmp_path: Path) -> None:
     parent = subprocess.Popen(words)
     try:
         wait_for(work / "metrics.jsonl")
+        started = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        endings = [Ending(int(number)) for number in started]
+        assert endings
     finally:
         parent.kill()
         parent.wait()
-    wait_for(work / "checkpoints" / "latest")  # the other process was asked to stop, and saves first
-    deadline = time.monotonic() + 30
-    while (lines := _lines(work)) and time.monotonic() < deadline:
-        time.sleep(1)
-        if _lines(work) == lines:
-            break
-    assert _lines(work) == lines, "the run goes on"
-
-
-def _lines(work: Path) -> int:
-    return len((work / "metrics.jsonl").read_text().splitlines())
+    for ending in endings:
+        ending.wait()
+    assert (work / "checkpoints" / "latest").is_dir(), "it was asked to stop, and saves first"
 
 
 def test_a_failure_is_told_by_its_class_and_message(tmp_path: Path) -> None:
