@@ -32,7 +32,7 @@ MOST_WEIGHTS = 4_000_000
 """Weights of all outputs together at most, so that memory does not grow with the square of the number of classes."""
 MOST_CLASSES = 1_000
 """Outputs up to which linear parts are fitted: their weights are features times outputs."""
-_MUCH = 1e8
+_MUCH = 4e7
 _SCALES = np.geomspace(0.1, 5.0, 41)
 
 
@@ -56,7 +56,8 @@ def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, 
 
     Args:
         targets: what is learned.
-        values: numbers in the rows that are not 0; a step of a fit takes as many products for each output.
+        values: what a step of all fits takes for each output: the numbers in the rows that are not 0, and some for each
+            weight, times the folds.
 
     Returns:
         The settings.

@@ -17,7 +17,7 @@ from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks.schema import About, AnyAnswer
-from heedful.tasks.sentences.by_folds import PartRows
+from heedful.tasks.sentences.by_folds import FOLDS, PartRows
 from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,
     FitSetting,
@@ -159,7 +159,8 @@ def _wide_rows(
 
     held = None if dev is None else feature_rows(empty, _phrases(dev))
     rows = feature_rows(empty, own)
-    return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, rows.nnz), put, held)
+    values = (rows.nnz + 5 * rows.shape[1]) * (FOLDS if dev is None else 1)
+    return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, values), put, held)
 
 
 def _phrases(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
