@@ -41,7 +41,7 @@ def saved(
     torch.manual_seed(2)
     rows = None if ngrams is None else torch.randn(ngrams.rows, 20)
     network = build_network(config, torch.randn(7, 20), torch.randn(1, 20), ngrams=rows)
-    labels = () if config.task == "relatedness" else LABELS
+    labels = () if config.task in ("relatedness", "vector") else LABELS
     made = task_named(config.task).model_type(network, config, vocabulary, labels, text or TextSettings())
     made.save(path)
     return path
@@ -315,3 +315,22 @@ def test_a_damaged_file_says_so(tmp_path: Path, browser: Any) -> None:
     page.wait_for_selector("#trouble:visible")
     assert "damaged" in page.text_content("#trouble")
     page.close()
+
+
+def test_a_page_of_vectors_compares_two_texts(tmp_path: Path, opened: Opened) -> None:
+    path = saved(tmp_path / "model", task="vector", encoder="disan", outputs=6)
+    for target in (["--page", tmp_path / "model.html"], ["--int8", tmp_path / "small"]):
+        assert tiny.run("export", path, *target).code == 0
+    pairs = [["the film was dull", "a dull song"], ["the film", "the film"], ["film", ""]]
+    page = opened(tmp_path / "model.html")
+    found = page.evaluate(
+        "async (asked) => { const model = await heedful; return asked.map((each) => model.predict(each).score); }",
+        pairs,
+    )
+    model = load(tmp_path / "small")
+    wanted = [float(one @ other) for one, other in (model.encode(pair) for pair in pairs)]
+    assert np.abs(np.array(found) - wanted).max() <= 1e-4
+    assert found[1] == pytest.approx(1, abs=1e-5)
+    page.fill("#text0", "the film")
+    page.fill("#text1", "the film")
+    page.wait_for_function("document.getElementById('headline').textContent.startsWith('similarity 1.00')")
