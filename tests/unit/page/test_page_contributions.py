@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,15 @@ import torch
 
 import tiny
 from browsing import Opened
+from heedful.errors import UsageError
 from heedful.explain.from_runtime import explain
 from heedful.models import ModelConfig
+from heedful.page import render_page
 from heedful.runtime import load
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
-from heedful.storage.manifest import CONFIG, MODEL_FILES, write_manifest
+from heedful.storage.model_folder import load_model_folder
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
@@ -107,10 +108,10 @@ def test_what_one_types_is_colored_and_the_lines_add_up(tmp_path: Path, opened: 
 
 def test_a_sentence_encoder_is_refused_in_a_line(tmp_path: Path) -> None:
     path = saved(tmp_path / "model", "text")
-    config = json.loads((path / CONFIG).read_text())
-    config["sentence"]["texts"] = {"kind": "states", "name": "en-sentences", "sha256": "0" * 64}
-    (path / CONFIG).write_text(json.dumps(config))
-    write_manifest(path, MODEL_FILES)
-    result = tiny.run("export", path, "--page", tmp_path / "model.html")
-    assert (result.code, len(result.err.strip().splitlines())) == (2, 1)
-    assert "model.sentence" in result.err
+    folder = load_model_folder(path)
+    network: Any = folder.config["network"]
+    assert render_page(folder, network)
+    table: Any = folder.config["sentence"]
+    states = {**table, "texts": {"kind": "states", "name": "en-sentences"}}
+    with pytest.raises(UsageError, match=r"model\.sentence"):
+        render_page(replace(folder, config={**folder.config, "sentence": states}), network)
