@@ -49,7 +49,7 @@ def collect_labels(examples: Iterable[Example], source: Path | None = None) -> t
     if len(labels) < 2:
         raise DataError(
             f"{source or 'training data'}: expected at least two different labels, got {sorted(labels)}. "
-            "Check the label column."
+            "Check the label column; with one class there is nothing to learn."
         )
     return tuple(sorted(labels))
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from heedful.data.readers.text_fields import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.file_settings import refuse_file_settings
+from heedful.estimators.setting_types import Settings
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
 from heedful.explain import Explanation
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 _log = logging.getLogger(__name__)
+
+Method = Literal["contributions", "attention", "gradient", "integrated", "occlusion", "shapley"]
+"""Names of `heedful.explain.methods.METHODS`, for type checkers."""
 
 
 class UnfittedError(UsageError, NotFittedError):
@@ -88,10 +92,10 @@ class Estimator(BaseEstimator, Generic[Model]):
     _teacher: PythonTeacher | None = None
 
     def __init__(
-        self, config: RunConfig | None = None, *, threads: int | None = None, **settings: Any
+        self, config: RunConfig | None = None, *, threads: int | None = None, **settings: Unpack[Settings]
     ) -> None:
         self.threads = threads
-        self._given, self._settings = config, settings
+        self._given, self._settings = config, dict[str, Any](**settings)
 
     @property
     def config(self) -> RunConfig:
@@ -257,16 +261,36 @@ class Estimator(BaseEstimator, Generic[Model]):
         predictor = self.predictor
         return evaluate_corpus(predictor, self._examples(X, y, self._targets))
 
-    def explain(self, request: Text, **how: object) -> Explanation:
-        """Show what the model looked at, and what each word contributes.
+    def explain(
+        self,
+        request: Text,
+        *,
+        method: Method | None = None,
+        samples: int = 50,
+        seed: int = 0,
+        why: str | None = None,
+        faithfulness: bool = True,
+    ) -> Explanation:
+        """Show what each word contributes, and what the model looked at.
 
         Args:
             request: one text or one pair.
-            **how: method, samples and seed, as `heedful.tasks.SentenceModel.explain` takes them.
+            method: see `heedful.tasks.SentenceModel.explain`.
+            samples: likewise.
+            seed: likewise.
+            why: likewise.
+            faithfulness: likewise.
 
         Returns:
             The explanation; ``.to_html(path)``, ``.to_figure(path)``, ``.to_text()``.
         """
+        how: dict[str, object] = {
+            "method": method,
+            "samples": samples,
+            "seed": seed,
+            "why": why,
+            "faithfulness": faithfulness,
+        }
         return self.predictor.explain(request, **how)
 
     def save_pretrained(self, folder: Path | str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from heedful.evaluation import relatedness_metrics
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
-from heedful.tasks import AnyModel, LabelsModel, Predictor, ScoreModel, load_model
+from heedful.tasks import LabelsModel, Predictor, ScoreModel, load_model
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -96,6 +96,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         """
         if teacher is None and texts is not None:
             raise UsageError("texts: are for a teacher to answer; give teacher too")
+        _refuse_one_weighted_class(y, sample_weight)
         given, settings = self._given, self._settings
         try:
             if teacher is not None:
@@ -143,6 +144,19 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         report = self.evaluate(X, y)
         weights = example_weights(sample_weight, report.count)
         return float(np.average(report.gold == report.predicted, weights=weights))
+
+
+def _refuse_one_weighted_class(y: object, sample_weight: object) -> None:
+    """Refuse weights that leave one class alone: of which one the message of the training data could not say."""
+    labels = rows_of(y, name="y")
+    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    if weights is None or weights.shape != (len(labels),):
+        return
+    left = {str(label) for label, weight in zip(labels, weights.tolist(), strict=True) if weight > 0}
+    if len(left) == 1 < len(set(map(str, labels))):
+        raise UsageError(
+            f"sample_weight: only examples of the class {left.pop()!r:.60} weigh more than 0; a classifier needs two"
+        )
 
 
 def _names(teacher: AnyTeacher) -> list[str]:
@@ -316,7 +330,7 @@ _OWN: tuple[type[AnyEstimator], ...] = (
 _BY_TASK = {task: kind for kind in _OWN for task in kind.tasks}
 
 
-def load(name: str) -> AnyEstimator | AnyModel:
+def load(name: str) -> AnyEstimator | Any:
     """Load a model that an installed package brings.
 
     Args:
@@ -338,7 +352,7 @@ def from_pretrained(
     download: bool = False,
     max_tokens: int | None = None,
     truncate: Literal["error", "head"] | None = None,
-) -> AnyEstimator | AnyModel:
+) -> AnyEstimator | Any:
     """Read a model folder into the estimator of its task.
 
     Args:

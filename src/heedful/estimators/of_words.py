@@ -13,7 +13,7 @@ from heedful.data.examples import Corpus, Example, WordTags
 from heedful.data.readers.tag_files import repaired_tags
 from heedful.errors import DataError, UsageError
 from heedful.estimators.columns import rows_of
-from heedful.estimators.estimator import Estimator
+from heedful.estimators.estimator import Estimator, Method
 from heedful.estimators.targets import AnyTargets, check_names
 from heedful.run.run_config import RunConfig
 from heedful.tasks import TagsModel
@@ -98,7 +98,7 @@ class TokenTagger(Estimator[TagsModel]):
         self,
         request: object,
         *,
-        method: str | None = None,
+        method: Method | None = None,
         samples: int = 50,
         seed: int = 0,
         word: int | str | None = None,
