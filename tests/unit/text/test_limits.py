@@ -9,7 +9,7 @@ import pytest
 from heedful.data.readers.role_files import read_role_spans
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError, UsageError
-from heedful.text.opening import LINE, ROWS, UNPACKED
+from heedful.text.opening import LINE, ROWS, UNPACKED, find_file
 from heedful.text.vectors import read_vectors
 from packers import PACKERS
 
@@ -96,3 +96,9 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, g
             limit.value()
         monkeypatch.setenv(limit.variable, "")
         assert limit.value() == limit.usual
+
+
+@pytest.mark.parametrize("name", [".", "/", ""])
+def test_a_folder_without_a_name_is_no_file(name: str) -> None:
+    with pytest.raises(DataError, match="is a folder, a file was expected"):
+        find_file(name)

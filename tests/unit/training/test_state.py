@@ -139,6 +139,8 @@ def test_a_checkpoint_between_two_renames_exists(tmp_path: Path) -> None:
     assert not checkpoint_exists(tmp_path / "none" / "latest")
     assert not checkpoint_exists(tmp_path / "latest")
     (tmp_path / ".tmp-old-latest").mkdir()
+    assert not checkpoint_exists(tmp_path / "latest")  # nothing of a checkpoint is in it
+    (tmp_path / ".tmp-old-latest" / "state.json").write_text("{}")
     assert checkpoint_exists(tmp_path / "latest")
     assert [path.name for path in tmp_path.iterdir()] == [".tmp-old-latest"]
 
