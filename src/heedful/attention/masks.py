@@ -330,6 +330,10 @@ def mask_names() -> tuple[str, ...]:
 _TOKEN = re.compile(r"\s*(?:(?P<name>[a-z_]+)(?:\(\s*(?P<number>\d+)\s*\))?|(?P<sign>[&|()]))")
 
 
+_LONGEST = 1_000
+"""Characters of the longest text of a mask."""
+
+
 def parse_mask(text: str) -> Mask:
     """Read a mask from its text; ``&`` binds tighter than ``|`` and brackets group.
 
@@ -342,8 +346,13 @@ def parse_mask(text: str) -> Mask:
     Raises:
         UsageError: if the text is not a mask, with the nearest valid name.
     """
+    if len(text) > _LONGEST:
+        raise UsageError(f"mask {text!r:.60}: has {len(text):,} characters, and at most {_LONGEST} are read")
     parser = _Parser(text)
-    mask = parser.either()
+    try:
+        mask = parser.either()
+    except RecursionError:
+        raise parser.error("brackets are nested too deeply") from None
     if parser.sign is not None or parser.name is not None:
         raise parser.error(f"unexpected {parser.sign or parser.name!r}")
     return mask
@@ -360,7 +369,7 @@ class _Parser:
         self.advance()
 
     def error(self, why: str) -> UsageError:
-        return UsageError(f"mask {self.text!r}: {why}; write for example 'forward & window(5)'")
+        return UsageError(f"mask {self.text!r:.80}: {why}; write for example 'forward & window(5)'")
 
     def advance(self) -> None:
         self.name = self.number = self.sign = None

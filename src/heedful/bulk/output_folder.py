@@ -130,7 +130,7 @@ class OutputFolder:
     def _read(path: Path) -> object:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ArtefactError(f"{path}: cannot be read: {error}. Choose another --output.") from error
 
 

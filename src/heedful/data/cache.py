@@ -71,7 +71,7 @@ def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
 def _manifest(path: Path) -> dict[str, object]:
     try:
         manifest = json.loads(_read(path / MANIFEST))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{path / MANIFEST}: not JSON: {error}") from error
     if not isinstance(manifest, dict) or any(Path(name).name != name for name in manifest):
         raise ArtefactError(f"{path / MANIFEST}: expected the files of this folder by name")

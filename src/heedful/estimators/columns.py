@@ -31,12 +31,27 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
     """
     if pair:
         column = _by_name(column, name)
-    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    values = _values_of(column, name)
     if isinstance(column, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list or a column with one item a row, got {column!r:.60}")
     if isinstance(values, np.ndarray):
         values = _flat(values, pair=pair, name=name)
     return [_plain(value) for value in values]
+
+
+def _values_of(column: Any, name: str) -> object:
+    """Return what a library's column holds as an array or a list; missing values of masked arrays become None."""
+    if hasattr(column, "toarray"):
+        raise UsageError(
+            f"{name}: is a sparse matrix, and texts or labels are expected; for labels pass {name}.toarray()"
+        )
+    if isinstance(column, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(column), None, column.data.astype(object))
+    if hasattr(column, "to_pylist") and not hasattr(column, "columns"):  # of pyarrow
+        return column.to_pylist()
+    if hasattr(column, "detach") and hasattr(column, "numpy"):  # of torch
+        return column.detach().cpu().numpy()
+    return column.to_numpy() if hasattr(column, "to_numpy") else column
 
 
 def _by_name(table: Any, name: str) -> object:

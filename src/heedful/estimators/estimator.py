@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
@@ -175,6 +176,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         """
         self._use_threads()
         refuse_file_settings(self._settings, self.data_options)
+        y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         targets = self._targets_of(y)
         config = override(self.config, {"data.label_type": targets.label_type})
         if config.model.task not in self.tasks:
@@ -245,6 +247,10 @@ class Estimator(BaseEstimator, Generic[Model]):
 
     def _use_threads(self) -> None:
         if self.threads is not None:
+            if type(self.threads) is not int or self.threads < 1:
+                raise UsageError(
+                    f"threads must be a whole number of 1 or more, or None; got {self.threads!r:.60}"
+                )
             threads.begin(self.threads)
             threads.settle()
 

@@ -130,6 +130,10 @@ def _plain(value: object) -> object:
     return value
 
 
+_MOST_SHOWN = 20
+"""Mistakes that a message lists."""
+
+
 def _checked(table: dict[str, object], problems: list[str], source: str, *, starts: bool = True) -> RunConfig:
     """Make settings of a table; of a run that has been trained, what its task made of them is not asked again."""
     config = read_table(RunConfig, table, "", problems) or RunConfig()
@@ -137,7 +141,9 @@ def _checked(table: dict[str, object], problems: list[str], source: str, *, star
     if starts:
         problems += task_problems(config)
     if problems:
-        lines = "\n".join(f"  {problem}" for problem in problems)
+        lines = "\n".join(f"  {problem:.300}" for problem in problems[:_MOST_SHOWN])
+        if len(problems) > _MOST_SHOWN:
+            lines += f"\n  and {len(problems) - _MOST_SHOWN:,} more"
         raise UsageError(f"{source}: mistakes in the settings: {len(problems)}\n{lines}")
     return config
 
@@ -157,8 +163,11 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
         text, source = recipe_text(str(recipe)), f"recipe {recipe}"
     try:
         return tomllib.loads(text), source
-    except ValueError as error:  # also a number of too many digits
-        raise UsageError(f"{source}: not TOML: {error}") from error
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also a number of too many digits, and lists in lists in lists
+        raise UsageError(f"{source}: not TOML: {error!s:.300}") from error
 
 
 def _read_text(path: Path) -> str:
@@ -189,7 +198,7 @@ def _apply(table: dict[str, object], text: str, problems: list[str]) -> str:
         return ""
     try:
         value = tomllib.loads(f"x = {raw}")["x"]
-    except ValueError:
+    except (ValueError, RecursionError):
         value = raw.strip()
     _set(table, name.strip(), value, problems)
     return name.strip()

@@ -136,7 +136,7 @@ def _mapped(path: Path) -> Iterator[tuple[str, NDArray[np.generic]]]:
         with path.open("rb") as stream:
             size = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(size))
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, RecursionError) as error:
         raise ArtefactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
     whole = np.memmap(path, np.uint8, mode="r")
     for name in names:

@@ -317,7 +317,7 @@ def vocabulary_from_json(text: str, source: str = "vocabulary") -> AnyVocabulary
 def _parsed(text: str, source: str) -> object:
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtefactError(f"{source}: not JSON: {error}. Save the model again.") from error
 
 

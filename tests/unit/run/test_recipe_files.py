@@ -192,3 +192,19 @@ def test_settings_are_shown_by_what_differs_from_the_defaults() -> None:
     assert "data.train='a.csv'" in shown
     assert "train.epochs=3" in shown
     assert "translation" not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 5000 + "]" * 5000,
+        "".join(f"[t{number}]\n" for number in range(3000)),
+        '[model.encoder_options]\nmasks = ["' + "(" * 450 + "forward" + ")" * 450 + '"]\n',
+        '[model.encoder_options]\nmasks = ["' + "(" * 4500 + "forward" + ")" * 4500 + '"]\n',
+    ],
+)
+def test_deep_and_endless_settings_are_refused_in_a_short_message(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.toml").write_text(text)
+    with pytest.raises(UsageError) as refused:
+        load_config(str(tmp_path / "a.toml"))
+    assert len(str(refused.value)) < 4000

@@ -272,7 +272,7 @@ def _read_toml(file: Path) -> dict[str, object]:
         raise UsageError(
             f"--space {file}: cannot be read: {getattr(error, 'strerror', None) or error}"
         ) from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"--space {file}: not TOML: {error}") from error
 
 
@@ -299,7 +299,7 @@ def _values(text: str) -> list[object]:
     for part in text.split(","):
         try:
             found.append(tomllib.loads(f"x = {part}")["x"])
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             found.append(part.strip())
     return found
 

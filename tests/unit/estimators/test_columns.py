@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+
+from heedful import TextClassifier
+from heedful.errors import UsageError
+from heedful.estimators.columns import rows_of
+
+
+def test_columns_of_arrow_torch_and_masked_arrays() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    assert rows_of(arrow.array(["a", None])) == ["a", None]
+    assert rows_of(arrow.chunked_array([["a"], ["b"]])) == ["a", "b"]
+    assert rows_of(torch.tensor([1, 0])) == [1, 0]
+    assert rows_of(np.ma.array([1, 2, 3], mask=[0, 1, 0])) == [1, None, 3]
+
+
+def test_a_sparse_matrix_is_refused_in_one_line() -> None:
+    with pytest.raises(UsageError, match="sparse") as refused:
+        rows_of(scipy.sparse.eye(3), name="y")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
+def test_a_number_of_threads_that_is_none_is_refused(threads: object) -> None:
+    with pytest.raises(UsageError, match="threads must be"):
+        TextClassifier(threads=threads).fit(["a", "b"], ["x", "y"])  # type: ignore[arg-type]
+
+
+def test_targets_may_come_from_a_generator() -> None:
+    texts = [f"good {number}" for number in range(30)] + [f"bad {number}" for number in range(30)]
+    labels = ["p"] * 30 + ["n"] * 30
+    made = TextClassifier(text__vectors="", model__sentence="none").fit(
+        texts, (y for y in labels), baseline=False
+    )
+    assert made.predict(["good 5", "bad 5"]).tolist() == ["p", "n"]
