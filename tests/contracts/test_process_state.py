@@ -16,9 +16,13 @@ import torch
 from torch import Tensor
 
 import tiny
+import tiny_encoder
 import toy_training
 from heedful import PairClassifier, TextClassifier
+from heedful.attention.randomness import drawing_from, seeded
 from heedful.machine.torch_state import own_torch_state
+from heedful.nn import PretrainedEmbedding
+from heedful.storage.hugging_face import read_encoder
 from heedful.structures import NetworkOutput
 from heedful.training.loop import fit
 from heedful.training.run_folder import Keeping
@@ -213,3 +217,25 @@ def test_a_run_keeps_its_number_of_threads(tmp_path: Path, caplog: pytest.LogCap
         torch.set_num_threads(before)
     assert seen == [2] * 4
     assert "continues with" in caplog.text
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_a_pretrained_encoder_in_training_draws_from_the_trainings_generator(
+    attention: str, tmp_path: Path
+) -> None:
+    encoder = read_encoder(tiny_encoder.write_encoder(tmp_path / "encoder"))
+    encoder.set_attn_implementation(attention)
+    embedding = PretrainedEmbedding(encoder, start=2, end=3).train()
+    ids, valid = torch.tensor([[5, 6, 7], [6, 5, 0]]), torch.tensor([[True] * 3, [True, True, False]])
+
+    def states(seed: int) -> Tensor:
+        with drawing_from(seeded(seed)):
+            return embedding(ids, valid).tokens.detach()
+
+    before = torch.get_rng_state()
+    first, again, other = states(1), states(1), states(2)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+    with torch.no_grad():
+        assert not torch.equal(embedding.eval()(ids, valid).tokens, first)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from heedful.attention.choice import Impl, check_dropout, choose
 from heedful.attention.derivatives import transformed
@@ -155,3 +157,52 @@ def _obstacle(x: Tensor) -> str:
     if x.device.type != "cpu" or x.dtype == torch.float64:
         return "the kernel computes in float32 on the CPU"
     return MISSING
+
+
+class OwnDropout(TorchFunctionMode):
+    """Lets the dropout of other modules, such as those of transformers, draw as ours does, while it is entered."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., object],
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        given = dict(kwargs or {})
+        if func is functional.dropout:
+            return _as_torch_calls_it(*args, **given)  # type: ignore[arg-type]
+        if func is functional.scaled_dot_product_attention and _share_of(args, given):
+            return _attention(*args, **given)  # type: ignore[arg-type]
+        return func(*args, **given)
+
+
+def _as_torch_calls_it(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    return dropout(input, p, training)
+
+
+def _share_of(args: Sequence[object], given: Mapping[str, object]) -> object:
+    return args[4] if len(args) > 4 else given.get("dropout_p")
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Compute what torch's attention computes where weights are dropped."""
+    if enable_gqa or is_causal:
+        raise UsageError(
+            "an encoder whose attention is causal or grouped cannot be trained with attention dropout"
+        )
+    scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        scores = scores.masked_fill(~attn_mask, -torch.inf)
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    return dropout(torch.softmax(scores, dim=-1), dropout_p, True) @ value

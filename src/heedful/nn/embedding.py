@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Self
 
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from heedful.attention.dropouts import OwnDropout
 from heedful.attention.randomness import own_generator, uniform_like
 from heedful.errors import UsageError
 from heedful.structures import Embedded, Sentences
@@ -354,7 +356,9 @@ class PretrainedEmbedding(Embedding):
             States of the pieces [B, L, D], zero at padding, and the summary [B, D] or None.
         """
         tokens, real = self._with_special(ids, valid)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+        own = self.training and not self.is_frozen and own_generator() is not None
+        draws = OwnDropout() if own else contextlib.nullcontext()
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen), draws:
             states = self.encoder(input_ids=tokens, attention_mask=real.long()).last_hidden_state
         pieces = states[:, 1:-1].masked_fill(~valid[..., None], 0)
         if not self._summary:
