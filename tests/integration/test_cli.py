@@ -299,7 +299,9 @@ def test_explain_prints_and_draws(trained, tmp_path: Path, kind: str) -> None:
     files = ("--html", tmp_path / "e.html", "--figure", tmp_path / "e.png", "--figure", tmp_path / "e.svg")
     result = tiny.run("explain", trained.runs / kind, *request, *files)
     assert result.code == 0, result.err
-    assert "strongest links" in result.out
+    assert "base, without words" in result.out
+    assert "strongest links" not in result.out
+    assert "strongest links" in tiny.run("explain", trained.runs / kind, *request, "--attention").out
     assert result.err.count("wrote ") == 3
     page = (tmp_path / "e.html").read_text(encoding="utf-8")
     assert "DiSAN" in page
@@ -343,7 +345,7 @@ def test_explain_compares_two_models(trained, tmp_path: Path) -> None:
     two = (trained.runs / "text", "--compare", other, *request)
     result = tiny.run("explain", *two, "--html", tmp_path / "two.html")
     assert result.code == 0, result.err
-    assert result.out.count("strongest links") == 2
+    assert result.out.count("base, without words") == 2
     page = (tmp_path / "two.html").read_text(encoding="utf-8")
     assert "The models agree" in page
     assert "gate B forward" in page

@@ -66,14 +66,14 @@ def test_the_best_method_becomes_the_default_and_the_folder_stays_whole(folder: 
     text = "The film was superb ."
     with_torch = load_model(model).explain(text)
     assert with_torch.standing.startswith(
-        f"Of 5 methods {with_torch.attribution.method if with_torch.attribution else 'attention'}"
+        f"Of 6 methods {with_torch.attribution.method if with_torch.attribution else 'attention'}"
     )
     shown = tiny.run("explain", folder / "run", "--text", text, "--html", folder / "why.html")
-    assert "Of 5 methods" in " ".join(shown.out.split())
-    assert "Of 5 methods" in (folder / "why.html").read_text(encoding="utf-8")
+    assert "Of 6 methods" in " ".join(shown.out.split())
+    assert "Of 6 methods" in (folder / "why.html").read_text(encoding="utf-8")
     attention = tiny.run("explain", folder / "run", "--text", text, "--method", "attention", "--json").json()
     assert attention["attribution"] is None
-    assert "Of 5 methods attention came" in attention["standing"]
+    assert "Of 6 methods attention came" in attention["standing"]
     assert load(model).metrics["explanations"] == kept
     assert measure(folder, "--method", "occlusion").code == 0
     again = (model / CARD).read_text(encoding="utf-8")
