@@ -99,7 +99,8 @@ def _serve(connection: Connection, number: int | None, what: str) -> None:
         work, arguments = connection.recv()
         connection.send(work(*arguments))
     except (Exception, KeyboardInterrupt) as error:
-        connection.send(Failed.of(error, what))
+        with contextlib.suppress(OSError):  # nobody waits any more
+            connection.send(Failed.of(error, what))
         sys.exit(1)
 
 
