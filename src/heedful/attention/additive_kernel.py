@@ -285,7 +285,7 @@ def _differentiate(
         return (None,) * 11
     if plain_is_wanted(grad):
         query, key, value, valid, keep = ctx.saved_tensors[:5]
-        low, high, diagonal, scale, _, _ = ctx.kept
+        low, high, diagonal, scale, *_rest = ctx.kept
         visible = Band(low, high, diagonal) if keep is None else keep
         return *additive_gradients(grad, query, key, value, valid, visible, scale), *(None,) * 8
     gradients = torch.ops.heedful.additive_backward(grad, *ctx.saved_tensors, *ctx.kept)

@@ -50,7 +50,7 @@ def phrases_of(attribution: Attribution) -> list[Joint]:
     """
     least = max(_SHARE * attribution.largest, _LEAST if attribution.is_log_odds else 1e-12)
     taken: set[tuple[int, int]] = set()
-    found = []
+    found: list[Joint] = []
     for joint in sorted(attribution.joint, key=lambda each: -abs(each.value)):
         places = {(joint.side, place) for place in range(joint.start, joint.end)}
         if abs(joint.value) >= least and not places & taken and len(found) < _PHRASES:

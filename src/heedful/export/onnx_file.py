@@ -270,7 +270,9 @@ def _drawn_ngrams(
     generator: np.random.Generator, ids: Ids, vocabulary: Vocabulary
 ) -> list[NDArray[np.int32]]:
     """Draw rows of n-grams for words, none for some."""
-    counts = generator.integers(0, _MOST_NGRAMS, len(ids)) if vocabulary.ngrams is not None else []
+    if vocabulary.ngrams is None:
+        return []
+    counts = generator.integers(0, _MOST_NGRAMS, len(ids))
     return [generator.integers(0, vocabulary.ngram_rows, count).astype(np.int32) for count in counts]
 
 

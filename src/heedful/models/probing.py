@@ -14,15 +14,18 @@ _TEXTS, _WORDS = 8, 32
 """How many texts are read, and how many words the longest has."""
 
 
-def refuse_overflow(network: Network) -> None:
+def refuse_overflow(network: nn.Module) -> None:
     """Refuse a network that gives numbers which are not finite for words of its vocabulary.
 
     Args:
-        network: is run on eight texts, of its own words as far as it has word vectors, in evaluation mode.
+        network: is run on eight texts, of its own words as far as it has word vectors, in evaluation mode;
+            one that is no `Network` is not looked at.
 
     Raises:
         ArtefactError: if a number that it gives is not finite.
     """
+    if not isinstance(network, Network):
+        return
     training, device = network.training, next(network.parameters()).device
     try:
         with torch.inference_mode():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -15,7 +15,7 @@ from heedful.storage.manifest import WEIGHTS, sha256
 from heedful.storage.named_models import find_packaged, packaged_models
 
 if TYPE_CHECKING:
-    from heedful.runtime.model import Model
+    from heedful.runtime.sentence_vectors import SentenceVectors
 
 EN_SENTENCES: Literal["en-sentences"] = "en-sentences"
 """The sentence encoder of heedful-en."""
@@ -35,7 +35,7 @@ class EncoderStates:
 
     name: str
     sha256: str
-    model: Model
+    model: SentenceVectors
 
     @classmethod
     def packaged(cls, name: str = EN_SENTENCES) -> EncoderStates:
@@ -55,12 +55,11 @@ class EncoderStates:
     @property
     def width(self) -> int:
         """See `SentenceFeatures.width`."""
-        return int(self.model.states_width)
+        return self.model.states_width
 
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`; a text without words has zeros alone."""
-        states: Callable[[Sequence[Sequence[str]]], Floats] = self.model.states
-        return np.asarray(states(texts), np.float32)
+        return np.asarray(self.model.states(texts), np.float32)
 
     def origin(self) -> dict[str, str]:
         """Return by what a model folder names them."""
@@ -100,6 +99,7 @@ def read_states(origin: dict[str, str]) -> EncoderStates:
 @lru_cache(maxsize=2)
 def _packaged(name: str) -> EncoderStates:
     from heedful.runtime.loading import load  # which reads sentence parts itself
+    from heedful.runtime.sentence_vectors import SentenceVectors
 
     if not has_sentence_encoder(name):
         raise UsageError(
@@ -108,6 +108,6 @@ def _packaged(name: str) -> EncoderStates:
         )
     folder = find_packaged(name)
     model = load(folder)
-    if not hasattr(model, "states"):
+    if not isinstance(model, SentenceVectors):
         raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
     return EncoderStates(name, sha256(folder / WEIGHTS), model)

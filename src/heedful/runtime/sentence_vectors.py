@@ -35,7 +35,9 @@ class SentenceVectors(Model):
     @overload
     def similarity(self, first: str, second: str) -> float: ...
     @overload
-    def similarity(self, first: Sequence[str], second: Sequence[str]) -> Floats: ...
+    def similarity(
+        self, first: list[str] | tuple[str, ...], second: list[str] | tuple[str, ...]
+    ) -> Floats: ...
     def similarity(self, first: str | Sequence[str], second: str | Sequence[str]) -> float | Floats:
         """Return how alike texts are: the cosine of their vectors, from -1 to 1, and 0 for a text without words.
 

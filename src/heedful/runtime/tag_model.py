@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, in_order
 from heedful.text.bio import OUTSIDE, may_follow, scheme_of
 from heedful.text.windows import Window, windows_of
+
+Number = TypeVar("Number", bound=np.floating)
 
 
 class TagPaths:
@@ -172,8 +174,8 @@ def _part(words: Words, window: Window) -> Words:
     return Words(words.ids[place], words.ngrams[place], 0, False, words.kept[place])
 
 
-def log_softmax(logits: Floats) -> Floats:
+def log_softmax(logits: NDArray[Number]) -> NDArray[Number]:
     """Return log-probabilities of rows of logits, [L, Y]."""
     low = logits - logits.max(axis=1, keepdims=True, initial=-np.inf)
-    scores: Floats = low - np.log(np.exp(low).sum(axis=1, keepdims=True))
+    scores: NDArray[Number] = low - np.log(np.exp(low).sum(axis=1, keepdims=True))
     return scores

@@ -67,7 +67,9 @@ class VectorModel(SentenceModel[Answer]):
     @overload
     def similarity(self, first: str, second: str) -> float: ...
     @overload
-    def similarity(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]: ...
+    def similarity(
+        self, first: list[str] | tuple[str, ...], second: list[str] | tuple[str, ...]
+    ) -> NDArray[np.float32]: ...
     def similarity(
         self, first: str | Sequence[str], second: str | Sequence[str]
     ) -> float | NDArray[np.float32]:

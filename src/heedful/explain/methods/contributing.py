@@ -216,7 +216,7 @@ def _regressed(keep: Choices, values: Values, weights: Values, change: Values) -
     z = keep.astype(np.float64)
     weighted = z * weights[:, None]
     matrix, right = weighted.T @ z, weighted.T @ values
-    both = np.linalg.solve(matrix, np.column_stack([right, np.ones(len(matrix))]))
+    both: NDArray[np.floating] = np.linalg.solve(matrix, np.column_stack([right, np.ones(len(matrix))]))
     free, ones = both[:, :-1], both[:, -1]
     found: Values = free - np.outer(ones, (free.sum(axis=0) - change) / ones.sum())
     return found
