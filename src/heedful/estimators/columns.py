@@ -46,7 +46,9 @@ def _values_of(column: Any, name: str) -> object:
             f"{name}: is a sparse matrix, and texts or labels are expected; for labels pass {name}.toarray()"
         )
     if isinstance(column, np.ma.MaskedArray):
-        return np.where(np.ma.getmaskarray(column), None, column.data.astype(object))
+        values = column.data.astype(object)
+        values[np.ma.getmaskarray(column)] = None
+        return values
     if hasattr(column, "to_pylist") and not hasattr(column, "columns"):  # of pyarrow
         return column.to_pylist()
     if hasattr(column, "detach") and hasattr(column, "numpy"):  # of torch

@@ -216,7 +216,8 @@ def _regressed(keep: Choices, values: Values, weights: Values, change: Values) -
     z = keep.astype(np.float64)
     weighted = z * weights[:, None]
     matrix, right = weighted.T @ z, weighted.T @ values
-    both: NDArray[np.floating] = np.linalg.solve(matrix, np.column_stack([right, np.ones(len(matrix))]))
+    solved = np.linalg.solve(matrix, np.column_stack([right, np.ones(len(matrix))]))
+    both: Values = np.asarray(solved, np.float64)
     free, ones = both[:, :-1], both[:, -1]
     found: Values = free - np.outer(ones, (free.sum(axis=0) - change) / ones.sum())
     return found
