@@ -80,6 +80,7 @@ TESTED_BY = {
     "tasks/roles/": "unit/tasks/test_role_predictor.py",
     "tasks/translation/": "unit/tasks/test_translator.py",
     "text/pipes.py": "unit/data/readers/test_table_forms.py",
+    "text/windows.py": "unit/text/test_windows_of_words.py",
     "text/opening.py": "unit/text/test_limits.py",
     "text/token_rules.py": "unit/export/test_reference_code.py",
     "text/unknown_words.py": "unit/text/test_ngrams.py",

@@ -211,7 +211,7 @@ def test_predict_names_the_rows_of_a_file(trained, tmp_path: Path) -> None:
     path = tiny.write_csv(tmp_path / "in.csv", [("a\tsuperb film",), ("two\nlines",), ("",)], ["sentence"])
     result = tiny.run("predict", trained.runs / "text", "--input", path, "--column", "text=sentence")
     rows = [line.split("\t") for line in result.out.splitlines()]
-    assert [row[0] for row in rows] == ["2", "3", "5"], "rows are lines of the file"
+    assert [row[0] for row in rows] == ["2", "3", "4"], "rows are those of a spreadsheet"
     assert rows[2][3] == "text without words"
 
 

@@ -183,6 +183,9 @@ def _call(arguments: list[str] | None) -> int:
         return _say(_usage(error), ExitCode.USAGE)
     except HeedfulError as error:
         return _say(str(error), error.exit_code)
+    except RecursionError:
+        said = "what was read is nested too deeply: settings, a rule of a mask, or JSON; write it with fewer levels"
+        return _say(said, ExitCode.BAD_DATA)
     except (OutputGone, BrokenPipeError):
         _drop_output()
         return ExitCode.OK

@@ -13,6 +13,8 @@ import click
 LONGEST_MESSAGE = 1_000
 _TAIL = 300
 """Characters of a message, and those of its end, where what to do stands."""
+MOST_ITEMS = 50
+"""Items of the list in a message."""
 
 
 class Shown:
@@ -60,9 +62,12 @@ def shown(text: str) -> str:
 def message(text: str) -> str:
     """Return a message as one line of at most `LONGEST_MESSAGE` characters; the middle of a longer one is left out.
 
-    The items of a list, each after a line end and two spaces, keep their lines.
+    The items of a list, each after a line end and two spaces, keep their lines; of more than `MOST_ITEMS` the last ones
+    are counted.
     """
-    return "\n  ".join(map(_line, text.split("\n  ")))
+    first, *items = text.split("\n  ")
+    more = [f"and {len(items) - MOST_ITEMS:,} more"] if len(items) > MOST_ITEMS else []
+    return "\n  ".join(map(_line, [first, *items[:MOST_ITEMS], *more]))
 
 
 def _line(text: str) -> str:

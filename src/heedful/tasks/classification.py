@@ -235,7 +235,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
                 )
             notes.update(notes_of(dataset))
             seconds += time.perf_counter() - started
-        notes["labels of the gold that the model does not know"] = len(names) - classes
+        if unseen := len(names) - classes:
+            notes["labels of the gold that the model does not know"] = unseen
         report = evaluate_cells(
             cells,
             tuple(names),

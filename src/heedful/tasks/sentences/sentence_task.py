@@ -394,7 +394,8 @@ def unseen_of(dataset: EncodedDataset, known: int) -> dict[str, int]:
     Returns:
         The count, with what it is of.
     """
-    return {"labels of the gold that the model does not know": len(dataset.labels) - known}
+    unseen = len(dataset.labels) - known
+    return {"labels of the gold that the model does not know": unseen} if unseen else {}
 
 
 Scored = TypeVar("Scored", bound=ScoreModel)
