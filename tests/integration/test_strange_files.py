@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import threading
@@ -80,11 +81,12 @@ def test_an_option_that_is_given_twice_is_refused(trained, tmp_path: Path) -> No
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
 def test_pipes_go_through_all_commands(trained, tmp_path: Path) -> None:
-    def piped(name: str, content: str) -> Path:
+    def piped(name: str, content: str | bytes) -> Path:
         path = tmp_path / name
         path.unlink(missing_ok=True)
         os.mkfifo(path)
-        threading.Thread(target=lambda: path.write_text(content), daemon=True).start()
+        held = content.encode() if isinstance(content, str) else content
+        threading.Thread(target=lambda: path.write_bytes(held), daemon=True).start()
         return path
 
     run = trained.runs / "text"
@@ -104,6 +106,10 @@ def test_pipes_go_through_all_commands(trained, tmp_path: Path) -> None:
     assert answers(tiny.run("predict", run, "--input", piped("p.csv", rows), "--json")) == wanted
     as_table = ("--column", "text=text")
     assert answers(tiny.run("predict", run, "--input", piped("p", rows), "--json", *as_table)) == wanted
+    packed = gzip.compress(rows.encode())
+    assert answers(tiny.run("predict", run, "--input", piped("p", packed), "--json", *as_table)) == wanted
+    packed = gzip.compress(lines.encode())
+    assert answers(tiny.run("predict", run, "--input", piped("p", packed), "--json")) == wanted
     assert len(tiny.run("encode", run, "--input", piped("p", lines)).out.splitlines()) == 2
     measured = tiny.run("evaluate", run, piped("p", rows), "--json")
     assert measured.json()["count"] == 2

@@ -160,7 +160,7 @@ def _is_table(path: Path, reading: Reading) -> bool:
         path != STDIN and os.path.isfile(path) and begins_with_label(path)
     ):
         return True
-    return is_spooled(path) and not path.suffix and bool(reading.columns or reading.of_tables())
+    return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
 
 
 def _file_lines(asked: Asked, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
