@@ -51,6 +51,13 @@ def test_labels_that_differ_in_white_space_alone_are_refused() -> None:
     assert Classes.of(["a ", "b"]).names == ("a ", "b")
 
 
+@pytest.mark.parametrize("cell", ["['neg', 'both']", "['neg']", '["neg"]', "('neg', 'both')"])
+def test_a_list_that_is_written_as_text_is_no_class(cell: str) -> None:
+    with pytest.raises(DataError, match=r"target 2: .* is a list that is written as text"):
+        Classes.of(["pos", cell])
+    assert Classes.of(["[URGENT]", "(old)"]).names == ("(old)", "[URGENT]")
+
+
 def test_labels_that_say_that_there_is_none_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         Classes.of(["entailment", "-", "neutral", "-"])

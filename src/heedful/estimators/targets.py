@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heedful.data.examples import LabelSet
 from heedful.data.readers.text_fields import is_missing
-from heedful.data.readers.written_labels import checked_name, no_gold, several_in_one
+from heedful.data.readers.written_labels import checked_name, no_gold, several_in_one, written_labels
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.estimators.columns import rows_of
 
@@ -282,6 +282,11 @@ def check_names(rows: Sequence[object]) -> None:
     bare: dict[str, str] = {}
     for name, row in first.items():
         checked_name(name, f"target {row}")
+        if name[:1] in "[({" and written_labels(name, f"target {row}") is not None:
+            raise DataError(
+                f"target {row}: {name!r:.60} is a list that is written as text, as a CSV file holds it; read it with "
+                "ast.literal_eval, and use MultiLabelClassifier for several labels a text"
+            )
         if (other := bare.setdefault(name.strip(), name)) != name:
             raise DataError(
                 f"target {row}: {name!r:.60} and {other!r:.60} differ in white space alone; strip both"

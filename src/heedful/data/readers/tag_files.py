@@ -15,6 +15,7 @@ from heedful.data.readers.reading import RequestFiles, options_of
 from heedful.data.readers.tag_columns import UNKNOWN, Columns, Layout, Word, tagged_blocks
 from heedful.data.readers.tag_records import holds_tokens, tagged_records
 from heedful.data.readers.text_lines import bare_suffix, find_file
+from heedful.data.readers.written_labels import checked_name
 from heedful.errors import DataError, UsageError
 from heedful.text.bio import (
     OUTSIDE,
@@ -86,6 +87,8 @@ def read_tags(
     builder = CorpusBuilder(file)
     sentences = list(_sentences(file, Columns(layout, word, tag, conllu, gold), builder))
     used = {each.tag for sentence in sentences for each in sentence} if gold else set()
+    for name in used:
+        checked_name(name, str(file))
     if problem := unread_spans(used):
         raise DataError(f"{file}: {problem}")
     scheme = scheme_of(used)

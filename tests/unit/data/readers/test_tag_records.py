@@ -124,6 +124,7 @@ def test_spans_within_words_and_within_spans_are_counted(tmp_path: Path) -> None
     [
         ({"tokens": ["a", "b"], "ner_tags": [0, 1]}, "a tag is 0; write the names of the tags"),
         ({"tokens": ["a", "b"], "tags": ["O"]}, "1 tags for 2 words"),
+        ({"tokens": ["a", "b"], "tags": ["O", 3]}, "a tag is 3; write the names"),
         ({"tokens": ["a", " "], "tags": ["O", "O"]}, "a word is empty"),
         ({"tokens": ["a", "b"]}, "no tags and no spans"),
         ({"words": ["a", "b"], "spans": [[0, 1, "X"]]}, "spans need the text that they are of"),
@@ -135,6 +136,11 @@ def test_spans_within_words_and_within_spans_are_counted(tmp_path: Path) -> None
 def test_what_fits_nothing_is_named(tmp_path: Path, record: dict[str, object], part: str) -> None:
     with pytest.raises(DataError, match=rf"a\.jsonl: row 1.*{part}"):
         read(tmp_path, record)
+
+
+def test_half_a_character_in_a_tag_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"a\.jsonl: the label .* holds half of a character"):
+        read(tmp_path, {"tokens": ["a", "b"], "tags": ["O", "B-\ud83d"]})
 
 
 def test_words_to_be_tagged_are_recognized_by_content(tmp_path: Path) -> None:
