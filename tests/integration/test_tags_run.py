@@ -196,7 +196,7 @@ def test_the_estimator_takes_lists_of_words(tmp_path: Path) -> None:
     assert [(span.text, span.role) for span in answer.spans] == [("Ada", "PER"), ("Rome", "LOC")]
     assert "forward" in "".join(model.explain(["Ada", "saw"]).sides[0].maps)
     said = model.explain(["Ada", "saw", "Rome"], method="occlusion", word="Rome").attribution
-    assert said.of == "the probability of “S-LOC” for “Rome”"
+    assert said.of == "the log-odds of “S-LOC for Rome”"
     model.save_pretrained(tmp_path / "model")
     again = heedful.from_pretrained(tmp_path / "model")
     assert isinstance(again, TokenTagger)
