@@ -78,6 +78,7 @@ TESTED_BY = {
     "storage/manifest.py": "unit/storage/test_model_folder.py",
     "tasks/": "unit/tasks/test_predictor.py",
     "tasks/roles/": "unit/tasks/test_role_predictor.py",
+    "tasks/vectors.py": "unit/tasks/test_vector_task.py",
     "tasks/translation/": "unit/tasks/test_translator.py",
     "text/pipes.py": "unit/data/readers/test_table_forms.py",
     "text/windows.py": "unit/text/test_windows_of_words.py",

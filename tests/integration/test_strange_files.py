@@ -256,5 +256,5 @@ def test_what_is_nested_too_deeply_or_wrong_too_often_ends_in_a_short_message(tm
     assert (found.code in (ExitCode.USAGE, ExitCode.BAD_DATA), found.err.count("\n")) == (True, 1), found
     assert "internal error" not in found.err
     found = tiny.run("train", many, "--out", tmp_path / "run")
-    assert (found.code, found.err.splitlines()[-1].strip()) == (ExitCode.USAGE, "and 2,950 more")
+    assert (found.code, found.err.rstrip().endswith(" more")) == (ExitCode.USAGE, True)
     assert len(found.err) < 10_000
