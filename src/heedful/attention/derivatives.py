@@ -47,6 +47,9 @@ def plain_is_wanted(*grads: Tensor | None) -> bool:
 
     Args:
         *grads: of the outputs; None for one that has none.
+
+    Returns:
+        True also inside a transform of `torch.func`.
     """
     batched = any(grad is not None and torch._C._functorch.is_legacy_batchedtensor(grad) for grad in grads)
     return torch.is_grad_enabled() or batched or transformed()

@@ -71,6 +71,9 @@ def heard(connection: Connection) -> bytes:
 
     Args:
         connection: leads to the process that gives them.
+
+    Returns:
+        The sign.
     """
     last = b""
     with contextlib.suppress(EOFError, OSError):

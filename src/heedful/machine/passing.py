@@ -30,6 +30,9 @@ def is_passing(error: BaseException) -> bool:
 
     Args:
         error: the error.
+
+    Returns:
+        False for a mistake of the user or of the data.
     """
     seen = set[int]()
     each: BaseException | None = error

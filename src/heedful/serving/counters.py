@@ -231,6 +231,9 @@ def asks_for_openmetrics(accept: str) -> bool:
 
     Args:
         accept: the header of this name; empty where there was none.
+
+    Returns:
+        False for the older text form of Prometheus.
     """
     return "application/openmetrics-text" in accept or accept.strip() in ("", "*/*")
 

@@ -117,6 +117,9 @@ class Place:
 
         Args:
             patience: seconds for which it may give none.
+
+        Returns:
+            False also where no worker runs.
         """
         running = self.running
         if running is None:

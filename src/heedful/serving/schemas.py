@@ -49,7 +49,7 @@ def record(**properties: object) -> Schema:
     """Return the schema of an object that has every one of some fields.
 
     Args:
-        properties: field to schema.
+        **properties: field to schema.
 
     Returns:
         The schema.
