@@ -385,8 +385,15 @@ class Estimator(BaseEstimator, Generic[Model]):
         """Say whether an example is a pair of texts."""
         return task_named(cls.task).sides == 2
 
+    def _on_missing(self) -> object:
+        """Return what is to be done with a missing text; the other settings, which a model was fitted by, may wait."""
+        if "data__options__on_missing" in self._settings:
+            return self._settings["data__options__on_missing"]
+        given = {} if self._given is None else self._given.data.options
+        return dict(self._settings.get("data__options") or given).get("on_missing")
+
     def _requests(self, X: object) -> Corpus:
-        pair, missing = self._pair(), self.config.data.options.get("on_missing")
+        pair, missing = self._pair(), self._on_missing()
         if missing == "skip":
             raise UsageError(
                 "data__options: on_missing='skip' is for files; drop the rows of X and y, or choose 'error' or 'empty'"

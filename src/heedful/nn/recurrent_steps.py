@@ -58,6 +58,10 @@ def gru_steps(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
     return torch.stack(states, dim=1) if states else candidates
 
 
+_LSTM_IN_BFLOAT16 = torch.backends.cpu.get_cpu_capability() not in ("DEFAULT", "AVX2")
+"""Whether torch's LSTM computes in bfloat16 on this processor; without AVX-512 on x86 it raises an error."""
+
+
 def run_lstm(x: Tensor, weights: Sequence[Tensor], *, training: bool) -> Tensor:
     """Compute an LSTM: [B, L, D] to [B, L, C]; weights are those of `torch.lstm`."""
     if torch.compiler.is_compiling():
@@ -75,6 +79,9 @@ def run_gru(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
 def _fast_lstm(x: Tensor, weights: Sequence[Tensor], training: bool = True) -> Tensor:
     if not x.numel():  # torch refuses a sentence without words
         return lstm_steps(x, weights)
+    if x.is_cpu and torch.is_autocast_enabled("cpu") and not _LSTM_IN_BFLOAT16:
+        with torch.autocast("cpu", enabled=False):
+            return _fast_lstm(x.float(), weights, training)
     start = x.new_zeros(1, len(x), weights[1].shape[1])
     return torch.lstm(x, (start, start), list(weights), True, 1, 0.0, training, False, True)[0]
 
