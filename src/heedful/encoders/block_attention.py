@@ -138,9 +138,7 @@ class BiBlosanEncoder(EncoderOf[BiBlosanConfig]):
         size = self.config.block_length
         if not torch.compiler.is_compiling():  # what is traced serves every length
             size = max(1, min(size, length))  # a block longer than every text is not filled up
-        missing = (
-            length + size - 1
-        ) // size * size - length  # no remainder of a negative number: torch.export
+        missing = -length % size
         x, whole = functional.pad(x, (0, 0, 0, missing)), functional.pad(valid, (0, missing))
         parts = [part(x, whole, size, need_weights=need_weights) for part in self.directions]
         found = side_by_side(parts, self.config.directions)
