@@ -81,6 +81,7 @@ _NUMBERS = (Column("number", "number", _of(Answer, _score)),)
 _OF_TASKS: Mapping[str, tuple[Column, ...]] = {
     "text": _CLASSES,
     "pair": _CLASSES,
+    "vector": _CLASSES,
     "relatedness": (Column("score", "number", _of(Answer, _score)),),
     "number": _NUMBERS,
     "pair-number": _NUMBERS,

@@ -72,7 +72,11 @@ def together(fold: NDArray[np.int64], same: Sequence[Hashable]) -> NDArray[np.in
 
 
 def split_dev(
-    examples: Sequence[Example], fraction: float, seed: int, stratified: bool = True
+    examples: Sequence[Example],
+    fraction: float,
+    seed: int,
+    stratified: bool = True,
+    together: bool = True,
 ) -> tuple[list[Example], list[Example]]:
     """Cut a dev part out of training data.
 
@@ -84,6 +88,7 @@ def split_dev(
         fraction: share of the dev part, between 0 and 1.
         seed: the seed.
         stratified: take the share of every class (of class names; scores and missing gold count as one class).
+        together: keep copies of a text on one side; else they are examples like any others.
 
     Returns:
         What is left for training and the dev part, both in the order of the file.
@@ -101,7 +106,7 @@ def split_dev(
     small = [name for name, own in strata.items() if name and not round(fraction * len(own))]
     rare = set(itertools.chain.from_iterable(strata.pop(name) for name in small))
     pools = [*strata.values(), [place for place in shuffled(len(examples), seed) if place in rare]]
-    held = _Held(classes, copies(examples))
+    held = _Held(classes, copies(examples) if together else range(len(examples)))
     for pool in pools:
         held.take(pool, round(fraction * len(pool)))
     if not held.dev and len(examples) * fraction >= 1:

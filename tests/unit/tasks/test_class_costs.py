@@ -89,8 +89,8 @@ def test_an_explanation_is_of_the_class_that_is_answered(careful: TextClassifier
     found = careful.explain(TEXTS[120 + place], method="occlusion")
     assert (found.predicted, found.answered) == ("pos", "pos")
     assert found.attribution is not None
-    assert found.attribution.whole == pytest.approx(probabilities[place, 1], abs=1e-5)
-    assert f"pos {probabilities[place, 1]:.2f} by the costs of wrong answers   (neg" in found.to_text()
+    assert 1 / (1 + np.exp(-found.attribution.whole)) == pytest.approx(probabilities[place, 1], abs=1e-5)
+    assert f"pos {probabilities[place, 1]:.1%} by the costs".replace("%", " %") in found.to_text()
     assert type(found).from_dict(found.to_dict()).predicted == "pos"
 
 

@@ -31,9 +31,10 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     data = tiny.write_tasks(root / "data")
     found = {}
     for system in ("disan", "mtsa", "mssan", "mdman"):
-        words = [word for one in systems()[system].settings for word in ("--set", one)]
-        if system == "mssan":
-            words += ["--set", "model.width=12", "--set", "text.parser="]
+        own = ("text.parser=", "model.width=12") if system == "mssan" else ()
+        names = {one.partition("=")[0] for one in own}
+        settings = [one for one in systems()[system].settings if one.partition("=")[0] not in names]
+        words = [word for one in (*settings, *own) for word in ("--set", one)]
         out = ("--set", "train.max_steps=2", "--set", "train.device=cpu", "--out", root / system, "-q")
         result = tiny.run("train", data / "pair.toml", "--data", data, *words, *out)
         assert result.code == 0, result.err
