@@ -253,14 +253,14 @@ def with_dev(parts: Corpora, fraction: float, seed: int) -> Corpora:
             rest, dev = split_dev(train.examples, fraction, seed, together=False)
             different = len(set(copies(train.examples)))
             notes = (
-                f"the {len(train.examples):,} training rows are copies of {different:,} texts, too few to keep the copies "
-                "of a text on one side: the dev split has texts that are trained on, so its figures are too high",
+                f"the {len(train.examples):,} training rows are copies of {different:,} texts, too few to keep the "
+                "copies of a text on one side: the dev split has texts of training too, so its figures are too high",
             )
     except UsageError as error:
         where = train.source or "training data"
         raise DataError(
-            f"{where}: {len(train.examples)} usable rows are too few to hold out a dev split of {fraction:.0%} (a row of "
-            "each class is kept for training). Add rows, hold out more (--set "
+            f"{where}: {len(train.examples)} usable rows are too few to hold out a dev split of {fraction:.0%} (a row "
+            "of each class is kept for training). Add rows, hold out more (--set "
             "data.dev_fraction=0.3), or name a dev file (--set data.dev=FILE)"
         ) from error
     train = replace(train, notes=(*train.notes, *notes))

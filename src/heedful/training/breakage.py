@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from heedful.training.train_settings import TrainSettings
 
 EARLY = (10, 30, 100)
 """Steps after which the network is looked at, beside the evaluations."""
+EVALUATIONS = frozenset(math.ceil(1.5**power) for power in range(40))
+"""Numbers of the evaluations at which it is looked at."""
 MOST_TEXTS, MOST_TOKENS = 256, 16_384
 """What it reads then, at most."""
 DEAD, CONSTANT, LONG_STEP, LONG_WORDS = 0.4, 0.9, 1.0, 2.5
@@ -53,12 +56,19 @@ class Watch:
     def __init__(self, network: nn.Module, settings: TrainSettings, reported: Sequence[str] = ()) -> None:
         self.network, self.settings = network, settings
         self.reported = set(reported)
-        self._looked = 0
         self.dead: dict[str, float] = {}
 
-    def due(self, step: int, *, evaluated: bool) -> bool:
-        """Whether to look after a step: after `EARLY`, and at evaluations 1.5 times as late as the last look."""
-        return step in EARLY or (evaluated and step >= 1.5 * self._looked)
+    def due(self, step: int, evaluation: int) -> bool:
+        """Whether to look after a step; the same for an interrupted run and a whole one.
+
+        Args:
+            step: the steps that were taken.
+            evaluation: the number of the evaluation after this step, from 1; 0 where there was none.
+
+        Returns:
+            True after `EARLY`, and at evaluations 1, 2, 3, 4, 6, 8, 12 and so on, each half as many again.
+        """
+        return step in EARLY or evaluation in EVALUATIONS
 
     def look(self, step: int, batches: Sequence[Batch]) -> list[Sign]:
         """Look inside the network.
@@ -70,7 +80,6 @@ class Watch:
         Returns:
             The signs that were not reported before.
         """
-        self._looked = step
         seen = examine(self.network, batches)
         self.dead = {name: units.dead for name, units in seen.units.items() if units.kind != "sigmoid"}
         found = [*of_units(seen, step), *of_steps(seen, step, self.settings), *of_words(seen)]

@@ -226,7 +226,7 @@ class _Loop:
                 self.give_back()
             due = self._evaluation_due()
             improved = self._evaluate_if_due()
-            if self.fabric.is_global_zero and self.watch.due(state.step, evaluated=due):
+            if self.fabric.is_global_zero and self.watch.due(state.step, self._evaluations() if due else 0):
                 self._look()
             asked = asked or (self.fabric.world_size == 1 and self.request.asked)
             over = state.stop_reason(self.settings) is not None
@@ -299,6 +299,10 @@ class _Loop:
         self._report(signs)
         self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._told(), best=best))
         return best
+
+    def _evaluations(self) -> int:
+        """Count the evaluations so far, those before an interruption too."""
+        return sum(record.get("kind") == "evaluation" for record in self.keeper.log.records)
 
     def _look(self) -> None:
         """Look for signs that training breaks the network; the first process does."""

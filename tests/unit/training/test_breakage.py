@@ -89,7 +89,7 @@ def test_each_sign_is_reported_once_and_not_again_after_a_resumption(tmp_path: P
 
 def test_looking_changes_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = train_toy(epochs=4)[0]
-    monkeypatch.setattr(Watch, "due", lambda self, step, *, evaluated: False)
+    monkeypatch.setattr(Watch, "due", lambda self, step, evaluation: False)
     assert weights_hash(looked) == weights_hash(train_toy(epochs=4)[0])
 
 
