@@ -92,7 +92,7 @@ def test_an_explanation_has_signed_words_that_sum_to_the_answer(model: TextClass
     odds = float(logits[best] - logits[1 - best]) / model.predictor.about.temperature
     assert found.start + found.total == pytest.approx(odds, abs=1e-6)
     share = dict(zip(said.labels, said.probabilities, strict=True))["pos"]
-    assert found.whole == pytest.approx(np.log(share / (1 - share)), abs=1e-6)
+    assert 1 / (1 + np.exp(-found.whole)) == pytest.approx(share, abs=1e-6)
     words = dict(zip(said.sides[0].words, found.values[0], strict=True))
     assert min(words["superb"], words["lovely"]) > max(words["film"], words["this"])
     against = model.explain("a lovely room , dull dreary awful grim .").attribution

@@ -197,7 +197,11 @@ def _train_and_measure(
         metrics[KEY] = predictor.held_scores.as_dict()
     predictor.about = replace(predictor.about, run=as_table(config), metrics=metrics, card=card)
     if keeping is not None and is_first_process():
-        write_text(RunFolder(keeping.folder).recipe, to_toml(config))
+        recipe, text = RunFolder(keeping.folder).recipe, to_toml(config)
+        if (
+            not recipe.is_file() or recipe.read_text(encoding="utf-8") != text
+        ):  # a resumed run may have read it
+            write_text(recipe, text)
         predictor.save(RunFolder(keeping.folder).model)
     return run
 
