@@ -171,7 +171,8 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
 
 
 def _read_text(path: Path) -> str:
-    note_read(path)
+    if not path.with_name("env.json").exists():  # a run's own recipe, which the run may write again
+        note_read(path)
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
