@@ -135,7 +135,7 @@ class Supervisor:
     def _wait_and_hear(self, signals: CaughtSignals | None = None) -> None:
         """Wait for at most a beat until a worker reports or ends, or a signal comes; signals are heard first.
 
-        A signal that reaches all processes of a server ends the workers too, and none is started in their place.
+        A signal that reaches all processes of a server ends the workers too, and no new worker is started.
         """
         connections: list[Connection | socket.socket] = [running.reports for running in self._running()]
         wait([*connections, *([signals.woken] if signals else [])], BEAT)

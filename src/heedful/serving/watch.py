@@ -32,7 +32,7 @@ class Watch:
     another one; and so does any process whose loop of events hangs, since it answers nobody.
 
     Args:
-        app: what is told.
+        app: the application that hears of it.
         shelf: the models.
         say: writes a line to the log.
         worker: whether a parent starts another process in the place of this one.

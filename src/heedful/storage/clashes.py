@@ -1,6 +1,6 @@
 """No file is written over by an operation that reads it, whatever the file is called where.
 
-Files are told apart by device and number, so that a hard link, a symbolic link, another spelling of the path and an
+Files are distinguished by device and number, so that a hard link, a symbolic link, another spelling of the path and an
 open descriptor are all the same file. An operation is one command, or one call of a Python function that reads and
 writes files. What it reads and what it is writing are noted from both sides, also where only a setting or a redirection
 of the shell names the file; `heedful.cli.overwriting` refuses before anything is computed what the options name.
