@@ -29,8 +29,9 @@ from heedful.run import evaluate_corpus, prepare, train
 from heedful.run.recipe_files import load_config
 from heedful.structures import NetworkOutput
 from heedful.tasks import TASKS, load_model, register
+from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import Read, SentenceModel, Shown
-from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask, gold_of
+from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask, example_weights, gold_of
 from heedful.tasks.tables import TEXT, Table
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class NegationModel(SentenceModel[Count]):
         return [Count(number, how.unknown, how.truncated) for number, how in found]
 
     def shown(self, row: NDArray[np.float32]) -> Shown:
-        return Shown(score=float(row[0]), score_range=(0.0, 4.0), deletable=False)
+        return Shown(score=float(row[0]), score_range=(0.0, 4.0), deletable=False, kind="number")
 
 
 class NegationTask(SentenceTask[NegationModel, Count]):
@@ -93,10 +94,19 @@ class NegationTask(SentenceTask[NegationModel, Count]):
     def objective(self, config: RunConfig, model: NegationModel) -> Objective:
         return _square_error
 
-    def measure(self, model: NegationModel, dataset: EncodedDataset) -> Report:
-        return evaluate_scores(
-            gold_of(dataset).astype(np.float64), model.run(dataset)[0][:, 0].astype(np.float64)
-        )
+    def linear_targets(self, model: NegationModel, dataset: EncodedDataset) -> NumberTargets:
+        return NumberTargets(example_weights(dataset), gold_of(dataset).astype(np.float64))
+
+    def judged(
+        self, model: NegationModel, rows: NDArray[np.float32], dev: EncodedDataset
+    ) -> dict[str, float]:
+        return self.report_of(model, dev, rows, 0.0).metrics
+
+    def report_of(
+        self, model: NegationModel, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
+    ) -> Report:
+        gold, found = gold_of(dataset).astype(np.float64), rows[:, 0].astype(np.float64)
+        return evaluate_scores(gold, found, seconds=seconds)
 
     def rows(self, answer: Count) -> Iterable[list[str]]:
         yield [f"{answer.negations:.2f}", answer.remarks]

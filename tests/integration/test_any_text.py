@@ -54,8 +54,9 @@ def test_a_row_that_is_too_long_is_cut_and_counted(tmp_path: Path) -> None:
     words = ("lovely", "dull")
     rows = [(f"a {words[k % 2]} <b>film</b> {k % 7}", "pn"[k % 2]) for k in range(80)]
     write_csv(tmp_path / "t.csv", [*rows, ("lovely " * 900, "p")], ["text", "label"])
-    small = [f"{name.replace('__', '.')}={value}" for name, value in SMALL.items()]
-    sets = [f"data.train={tmp_path / 't.csv'}", *small, "text.markup=token", "train.epochs=1"]
+    given = {**SMALL, "text__markup": "token", "train__epochs": 1}
+    small = [f"{name.replace('__', '.')}={value}" for name, value in given.items()]
+    sets = [f"data.train={tmp_path / 't.csv'}", *small]
     arguments = [part for value in sets for part in ("--set", value)]
     found = run("train", "my-texts", *arguments, "--out", tmp_path / "run")
     assert found.code == 0, found.err

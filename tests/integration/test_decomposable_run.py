@@ -63,7 +63,7 @@ def test_an_explanation_shows_both_alignments_and_null(classifier: PairClassifie
     np.testing.assert_allclose(shown.alignments["first to second"].sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(shown.alignments["second to first"].sum(axis=0), 1, atol=1e-6)
     assert [set(side.maps) for side in shown.sides] == [{"intra-sentence"}] * 2
-    assert "first to second" in shown.to_text()
+    assert "first to second" in shown.to_text(attention=True)
 
 
 def test_the_card_says_what_becomes_of_unknown_words_and_of_no_words(classifier: PairClassifier) -> None:

@@ -90,21 +90,22 @@ def test_a_run_reads_them_by_name(tmp_path: Path) -> None:
     assert str(vectors_folder()) not in card
 
 
-def test_the_recipe_of_english_texts_differs_in_the_words_alone() -> None:
-    own, english = (asdict(load_config(name)) for name in ("my-texts", "my-english-texts"))
-    for table, name, value in (
-        ("text", "vectors", NAME),
-        ("text", "baseforms", NAME),
-        ("text", "vector_norm", 5.0),
-        ("model", "width", 300),
-    ):
-        assert english[table][name] == value
-        english[table][name] = own[table][name]
-    assert {**english, "name": own["name"]} == own
+def test_the_recipe_of_own_texts_takes_the_words_where_the_texts_are_english(tmp_path: Path) -> None:
+    rows = "".join(
+        f"the {noun} is {how} and i like it,{how}\n" for noun in "abcdefghij" for how in ("good", "bad")
+    )
+    (tmp_path / "train.csv").write_text("text,label\n" + rows)
+    settings = ["data.train=train.csv", "data.few_rows=0"]
+    own, older = (prepare(load_config(name, settings), tmp_path) for name in ("my-texts", "my-english-texts"))
+    found = own.decided
+    assert (found["text.vectors"], found["text.baseforms"], found["text.vector_norm"]) == (NAME, NAME, 5.0)
+    assert found["model.width"] == 300
+    assert older.decided == found
 
 
 def test_a_name_that_no_package_has_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "train.csv").write_text("text,label\na good film,good\na dull film,bad\n" * 9)
-    config = load_config("my-english-texts", ["data.train=train.csv", "text.vectors=nobody-has-this"])
-    with pytest.raises(DataError, match=r"nobody-has-this.*pip install \./packages/heedful-en"):
-        prepare(config, tmp_path)
+    for more in ([], ["data.few_rows=0"]):
+        settings = ["data.train=train.csv", "text.vectors=nobody-has-this", *more]
+        with pytest.raises(DataError, match=r"nobody-has-this.*pip install \./packages/heedful-en"):
+            prepare(load_config("my-texts", settings), tmp_path)

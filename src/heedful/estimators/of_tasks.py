@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -96,6 +96,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         """
         if teacher is None and texts is not None:
             raise UsageError("texts: are for a teacher to answer; give teacher too")
+        y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         _refuse_one_weighted_class(y, sample_weight)
         given, settings = self._given, self._settings
         try:

@@ -95,7 +95,14 @@ def explanation_from(
     }
     explanation = assembled(
         views,
-        Shown(tuple(labels), tuple(probabilities or ()), score, score_range, answered),
+        Shown(
+            tuple(labels),
+            tuple(probabilities or ()),
+            score,
+            score_range,
+            answered,
+            kind="class" if score is None else "number",
+        ),
         system,
         pooling,
         alignments=between,

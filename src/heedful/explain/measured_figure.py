@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WHAT = "Drawing how faithful explanations are"
 _STYLES = {
+    "contributions": ("#b04a2f", "P"),
     "attention": (SECOND, "o"),
     "gradient": ("#8fbcdc", "^"),
     "integrated": ("#4f94c9", "v"),

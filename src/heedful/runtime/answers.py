@@ -11,6 +11,7 @@ from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
+from heedful.errors import UsageError
 from heedful.text.bio import OUTSIDE, Span, scheme_of, spans_of
 
 
@@ -124,6 +125,11 @@ class Shown:
     deletable: bool = True
     kind: Literal["class", "label", "grade", "number"] = "class"
     temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse a number that is said to be the choice of a class."""
+        if self.score is not None and self.kind in ("class", "label"):
+            raise UsageError(f'kind: expected "number" or "grade" beside a score, got {self.kind!r}')
 
     @property
     def best(self) -> int:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,17 @@ def test_an_error_ends_a_process_that_hangs(tmp_path: Path, monkeypatch: pytest.
     parts.close()
 
 
+def patient(folder: Path) -> Callable[[int], int]:
+    """Prepare a worker whose second task waits until the system has refused processes often enough."""
+
+    def do(number: int) -> int:
+        while number == 1 and not (folder / "refused").exists():
+            time.sleep(0.01)
+        return number
+
+    return do
+
+
 def test_a_process_that_the_system_refuses_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,12 +103,14 @@ def test_a_process_that_the_system_refuses_is_asked_for_again(
     def refusing(self: Any) -> Any:
         if self._hands and len(refused) < 3:
             refused.append(1)
+            if len(refused) == 3:
+                (tmp_path / "refused").touch()
             raise OSError(errno.EMFILE, "Too many open files")
         return begin(self)
 
     monkeypatch.setattr(crew, "_PAUSE", 0.01)
     monkeypatch.setattr(crew._Crew, "_begin", refusing)
-    found = list(each_done(squares, (tmp_path, 0), range(6), jobs=2))
+    found = list(each_done(patient, (tmp_path,), range(6), jobs=2))
     assert sorted(number for number, _ in found) == list(range(6))
     assert refused == [1, 1, 1]
 

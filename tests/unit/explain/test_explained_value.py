@@ -62,3 +62,8 @@ def test_another_class_may_be_asked_about() -> None:
         ExplainedValue.of_answer(shown, "d")
     with pytest.raises(UsageError, match="numbers has no classes"):
         ExplainedValue.of_answer(Shown(score=3.0, kind="number"), "d")
+
+
+def test_a_score_is_no_choice_of_a_class() -> None:
+    with pytest.raises(UsageError, match='kind: expected "number" or "grade" beside a score, got \'class\''):
+        Shown(score=3.0)

@@ -114,7 +114,7 @@ def test_exports_give_the_same_vectors(
     assert np.abs(small - model.encode(TEXTS)).max() < 0.05
     assert np.linalg.norm(small, axis=1) == pytest.approx(LENGTHS, abs=1e-6)
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
-    assert [each.name for each in session.get_outputs()] == ["states", "vector"]
+    assert [each.name for each in session.get_outputs()] == ["vector", "states"]
     words = TEXTS[0].split()
     ids = np.array([[model.asking.vocabulary.id(word) for word in words] + [0]], np.int64)
     states, vector = session.run(["states", "vector"], {"ids": ids})

@@ -85,8 +85,9 @@ def test_explain_wants_exactly_one() -> None:
 
 
 def test_the_deletion_test_is_left_out_when_not_wanted() -> None:
-    assert predictor().explain("superb film . dull").faithfulness is not None
-    assert predictor().explain("superb film . dull", faithfulness=False).faithfulness is None
+    text, method = "superb film . dull", "occlusion"
+    assert predictor().explain(text, method=method).faithfulness is not None
+    assert predictor().explain(text, method=method, faithfulness=False).faithfulness is None
 
 
 def test_limits_are_changed_on_a_copy() -> None:

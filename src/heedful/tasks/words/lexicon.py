@@ -181,6 +181,8 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
     """
     text, encoder = config.text, config.model.pretrained
     if config.model.encoder == NO_NETWORK:
+        if text.vectors:
+            _find_vectors(text.vectors, place.root)  # a wrong name is refused, whatever reads the vectors
         return Pretrained()
     if encoder.name and text.vectors:
         raise UsageError(
