@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from heedful.errors import UsageError
 
@@ -26,9 +28,11 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
         become None.
 
     Raises:
-        UsageError: if it is a single string, a mapping, or a table with a wrong number of columns, or with columns
-            whose names say that they stand in the other order, such as "text2" before "text1".
+        UsageError: if it is None, a single string, a mapping, complex numbers, or a table with a wrong number of
+            columns, or with columns whose names say that they stand in the other order, such as "text2" before "text1".
     """
+    if column is None and name == "y":
+        raise UsageError("this estimator requires y to be passed, but the target y is None")
     if pair:
         column = _by_name(column, name)
     values = _values_of(column, name)
@@ -37,6 +41,18 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
     if isinstance(values, np.ndarray):
         values = _flat(values, pair=pair, name=name)
     return [_plain(value) for value in values]
+
+
+def warn_of_column_vector(y: Any) -> None:
+    """Warn as scikit-learn does where targets are a table of one column, which is read as that column."""
+    shape = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+            "(n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=2,
+        )
 
 
 def _values_of(column: Any, name: str) -> object:
@@ -53,7 +69,11 @@ def _values_of(column: Any, name: str) -> object:
         return column.to_pylist()
     if hasattr(column, "detach") and hasattr(column, "numpy"):  # of torch
         return column.detach().cpu().numpy()
-    return column.to_numpy() if hasattr(column, "to_numpy") else column
+    if hasattr(column, "to_numpy"):
+        return column.to_numpy()
+    if isinstance(column, Iterable) or not hasattr(column, "__array__"):
+        return column
+    return np.asarray(column)  # of any other library that follows NumPy's protocol
 
 
 def _by_name(table: Any, name: str) -> object:
@@ -80,10 +100,16 @@ def _counts_down(first: str, second: str) -> bool:
 
 def _flat(values: NDArray[np.generic], *, pair: bool, name: str) -> NDArray[np.generic]:
     """Return a table as its one column, or as rows of two."""
+    if values.dtype.kind == "c":
+        raise UsageError(f"{name}: Complex data not supported; got an array of {values.dtype}")
     if values.ndim == 1 or (values.ndim == 2 and pair and values.shape[1] == 2):
         return values
     if values.ndim == 2 and not pair and values.shape[1] == 1:
         return values[:, 0]
+    if values.ndim == 2 and not values.shape[1]:
+        raise UsageError(
+            f"{name}: the table has 0 feature(s) (shape={values.shape}) while a minimum of {1 + pair} is required."
+        )
     wanted = "two columns, or one of pairs" if pair else "one column"
     raise UsageError(f"{name}: expected {wanted}, got an array of shape {values.shape}; choose columns")
 

@@ -434,6 +434,12 @@ class SentenceEstimator(TransformerMixin, Estimator[Reader]):
         sides = zip(*(example.texts for example in self._requests(X).examples), strict=True)
         return np.concatenate([self.encode(list(side)) for side in sides], axis=1)
 
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that vectors are single precision whatever X is."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Name the columns of `transform`, as scikit-learn's ``set_output`` and ColumnTransformer need them.
 
@@ -494,7 +500,10 @@ def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
     if values.shape != (count,):
         raise UsageError(f"sample_weight: expected {count} numbers, got an array of shape {values.shape}")
     if not (np.isfinite(values) & (values >= 0)).all() or not values.any():
-        raise UsageError("sample_weight: expected finite numbers, 0 or more, and at least one above 0")
+        found = "all are zero" if len(values) and not values.any() else "some are not"
+        raise UsageError(
+            f"sample_weight: expected finite numbers, 0 or more, one of them above zero; {found}"
+        )
     return values
 
 

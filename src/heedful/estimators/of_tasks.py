@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.errors import UsageError
-from heedful.estimators.columns import rows_of
+from heedful.estimators.columns import rows_of, warn_of_column_vector
 from heedful.estimators.estimator import SentenceEstimator, example_weights
 from heedful.estimators.of_words import TokenTagger
-from heedful.estimators.targets import AnyTargets, Classes, LabelSets
+from heedful.estimators.targets import AnyTargets, Classes, LabelSets, Scores
 from heedful.evaluation import relatedness_metrics
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.run_config import RunConfig
@@ -255,6 +255,10 @@ class _Scorer(RegressorMixin, SentenceEstimator[ScoreModel]):
     """What the two scorers share."""
 
     model_type = ScoreModel
+
+    def _targets_of(self, y: object) -> Scores:
+        warn_of_column_vector(y)
+        return Scores()
 
     def predict(self, X: object) -> NDArray[np.float64]:
         """Return the number of each text or pair, [N]; of relatedness the expected grade."""

@@ -15,7 +15,7 @@ from heedful.data.examples import LabelSet
 from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.written_labels import checked_name, no_gold, several_in_one, written_labels
 from heedful.errors import ArtefactError, DataError, UsageError
-from heedful.estimators.columns import rows_of
+from heedful.estimators.columns import rows_of, warn_of_column_vector
 
 _LOG = logging.getLogger(__name__)
 LabelType = Literal["str", "int", "float", "bool"]
@@ -57,6 +57,7 @@ class Classes(Named):
                 that is not whole; if two differ in white space around them alone, which files do not keep.
             UsageError: if two classes are written alike.
         """
+        warn_of_column_vector(y)
         rows = _labels(y)
         _refuse_mixture(rows)
         check_names(rows)
@@ -267,8 +268,8 @@ def _label(row: int, value: object) -> Hashable:
         )
     if isinstance(plain, float) and not plain.is_integer():
         raise DataError(
-            f"target {row}: expected a class, got {plain!r}, which is no whole number; to predict numbers use "
-            "TextScorer (for pairs PairScorer)"
+            f"target {row}: expected a class, got {plain!r}, which is no whole number; to predict continuous numbers "
+            "use TextScorer (for pairs PairScorer)"
         )
     return plain
 

@@ -257,9 +257,10 @@ def with_dev(parts: Corpora, fraction: float, seed: int) -> Corpora:
                 "copies of a text on one side: the dev split has texts of training too, so its figures are too high",
             )
     except UsageError as error:
-        where = train.source or "training data"
+        where, count = train.source or "training data", len(train.examples)
+        found = "1 sample is" if count == 1 else f"{count} usable rows are"
         raise DataError(
-            f"{where}: {len(train.examples)} usable rows are too few to hold out a dev split of {fraction:.0%} (a row "
+            f"{where}: {found} too few to hold out a dev split of {fraction:.0%} (a row "
             "of each class is kept for training). Add rows, hold out more (--set "
             "data.dev_fraction=0.3), or name a dev file (--set data.dev=FILE)"
         ) from error

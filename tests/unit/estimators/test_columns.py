@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
+from sklearn.exceptions import DataConversionWarning
 
-from heedful import TextClassifier
+from heedful import TextClassifier, TextScorer
 from heedful.errors import UsageError
 from heedful.estimators.columns import rows_of
 
@@ -22,6 +23,41 @@ def test_a_sparse_matrix_is_refused_in_one_line() -> None:
     with pytest.raises(UsageError, match="sparse") as refused:
         rows_of(scipy.sparse.eye(3), name="y")
     assert "\n" not in str(refused.value)
+
+
+class Protocol:
+    """A column of a library that has NumPy's protocol alone."""
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return np.array(["a", "b"])
+
+
+def test_a_column_by_numpys_protocol_is_read() -> None:
+    assert rows_of(Protocol()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (np.ones(2) + 1j, "Complex data not supported"),
+        (np.empty((3, 0)), r"0 feature\(s\) \(shape=\(3, 0\)\)"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_what_is_no_column_is_named(column: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        rows_of(column, name="y")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y"), [(TextClassifier, [["p"], ["n"]] * 20), (TextScorer, [[1.0], [2.0]] * 20)]
+)
+def test_a_column_vector_is_read_with_a_warning(estimator: type, y: list[list[object]]) -> None:
+    texts = [f"{word} {number}" for number in range(20) for word in ("good", "bad")]
+    made = estimator(text__vectors="", model__sentence="none", train__max_steps=1)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        made.fit(texts, np.array(y), baseline=False)
+    assert made.predict(texts).shape == (40,)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])

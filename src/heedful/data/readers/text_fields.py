@@ -145,8 +145,10 @@ def text_fields(
                 remedy = (
                     "; --on-missing empty reads every missing text as an empty one" if builder.source else ""
                 )
+                found = "" if value is None else " (NaN)"
                 raise DataError(
-                    f"{builder.where(row, name)}: value is missing; drop the row, or write an empty string{remedy}"
+                    f"{builder.where(row, name)}: value is missing{found}; drop the row, or write an empty "
+                    f"string{remedy}"
                 )
             if on_missing == "skip":
                 builder.skip(NO_TEXT)
