@@ -1,10 +1,11 @@
 """Train the network of en-sentences to give the teacher's vectors.
 
-    python packages/heedful-en/making/train_sentences.py OUT RUN [--rounds 0:60,0:96] [--threads 1]
+    python packages/heedful-en/making/train_sentences.py OUT RUN [--rounds 0:60,0:96] [--threads 1] [--bfloat16]
 
 OUT has the blocks of sentences and their vectors, from `collect_sentences.py` and `embed_sentences.py`. RUN gets the
 settings and the checkpoints; an interrupted run continues at its last checkpoint. A round is a range of blocks, "0:60"
-the first sixty, each read once; by default there are two rounds of all blocks.
+the first sixty, each read once; by default there are two rounds of all blocks. With `--bfloat16` the products are computed
+in bfloat16, which is about twice as fast where the processor has it.
 
 The word vectors come first: with their mean and one linear layer alone, in one pass over the blocks of the first round.
 Then the whole network is trained. The loss of both is 1 - cosine to the teacher's vector, plus five times the mean
@@ -214,8 +215,11 @@ def train_words(network: Student, corpus: Corpus, recipe: Recipe) -> None:
 class Training:
     """The network, its optimizers and its checkpoints."""
 
-    def __init__(self, network: Student, recipe: Recipe, run: Path, total: int) -> None:
+    def __init__(
+        self, network: Student, recipe: Recipe, run: Path, total: int, *, bfloat16: bool = False
+    ) -> None:
         self.network, self.recipe, self.run, self.total, self.step = network, recipe, run, total, 0
+        self.bfloat16 = bfloat16
         self.dense = torch.optim.AdamW(network.dense(), recipe.lr, weight_decay=recipe.weight_decay)
         self.sparse = torch.optim.SparseAdam([network.embedding.weight], recipe.table_lr)
 
@@ -226,7 +230,9 @@ class Training:
         for member, lr in ((self.dense, recipe.lr), (self.sparse, recipe.table_lr)):
             member.param_groups[0]["lr"] = lr * share
             member.zero_grad()
-        loss = loss_of(self.network(sentences), targets, recipe.similarity)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16):
+            found = self.network(sentences)
+        loss = loss_of(found.float(), targets, recipe.similarity)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.dense(), 1.0)
         self.dense.step()
@@ -272,6 +278,7 @@ def main() -> None:
     options.add_argument("run", type=Path)
     options.add_argument("--rounds", default="", help="ranges of blocks, by default twice all")
     options.add_argument("--threads", type=int, default=1)
+    options.add_argument("--bfloat16", action="store_true")
     for name, value in asdict(Recipe()).items():
         options.add_argument(f"--{name.replace('_', '-')}", type=type(value), default=value)
     given = options.parse_args()
@@ -287,13 +294,13 @@ def main() -> None:
     if not words.exists():
         words.write_text(prepare(given.out, recipe).to_json(), encoding="ascii")
     vocabulary = Vocabulary.from_json(words.read_text(encoding="ascii"))
-    settings = {"recipe": asdict(recipe), "rounds": rounds}
+    settings = {"recipe": asdict(recipe), "rounds": rounds, "bfloat16": given.bfloat16}
     (given.run / "settings.json").write_text(json.dumps(settings, indent=1) + "\n")
     corpora: dict[tuple[int, ...], Corpus] = {}
     sizes = [sum(min(4096, 4096) for _ in range(first, last)) for first, last in rounds]
     total = sum(math.ceil(size / recipe.batch) for size in sizes)
     network = Student(first_table(vocabulary, recipe), 384)
-    training = Training(network, recipe, given.run, total)
+    training = Training(network, recipe, given.run, total, bfloat16=given.bfloat16)
     if (given.run / "step.json").exists():
         training.restore()
         print(f"continued at step {training.step} of {total}", flush=True)
