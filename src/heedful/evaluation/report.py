@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.evaluation.calibration import Calibration
-from heedful.evaluation.metrics import NAMES, classification_metrics, length_bins, relatedness_metrics
+from heedful.evaluation.metrics import (
+    NAMES,
+    class_scores,
+    classification_metrics,
+    length_bins,
+    relatedness_metrics,
+)
 from heedful.evaluation.report_text import render, report_html
 from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
 from heedful.evaluation.statistics import STATISTICS, Statistic
@@ -133,12 +139,7 @@ def evaluate_classes(
     Returns:
         The report.
     """
-    from sklearn.metrics import precision_recall_fscore_support
-
-    numbers = list(range(len(labels)))
-    precision, recall, f1, count = precision_recall_fscore_support(
-        gold, predicted, labels=numbers, zero_division=0.0, sample_weight=times
-    )
+    scores = class_scores(gold, predicted, np.arange(len(labels)), times)
     columns: Columns = (gold, predicted) if times is None else (gold, predicted, times)
     return Report(
         len(gold) if times is None else int(times.sum()),
@@ -146,7 +147,7 @@ def evaluate_classes(
         _by_group(columns, groups, classification_metrics),
         {
             name: {"precision": float(p), "recall": float(r), "f1": float(f), "count": int(c)}
-            for name, p, r, f, c in zip(labels, precision, recall, f1, count, strict=True)
+            for name, p, r, f, c in zip(labels, *scores, strict=True)
         },
         _confusion(gold, predicted, labels, times),
         seconds,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime.kernels import Floats
+from heedful.storage.kept_reads import kept
 from heedful.storage.manifest import WEIGHTS, sha256
 from heedful.storage.named_models import find_packaged, packaged_models
 
@@ -96,18 +97,25 @@ def read_states(origin: dict[str, str]) -> EncoderStates:
     return found
 
 
-@lru_cache(maxsize=2)
 def _packaged(name: str) -> EncoderStates:
-    from heedful.runtime.loading import load  # which reads sentence parts itself
-    from heedful.runtime.sentence_vectors import SentenceVectors
-
     if not has_sentence_encoder(name):
         raise UsageError(
             f"no installed package has the sentence encoder {name!r:.80}: pip install 'heedful[en]', or "
             "./packages/heedful-en in a clone of Heedful"
         )
-    folder = find_packaged(name)
-    model = load(folder)
-    if not isinstance(model, SentenceVectors):
+    read = _of_weights(find_packaged(name) / WEIGHTS)
+    if read is None:
         raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
-    return EncoderStates(name, sha256(folder / WEIGHTS), model)
+    return EncoderStates(name, *read)
+
+
+def _read(weights: Path) -> tuple[str, SentenceVectors] | None:
+    """Return the SHA-256 of the weights in a model folder, and its sentence encoder; None where it is none."""
+    from heedful.runtime.loading import load  # which reads sentence parts itself
+    from heedful.runtime.sentence_vectors import SentenceVectors
+
+    model = load(weights.parent)
+    return (sha256(weights), model) if isinstance(model, SentenceVectors) else None
+
+
+_of_weights = kept(_read, most=2)

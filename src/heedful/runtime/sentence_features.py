@@ -5,17 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Protocol, Self, runtime_checkable
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.storage.kept_reads import kept
 from heedful.storage.manifest import sha256
-from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, packaged_rows, read_rows
+from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, kept_rows, packaged_rows
 
 Floats = NDArray[np.float32]
+_sha256 = kept(sha256, most=2)
 
 
 @runtime_checkable
@@ -71,8 +74,8 @@ class MeanOfVectors:
     origin: Origin = field(default_factory=Origin)
 
     @classmethod
-    def packaged(cls, name: str) -> Self:
-        """Read the rows and base forms of an installed package.
+    def packaged(cls, name: str) -> MeanOfVectors:
+        """Read the rows and base forms of an installed package, once.
 
         Args:
             name: such as "heedful-en".
@@ -90,8 +93,8 @@ class MeanOfVectors:
                 f"no installed package has word vectors named {name!r:.80}. Install it, in a clone of Heedful with pip "
                 f"install ./packages/{name:.80}"
             )
-        origin = Origin(name, sha256(folder / ROWS), sha256(folder / BASEFORMS))
-        return cls(read_rows(folder / ROWS), (folder / BASEFORMS).read_text(encoding="utf-8"), origin)
+        origin = Origin(name, _sha256(folder / ROWS), _sha256(folder / BASEFORMS))
+        return _of_package(folder, origin)
 
     @property
     def width(self) -> int:
@@ -135,6 +138,11 @@ class MeanOfVectors:
             total = self.vectors(words).sum(axis=0)
             made[number] = total / (np.linalg.norm(total) or 1.0)
         return made
+
+
+@lru_cache(maxsize=1)
+def _of_package(folder: Path, origin: Origin) -> MeanOfVectors:
+    return MeanOfVectors(kept_rows(folder / ROWS), (folder / BASEFORMS).read_text(encoding="utf-8"), origin)
 
 
 @dataclass(frozen=True, eq=False)

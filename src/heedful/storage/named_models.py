@@ -13,7 +13,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
 from heedful.errors import (
@@ -25,6 +24,7 @@ from heedful.errors import (
     nearest,
     needing,
 )
+from heedful.storage.installed import installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
 
 GROUP = "heedful.models"
@@ -68,15 +68,13 @@ def find_model(name: Path | str, *, revision: str | None = None, download: bool 
             f"{text}: revision and download are for models of the Hugging Face Hub, named user/name; this is not one"
         )
     if not os.path.lexists(text) and os.sep not in text:
-        for found in metadata.entry_points(group=GROUP, name=text):
-            folder: Path = found.load()()
-            return folder
+        return installed_folder(GROUP, text) or Path(name)
     return Path(name)
 
 
 def packaged_models() -> list[str]:
     """Return the names of the models that installed packages bring, sorted."""
-    return sorted({found.name for found in metadata.entry_points(group=GROUP)})
+    return sorted(installed(GROUP))
 
 
 def find_packaged(name: str) -> Path:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import TypeGuard
 
@@ -21,6 +20,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.storage.installed import installed_folder
+from heedful.storage.kept_reads import kept
 from heedful.storage.manifest import CONFIG, SCALE, sha256
 
 GROUP = "heedful.vectors"
@@ -87,10 +88,7 @@ def packaged_rows(name: str) -> Path | None:
     Returns:
         The folder, which holds `ROWS` and `BASEFORMS`.
     """
-    for found in metadata.entry_points(group=GROUP, name=name):
-        folder: Path = found.load()()
-        return folder
-    return None
+    return installed_folder(GROUP, name)
 
 
 def write_rows(path: Path, words: Sequence[str], matrix: NDArray[np.float32], step: float = 0.0) -> None:
@@ -139,6 +137,10 @@ def read_rows(path: Path) -> SharedRows:
     if len(set(words)) != len(words) or not np.isfinite(scale).all():
         raise DataError(f"{path}: a word is there twice, or a scale is not finite; get the file again")
     return SharedRows(words, codes, scale)
+
+
+kept_rows = kept(read_rows)
+"""Read the same, once as long as the file is the same: training asks several times for the rows of a package."""
 
 
 @dataclass(frozen=True)

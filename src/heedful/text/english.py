@@ -63,10 +63,10 @@ def package_of(name: str) -> str:
 
 def _known_words() -> frozenset[str]:
     """Return the words and forms that the package knows; none where it is not installed."""
-    from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows, read_rows
+    from heedful.storage.shared_rows import BASEFORMS, ROWS, kept_rows, packaged_rows
 
     folder = packaged_rows(ENGLISH)
     if folder is None:
         return frozenset()
     lines = (folder / BASEFORMS).read_text(encoding="utf-8").splitlines()
-    return frozenset(read_rows(folder / ROWS).words) | {line.split("\t", 1)[0] for line in lines}
+    return frozenset(kept_rows(folder / ROWS).words) | {line.split("\t", 1)[0] for line in lines}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from heedful.errors import MissingExtraError, UsageError, needing
+from heedful.storage.installed import installed_folder
 from heedful.text.dependency import Parse
 
 if TYPE_CHECKING:
@@ -213,15 +214,14 @@ def dependency_parser(name: str) -> DependencyParser:
 
 def _builtin_folder() -> Path:
     """Ask the companion package where its parser is."""
-    found = metadata.entry_points(group="heedful.parsers", name=BUILTIN)
-    if not found:
+    folder = installed_folder("heedful.parsers", BUILTIN)
+    if folder is None:
         raise MissingExtraError(
             "heedful-en",
             "",
             f"parser {BUILTIN!r}",
             install="heedful-en (in a clone of Heedful: pip install ./packages/heedful-en)",
         )
-    folder: Path = next(iter(found)).load()()
     return folder
 
 

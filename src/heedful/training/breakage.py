@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from torch import Tensor, nn
 
 from heedful.structures import Batch
@@ -21,6 +22,8 @@ EVALUATIONS = frozenset(math.ceil(1.5**power) for power in range(40))
 """Numbers of the evaluations at which it is looked at."""
 MOST_TEXTS, MOST_TOKENS = 256, 16_384
 """What it reads then, at most."""
+JOINED = 1024
+"""Padded words up to which small batches are read as one."""
 DEAD, CONSTANT, LONG_STEP, LONG_WORDS = 0.4, 0.9, 1.0, 2.5
 """Shares of dead and of constant units, the length of a step, and the ratio of word lengths that are reported."""
 FALL = 0.15
@@ -191,7 +194,7 @@ def _has_gradient(grad: Tensor | None) -> bool:
 def sample(
     batches: Sequence[Sequence[int]], collate: Callable[[Sequence[int]], Batch], texts: int = MOST_TEXTS
 ) -> list[Batch]:
-    """Choose training examples to look at: the first batches of the first epoch.
+    """Choose training examples to look at: the first batches of the first epoch, small ones joined.
 
     Args:
         batches: rows of each batch.
@@ -199,20 +202,42 @@ def sample(
         texts: how many at most.
 
     Returns:
-        Batches of at most `MOST_TEXTS` examples and, but for the first one, `MOST_TOKENS` padded words in all.
+        Batches of at most `MOST_TEXTS` examples and, but for the first one, about `MOST_TOKENS` padded words in all.
     """
-    chosen: list[Batch] = []
+    chosen: list[tuple[Sequence[int], Batch]] = []
     count = tokens = 0
     for rows in batches:
         kept = rows[: texts - count]
         if not len(kept):
             break
         batch = collate(kept)
-        size = sum(side.valid.numel() for side in batch.sides)
+        size = _words_of(batch)
         if chosen and tokens + size > MOST_TOKENS:
             continue
-        chosen.append(batch)
+        chosen.append((kept, batch))
         count, tokens = count + len(kept), tokens + size
         if count >= texts or len(chosen) >= 16:
             break
-    return chosen
+    return [
+        group[0][1] if len(group) == 1 else collate(np.concatenate([rows for rows, _ in group]).tolist())
+        for group in _joined(chosen)
+    ]
+
+
+def _joined(chosen: Sequence[tuple[Sequence[int], Batch]]) -> list[list[tuple[Sequence[int], Batch]]]:
+    """Put batches together as long as they have `JOINED` padded words at most: many small ones take long to read."""
+    groups: list[list[tuple[Sequence[int], Batch]]] = []
+    rows = width = 0
+    for each in chosen:
+        own, wide = len(each[0]), math.ceil(_words_of(each[1]) / len(each[0]))
+        if groups and (rows + own) * max(width, wide) <= JOINED:
+            groups[-1].append(each)
+            rows, width = rows + own, max(width, wide)
+        else:
+            groups.append([each])
+            rows, width = own, wide
+    return groups
+
+
+def _words_of(batch: Batch) -> int:
+    return sum(side.valid.numel() for side in batch.sides)

@@ -4,14 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 from heedful.evaluation import classification_metrics, evaluate_classes, evaluate_scores, relatedness_metrics
+from heedful.evaluation.metrics import class_scores
 
 
 def test_accuracy_and_macro_f1_by_hand() -> None:
     found = classification_metrics(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
     assert found["accuracy"] == 0.75
     assert found["macro_f1"] == pytest.approx((2 / 3 + 0.8) / 2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_figures_of_classes_are_those_of_scikit_learn(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    classes, count = draw.integers(1, 9), draw.integers(1, 60)
+    gold, predicted = draw.integers(0, classes, (2, count))
+    gold[0] = seed % 2 * 20  # once a class that nobody asks for
+    times = None if seed % 3 else draw.integers(0, 4, count)
+    if times is not None:
+        times[-1] = 1
+    found = classification_metrics(gold, predicted, times)
+    expected = f1_score(gold, predicted, average="macro", zero_division=0.0, sample_weight=times)
+    assert found["macro_f1"] == expected
+    asked = np.arange(classes)
+    theirs = precision_recall_fscore_support(
+        gold, predicted, labels=asked, zero_division=0.0, sample_weight=times
+    )
+    for own, other in zip(class_scores(gold, predicted, asked, times), theirs, strict=True):
+        assert own.tolist() == other.tolist()
 
 
 def test_relatedness_by_hand() -> None:

@@ -138,6 +138,11 @@ def test_what_is_read_for_it_has_a_bound() -> None:
     data = ToyData(2000, 8)
     chosen = sample(data.batches(0), data.collate)
     assert sum(len(batch.rows) for batch in chosen) <= breakage.MOST_TEXTS
-    assert len(sample(data.batches(0), data.collate, texts=20)) == 3
+    (joined,) = sample(data.batches(0), data.collate, texts=20)
+    first = np.concatenate(data.batches(0)[:3])[:20]
+    assert list(joined.rows) == list(first)
+    assert len(chosen) == 1  # 16 batches of 8 texts, joined
+    wide = ToyData(400, 150)
+    assert [len(batch.rows) for batch in sample(wide.batches(0), wide.collate)] == [150, 106]
     long = ToyData(64, 64)
     assert len(sample(long.batches(0), long.collate)) == 1

@@ -15,6 +15,7 @@ from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.models.config import NO_NETWORK
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
+from heedful.storage.kept_reads import kept
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.tables import find_named
 from heedful.tasks.task import Place
@@ -205,10 +206,15 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
     if not text.baseforms:
         return Pretrained(vectors, None, files_of(file))
     forms = _packaged(text.baseforms, BASEFORMS, place.root) or _find_or_advise(text.baseforms, place.root)
-    bases = read_baseforms(forms)
-    if text.normalize:
-        bases = {normalize(form): normalize(base) for form, base in bases.items()}
+    bases = _normalized_baseforms(forms) if text.normalize else _baseforms(forms)
     return Pretrained(vectors, bases, (*files_of(file), forms))
+
+
+def _read_normalized(path: Path) -> dict[str, str]:
+    return {normalize(form): normalize(base) for form, base in read_baseforms(path).items()}
+
+
+_baseforms, _normalized_baseforms = kept(read_baseforms), kept(_read_normalized)
 
 
 def _find_vectors(name: str, root: Path | None) -> Path:

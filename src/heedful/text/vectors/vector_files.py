@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from heedful.errors import DataError
-from heedful.storage.shared_rows import read_rows
+from heedful.storage.shared_rows import kept_rows
 from heedful.text.opening import UNPACKED, find_file, open_bytes
 from heedful.text.vectors.binary import ByteReader, read_word2vec
 from heedful.text.vectors.fasttext import MAGIC, read_fasttext
@@ -45,7 +45,7 @@ def read_packed(path: Path, wanted: Collection[str] | None, *, lowercase: bool) 
     """
     if path.stat().st_size > UNPACKED.value():
         raise UNPACKED.exceeded(str(path), "the file has more than")
-    rows = read_rows(path)
+    rows = kept_rows(path)
     chosen = chosen_rows(rows.words, wanted, lowercase=lowercase)
     return WordVectors(tuple(chosen), rows.matrix[list(chosen.values())])
 

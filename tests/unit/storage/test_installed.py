@@ -1,0 +1,49 @@
+"""Entry points of installed packages are found once, and again where a folder of ``sys.path`` has changed."""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from heedful.storage.installed import installed, installed_folder
+
+GROUP = "heedful.made"
+
+
+def _install(place: Path, name: str) -> None:
+    info = place / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {__name__}:a_folder\n")
+
+
+def a_folder() -> Path:
+    return Path("here")
+
+
+def test_a_package_that_is_installed_later_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    find = metadata.entry_points
+
+    def counting(*, group: str) -> metadata.EntryPoints:
+        asked.append(group)
+        return find(group=group)
+
+    monkeypatch.setattr(metadata, "entry_points", counting)
+    monkeypatch.syspath_prepend(tmp_path)
+    os.utime(tmp_path, (0, 0))  # what is installed changes it
+    assert installed(GROUP) == installed(GROUP) == {}
+    assert asked == [GROUP]
+    _install(tmp_path, "first")
+    assert list(installed(GROUP)) == list(installed(GROUP)) == ["first"]
+    assert asked == [GROUP] * 2
+    assert installed_folder(GROUP, "first") == Path("here")
+    assert installed_folder(GROUP, "second") is None
+
+
+def test_what_is_given_out_is_a_copy() -> None:
+    installed("heedful.models").clear()
+    assert "en-nli" in installed("heedful.models")
