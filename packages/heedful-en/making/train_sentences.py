@@ -4,8 +4,8 @@
 
 OUT has the blocks of sentences and their vectors, from `collect_sentences.py` and `embed_sentences.py`. RUN gets the
 settings and the checkpoints; an interrupted run continues at its last checkpoint. A round is a range of blocks, "0:60"
-the first sixty, each read once; by default there are two rounds of all blocks. With `--bfloat16` the products are computed
-in bfloat16, which is about twice as fast where the processor has it.
+the first sixty, each read once; by default there are two rounds of all blocks. With `--bfloat16` the products are
+computed in bfloat16, which is about twice as fast where the processor has it.
 
 The word vectors come first: with their mean and one linear layer alone, in one pass over the blocks of the first round.
 Then the whole network is trained. The loss of both is 1 - cosine to the teacher's vector, plus five times the mean
