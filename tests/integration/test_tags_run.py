@@ -252,6 +252,16 @@ def test_the_recipe_is_the_estimators_defaults() -> None:
         assert getattr(config, table) == getattr(defaults, table)
 
 
+def test_the_f1_of_plain_tags_leaves_out_the_words_that_are_nothing() -> None:
+    gold = [["O", "O", "O", "PER"], ["O", "O", "LOC", "O"]]
+    nothing = [["O"] * 4, ["O"] * 4]
+    tags = ["LOC", "O", "PER"]
+    report = evaluate_tags(gold, nothing, tags)
+    assert (report.metrics["accuracy"], report.metrics["f1"]) == (0.75, 0)
+    found = [["PER", "O", "O", "PER"], ["O", "O", "PER", "O"]]  # one right, two too many, one missed
+    assert evaluate_tags(gold, found, tags).metrics["f1"] == pytest.approx(2 / (2 + 2 + 1))
+
+
 def test_plain_tags_have_an_accuracy_and_a_confusion() -> None:
     report = evaluate_tags([["N", "V"], ["N"]], [["N", "N"], ["N"]], ["N", "V"], lengths=np.array([[2], [1]]))
     assert report.count == 3

@@ -13,7 +13,7 @@ from heedful.evaluation.metrics import NAMES, length_bins
 from heedful.evaluation.report import Groups, Report, evaluate_classes, figures_by_group
 from heedful.evaluation.role_counts import PREDICATE, Counts, FrameOutcome, RoleScores
 from heedful.evaluation.statistics import STATISTICS, pack_frames
-from heedful.text.bio import Span, scheme_of, spans_of
+from heedful.text.bio import OUTSIDE, Span, scheme_of, spans_of
 
 
 def evaluate_translations(
@@ -127,7 +127,8 @@ def evaluate_tags(
         notes: counts to print below the figures.
 
     Returns:
-        Of plain tags a report on words: "accuracy", "macro_f1" and "f1", which is micro-averaged and so the accuracy.
+        Of plain tags a report on words: "accuracy", "macro_f1" and "f1", the micro average over all tags but O, which
+        says of a word that it is nothing. Without O among the tags "f1" is the accuracy.
         Of spans a report on sentences: "f1", "precision" and "recall" of whole spans, as the package seqeval counts
         them, and the "accuracy" of the tags.
     """
@@ -145,7 +146,9 @@ def evaluate_tags(
             seconds=seconds,
             notes=notes,
         )
-        return replace(report, metrics={**report.metrics, "f1": report.metrics["accuracy"]})
+        return replace(
+            report, metrics={**report.metrics, "f1": _f1_of_words(*words, number.get(OUTSIDE, -1))}
+        )
     spans = [(set(spans_of(own)), set(spans_of(other))) for own, other in zip(gold, answered, strict=True)]
     counts = [Counts(len(a & b), len(b - a), len(a - b)) for a, b in spans]
     right = [sum(a == b for a, b in zip(*pair, strict=True)) for pair in zip(gold, answered, strict=True)]
@@ -176,6 +179,12 @@ def evaluate_tags(
         if packed is None
         else {name: STATISTICS[name] for name in ("f1", "precision", "recall")},
     )
+
+
+def _f1_of_words(gold: NDArray[np.int64], answered: NDArray[np.int64], outside: int) -> float:
+    """Return the F1 of the words whose tag, or whose answer, is not the one of this number."""
+    right = int(np.sum((gold == answered) & (gold != outside)))
+    return Counts(right, int(np.sum(answered != outside)) - right, int(np.sum(gold != outside)) - right).f1
 
 
 def _by_role(spans: Sequence[tuple[set[Span], set[Span]]]) -> dict[str, Counts]:
