@@ -91,6 +91,7 @@ TESTED_BY = {
     "training/keeper.py": "unit/training/test_loop.py",
     "training/step.py": "unit/training/test_distributed.py",
     "tasks/sentences/": "contracts/test_one_option.py",
+    "tasks/sentences/turned_rows.py": "unit/tasks/test_turned_rows.py",
     "tasks/sentences/fitting_wide.py": "unit/text/test_wide_part.py",
     "text/english.py": "unit/run/test_decided.py",
     "workshop/bench/": "unit/workshop/bench/test_bench.py",

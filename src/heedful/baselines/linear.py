@@ -142,6 +142,8 @@ class NBSVM(ClassifierMixin, BaseEstimator):
 
 CHOOSING = 3_000
 """Training examples that decide on the strength of regularization at most."""
+MANY_CLASSES = 20
+"""Classes above which a baseline with a fit for each class does not choose its strength."""
 
 
 class LinearEstimator(Protocol):
@@ -176,12 +178,14 @@ class LinearBaseline:
         features: makes what turns texts into rows, untrained.
         estimator: makes a classifier, or a regressor for scores, from the strength of its regularization.
         grid: the strengths that the dev split chooses from, the most regularized first.
+        separate: whether each class has a slow fit of its own, so that many classes take the middle strength.
     """
 
     name: str
     features: Callable[[], Features]
     estimator: Callable[[float], LinearEstimator]
     grid: tuple[float, ...]
+    separate: bool = False
 
     def train(self, splits: Splits) -> LinearModel:
         """Train once for each strength, and keep the model that is best on dev; of equals the more regularized.
@@ -194,6 +198,8 @@ class LinearBaseline:
         Returns:
             The model.
         """
+        if self.separate and len(splits.labels) > MANY_CLASSES:
+            return replace(self, separate=False, grid=(self.grid[len(self.grid) // 2],)).train(splits)
         if len(splits.train) > CHOOSING:
             strength = self.train(splits.limited(CHOOSING, seed=0)).strength
             return replace(self, grid=(strength,))._train(splits)
@@ -294,7 +300,11 @@ TFIDF_LOGISTIC = LinearBaseline(
     (1.0, 3.0, 10.0, 30.0),
 )
 NB_SVM = LinearBaseline(
-    "NB-SVM (words 1-2)", lambda: Sides(word_presence()), lambda strength: NBSVM(C=strength), (0.01, 0.1, 1.0)
+    "NB-SVM (words 1-2)",
+    lambda: Sides(word_presence()),
+    lambda strength: NBSVM(C=strength),
+    (0.01, 0.1, 1.0),
+    separate=True,
 )
 CHARACTER_SVM = LinearBaseline(
     "TF-IDF (characters 2-5) + linear SVM",

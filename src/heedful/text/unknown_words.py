@@ -1,17 +1,19 @@
 """What stands for an unknown word: the known word that it is most likely a misspelling of, and its character n-grams.
 
 The nearest known word is the most frequent one that is one edit away: one character is missing, added, replaced, or
-swapped with its neighbor. All known words are indexed by themselves and by what is left when one character is taken
-out: two words one edit apart share such a form (Garbe's symmetric deletion), so that a look-up costs as many probes as
-the word has characters. The n-grams are hashed to the rows of one table, so that no word is without a vector (after
+swapped with its neighbor. For the first unknown words every such form is looked up, which needs no preparation. After
+that all known words are indexed by themselves and by what is left when one character is taken out: two words one edit
+apart share such a form (Garbe's symmetric deletion), so that a look-up costs as many probes as the word has characters.
+The n-grams are hashed to the rows of one table, so that no word is without a vector (after
 floret).
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -21,6 +23,10 @@ from heedful.errors import UsageError
 
 SHORTEST = 4
 """Characters of the shortest word that is corrected, and of the shortest that it is corrected to."""
+MOST_LETTERS = 150
+"""Letters of the known words above which the words are indexed at once."""
+UNPREPARED = 1_000
+"""Unknown words that are looked up before the known words are indexed: about as long as that takes."""
 _LONGEST_WORD = 40
 
 
@@ -34,7 +40,8 @@ class Nearest:
     def __init__(self, words: Sequence[str]) -> None:
         self._words = [word for word in words if _counts(word)]
         self._found: dict[str, str] = {}
-        self._index: Mapping[str, list[int]] = self._built()
+        self._letters = sorted({letter for word in self._words for letter in word})
+        self._places = {word: n for n, word in enumerate(self._words)}
 
     def word(self, unknown: str) -> str:
         """Return the most frequent known word that is one edit away; empty where there is none.
@@ -49,15 +56,21 @@ class Nearest:
             return ""
         found = self._found.get(unknown)
         if found is None:
-            near = {
-                number for form in (unknown, *_deletions(unknown)) for number in self._index.get(form, ())
-            }
+            near = self._near(unknown)
             found = next((self._words[n] for n in sorted(near) if one_edit(unknown, self._words[n])), "")
             if len(self._found) < 1 << 16:
                 self._found[unknown] = found
         return found
 
-    def _built(self) -> dict[str, list[int]]:
+    def _near(self, unknown: str) -> set[int]:
+        """Return the numbers of all known words one edit away, and perhaps of others."""
+        if len(self._letters) > MOST_LETTERS or len(self._found) >= UNPREPARED:
+            return {n for form in (unknown, *_deletions(unknown)) for n in self._index.get(form, ())}
+        forms = _edits(unknown, self._letters)
+        return {self._places[form] for form in forms if form in self._places}
+
+    @cached_property
+    def _index(self) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
         for number, word in enumerate(self._words):
             for form in {word, *_deletions(word)}:
@@ -86,6 +99,19 @@ def _counts(word: str) -> bool:
 def _deletions(word: str) -> Iterator[str]:
     for place in range(len(word)):
         yield word[:place] + word[place + 1 :]
+
+
+def _edits(word: str, letters: Sequence[str]) -> Iterator[str]:
+    """Yield every form of a word that is one edit away, some of them twice."""
+    yield from _deletions(word)
+    for place in range(len(word) + 1):
+        before, after = word[:place], word[place:]
+        rest = after[1:]
+        for letter in letters:
+            yield before + letter + after
+            yield before + letter + rest
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]
 
 
 MOST_ROWS = 1 << 24

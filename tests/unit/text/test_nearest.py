@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from heedful.text import unknown_words
 from heedful.text.unknown_words import SHORTEST, Nearest, one_edit
 from heedful.text.vocabulary import UNKNOWN, Vocabulary
 
@@ -37,7 +38,11 @@ def test_the_most_frequent_word_one_edit_away_is_found(unknown: str, known: str)
     assert Nearest(WORDS).word(unknown) == known
 
 
-def test_the_index_finds_what_a_look_at_every_word_finds() -> None:
+@pytest.mark.parametrize("unprepared", [0, 100, 1_000])
+def test_the_index_and_the_forms_find_what_a_look_at_every_word_finds(
+    unprepared: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unknown_words, "UNPREPARED", unprepared)
     draw = random.Random(0)
     words = list(dict.fromkeys("".join(draw.choices("abc", k=draw.randint(3, 6))) for _ in range(150)))
     nearest = Nearest(words)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.tasks.schema import About
-from heedful.tasks.sentences.fitting_wide import FitSetting, linear_candidates
+from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
-from heedful.tasks.sentences.linear_fits import LinearFit, Rows, weigh
+from heedful.tasks.sentences.linear_fits import LinearFit, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
+from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 
 FOLDS = 5
 
@@ -37,7 +39,12 @@ class PartRows:
 
     def fitted(self, targets: LinearTargets, setting: FitSetting, logits: Floats) -> FittedPart:
         """Return the part fitted on all training examples, with its logits for the examples that choose."""
-        return self.of_fit(next(iter(linear_candidates(self.rows, targets, (setting,)))), logits)
+        return self.of_fit(Fitter(self.rows, targets, self.turned).fit(setting), logits)
+
+    @cached_property
+    def turned(self) -> TurnedRows:
+        """The rows of all training examples, turned once for all folds."""
+        return TurnedRows.turning(self.rows)
 
     def of_fit(self, fit: LinearFit, logits: Floats) -> FittedPart:
         """Return the part with a fit, and with its logits for the examples that choose."""
@@ -81,11 +88,16 @@ class OutOfFold:
         Returns:
             The logits.
         """
-        found = tuple(_logits(part, training, folds, held) for part in parts)
-        if held is None:
-            return cls(tuple(parts), training, training, folds, found)
-        behind = np.full(len(held), folds.max() + 1)
-        return cls(tuple(parts), training, training.with_(held), np.concatenate([folds, behind]), found)
+        targets, every = training, folds
+        if held is not None:
+            targets, every = (
+                training.with_(held),
+                np.concatenate([folds, np.full(len(held), folds.max() + 1)]),
+            )
+        found = [_tried(part, training, folds, targets) for part in parts]
+        return cls(
+            tuple(part for part, _ in found), training, targets, every, tuple(logits for _, logits in found)
+        )
 
     def joining(self) -> Joining:
         """Return the parts in the settings that suit best, fitted on all training examples."""
@@ -131,18 +143,26 @@ def _never(about: About, weight: float) -> About:
     raise AssertionError("a part that only measures is not kept")
 
 
-def _logits(
-    part: PartRows, training: LinearTargets, folds: NDArray[np.int64], held: LinearTargets | None
-) -> tuple[Floats, ...]:
-    found = [np.zeros((len(training), training.outputs)) for _ in part.settings]
-    for fold in np.unique(folds):
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        fits = linear_candidates(part.rows[outside], training.of(outside), part.settings)
-        for logits, fit in zip(found, fits, strict=True):
-            logits[inside] = fit.logits(part.rows[inside])
-    if held is None or part.held is None:
-        return tuple(found)
-    fits = linear_candidates(part.rows, training, part.settings)
-    return tuple(
-        np.concatenate([logits, fit.logits(part.held)]) for logits, fit in zip(found, fits, strict=True)
-    )
+def _tried(
+    part: PartRows, training: LinearTargets, folds: NDArray[np.int64], targets: LinearTargets
+) -> tuple[PartRows, tuple[Floats, ...]]:
+    """Return a part with the settings that were tried, and the logits in each for all examples that choose."""
+    places = [(np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)) for fold in np.unique(folds)]
+    fitters = [
+        Fitter(part.rows[outside], training.of(outside), part.turned.of_some(outside))
+        for _, outside in places
+    ]
+    whole = None if part.held is None else Fitter(part.rows, training, part.turned)
+    found: dict[FitSetting, Floats] = {}
+
+    def loss(setting: FitSetting) -> float:
+        logits = np.zeros((len(targets), training.outputs))
+        for fitter, (inside, _) in zip(fitters, places, strict=True):
+            logits[inside] = fitter.fit(setting).logits(part.rows[inside])
+        if whole is not None and part.held is not None:
+            logits[len(training) :] = whole.fit(setting).logits(part.held)
+        found[setting] = logits
+        return weigh([logits], targets)[1]
+
+    settings = rising(part.settings, loss)
+    return replace(part, settings=settings), tuple(found[setting] for setting in settings)

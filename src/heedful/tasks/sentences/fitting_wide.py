@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.tasks.sentences.linear_fits import LinearFit, Rows, fit_linear, interpolated, log_ratios
+from heedful.tasks.sentences.linear_fits import LinearFit, fit_linear, interpolated, log_ratios
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
+from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 from heedful.text.wide_part import CHARACTERS, Numbers, PhraseRule, WidePart
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ class FitSetting:
 
     Attributes:
         strength: inverse strength of regularization.
-        scaled: whether features are scaled by how strongly they tell the outputs apart; see `linear_candidates`.
+        scaled: whether features are scaled by how strongly they tell the outputs apart; see `Fitter`.
         share: of the fitted weights beside those of naive Bayes; 1 for the fitted ones alone.
     """
 
@@ -74,10 +77,8 @@ def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, 
     return plain + scaled
 
 
-def linear_candidates(
-    rows: Rows, targets: LinearTargets, settings: Sequence[FitSetting]
-) -> Iterator[LinearFit]:
-    """Fit a linear model in every one of several settings.
+class Fitter:
+    """Fits linear models in several settings to the same examples; each begins with the one before.
 
     1. The values of the features are seen as they are.
     2. They are scaled by how strongly each feature tells the classes apart, the root of the mean of its squared
@@ -88,43 +89,110 @@ def linear_candidates(
     Args:
         rows: one an example, [N, n].
         targets: of the same examples.
-        settings: what is tried; fits of rising strength begin with the one before.
-
-    Yields:
-        One fit a setting, in order.
+        turned: the same rows, if they have been turned before.
     """
-    ratios: Floats | None = None
-    seen: Rows = rows
-    scales = np.ones(rows.shape[1])
-    if any(setting.scaled for setting in settings):
-        ratios = log_ratios(rows, targets)
-        assert ratios is not None  # numbers have no such settings
-        there = max(int(np.count_nonzero(np.any(ratios != 0, axis=0))), 1)
-        scales = np.sqrt((ratios**2).sum(axis=1) / there)
-        from scipy import sparse
 
-        seen = sparse.csr_matrix(rows).multiply(scales[None]).tocsr()
-    last: dict[bool, tuple[float, LinearFit]] = {}
-    for setting in settings:
-        found = last.get(setting.scaled)
+    def __init__(self, rows: Rows, targets: LinearTargets, turned: TurnedRows | None = None) -> None:
+        self.rows, self.targets = rows, targets
+        self._turned = {} if turned is None else {False: turned}
+        self._last: dict[bool, tuple[float, LinearFit]] = {}
+
+    @cached_property
+    def _ratios(self) -> Floats:
+        found = log_ratios(self.rows, self.targets)
+        assert found is not None  # numbers have no such settings
+        return found
+
+    @cached_property
+    def _scales(self) -> Floats:
+        ratios = self._ratios
+        there = max(int(np.count_nonzero(np.any(ratios != 0, axis=0))), 1)
+        found: Floats = np.sqrt((ratios**2).sum(axis=1) / there)
+        return found
+
+    def _seen(self, *, scaled: bool) -> TurnedRows:
+        if scaled not in self._turned:
+            from scipy import sparse
+
+            scaling = (
+                sparse.csr_matrix(self.rows).multiply(self._scales[None]).tocsr() if scaled else self.rows
+            )
+            self._turned[scaled] = TurnedRows.turning(scaling)
+        return self._turned[scaled]
+
+    def fit(self, setting: FitSetting) -> LinearFit:
+        """Return the fit in a setting."""
+        scaled, turned, found = (
+            setting.scaled,
+            self._seen(scaled=setting.scaled),
+            self._last.get(setting.scaled),
+        )
         if found is None or found[0] != setting.strength:
             start = None if found is None else found[1]
-            fit = fit_linear(seen if setting.scaled else rows, targets, setting.strength, start)
-            last[setting.scaled] = setting.strength, fit
-        fit = last[setting.scaled][1]
-        if not setting.scaled:
-            yield fit
-            continue
-        weights = fit.weights * scales[:, None]
-        if setting.share < 1 and ratios is not None:
-            weights = interpolated(weights, ratios, setting.share)
-        yield LinearFit(weights, fit.bias)
+            found = setting.strength, fit_linear(turned, self.targets, setting.strength, start)
+            self._last[scaled] = found
+        weights = turned.back(found[1].weights)
+        if scaled:
+            weights = weights * self._scales[:, None]
+            if setting.share < 1:
+                weights = interpolated(weights, self._ratios, setting.share)
+        return LinearFit(weights, found[1].bias)
+
+
+def rising(settings: Sequence[FitSetting], loss: Callable[[FitSetting], float]) -> tuple[FitSetting, ...]:
+    """Try settings of rising strength until other examples become less likely, which they then stay.
+
+    Args:
+        settings: what may be tried, those of one kind by their strength.
+        loss: tries one, and returns the loss of examples that it was not fitted on.
+
+    Returns:
+        The settings that were tried; of each kind the first that was worse than a weaker one is the last.
+    """
+    tried: list[FitSetting] = []
+    for scaled in sorted({setting.scaled for setting in settings}):
+        own = [setting for setting in settings if setting.scaled == scaled]
+        best = np.inf
+        for _, group in groupby(own, lambda setting: setting.strength):
+            alike = list(group)
+            found = min(map(loss, alike))
+            tried += alike
+            if found > best:
+                break
+            best = found
+    return tuple(tried)
 
 
 def scaled_loss(logits: NDArray[np.floating], targets: LinearTargets) -> float:
     """Return the loss of logits at the scale that suits them best: their weight beside others is found later."""
     exact = np.asarray(logits, np.float64)
     return min(targets.loss(scale * exact) for scale in _SCALES)
+
+
+def best_fit(
+    rows: Rows, targets: LinearTargets, settings: Sequence[FitSetting], others: Rows, held: LinearTargets
+) -> LinearFit:
+    """Fit in several settings, and return the fit under which other examples are likeliest.
+
+    Args:
+        rows: of the training examples.
+        targets: of the same examples.
+        settings: what may be tried.
+        others: rows of other examples.
+        held: gold of these.
+
+    Returns:
+        The fit.
+    """
+    fitter, found = Fitter(rows, targets), list[tuple[float, LinearFit]]()
+
+    def loss(setting: FitSetting) -> float:
+        fit = fitter.fit(setting)
+        found.append((scaled_loss(fit.logits(others), held), fit))
+        return found[-1][0]
+
+    rising(settings, loss)
+    return min(found, key=lambda pair: pair[0])[1]
 
 
 def fit_wide(
@@ -148,9 +216,7 @@ def fit_wide(
     """
     empty = empty_part(rule, training, targets.outputs)
     rows, others = feature_rows(empty, training), feature_rows(empty, held)
-    fits = linear_candidates(rows, targets, wide_settings(targets))
-    best = min(((scaled_loss(fit.logits(others), held_targets), n, fit) for n, fit in enumerate(fits)))[2]
-    return with_fit(empty, best)
+    return with_fit(empty, best_fit(rows, targets, wide_settings(targets), others, held_targets))
 
 
 def with_fit(part: WidePart, fit: LinearFit, weight: float = 1.0) -> WidePart:

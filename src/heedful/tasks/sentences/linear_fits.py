@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.tasks.sentences.linear_targets import SMOOTHING, ClassTargets, Floats, LinearTargets
+from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 
-if TYPE_CHECKING:
-    from scipy import sparse
-
-Rows: TypeAlias = "sparse.csr_matrix | NDArray[np.floating]"
-"""A row an example, sparse or not, [N, n]."""
 STEPS = 100
 """Steps of L-BFGS at most: what is chosen by its loss on other examples needs no more digits."""
 GAIN = 2.0
 """Log-likelihood of all examples that a part must add to be kept: one more number may add as much by chance."""
 _LARGEST = 100.0
 _MANY = 1_000_000
+_FLATTEST = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,55 +39,57 @@ class LinearFit:
 
 
 def fit_linear(
-    rows: Rows, targets: LinearTargets, strength: float, start: LinearFit | None = None
+    turned: TurnedRows, targets: LinearTargets, strength: float, start: LinearFit | None = None
 ) -> LinearFit:
     """Fit a linear model with a squared penalty on its weights, not on its bias.
 
     It minimizes ``C sum_i w_i loss_i + |W|² / 2`` by L-BFGS (Liu and Nocedal, 1989), where the losses are those of the
-    targets: logistic regression for classes and labels, ridge regression for numbers.
+    targets: logistic regression for classes and labels, ridge regression for numbers. Each weight is measured in the
+    unit in which the curvature is about 1, so that the steps are few.
 
     Args:
-        rows: one an example, [N, n].
+        turned: rows, one an example.
         targets: of the same examples.
         strength: C, the inverse strength of the penalty.
         start: a fit of the same shape to begin with; None for zeros.
 
     Returns:
-        The fit. A class without an example is as likely as half an example makes it.
+        The fit, of the turned rows. A class without an example is as likely as half an example makes it.
     """
     from scipy.optimize import minimize
 
     if isinstance(targets, ClassTargets) and not (present := targets.present()).all():
-        fit = fit_linear(rows, targets.only(present), strength, start and _columns(start, present))
-        return _with_absent(fit, rows, present)
-    inputs, outputs = rows.shape[1], targets.outputs
+        fit = fit_linear(turned, targets.only(present), strength, start and _columns(start, present))
+        return _with_absent(fit, turned.rows, present)
+    rows, inputs, outputs = turned.rows, turned.rows.shape[1], targets.outputs
+    if start is None:
+        start = LinearFit(np.zeros((inputs, outputs)), prior(targets))
+    if not targets.varies:
+        return start
     share = targets.weights / targets.weights.sum()
     penalty = 1.0 / (strength * targets.weights.sum() * targets.terms)
+    curved = share @ targets.curvatures(np.asarray(rows @ start.weights) + start.bias) + _FLATTEST
+    units = np.sqrt(curved * (turned.sizes[:, None] / len(targets)) + penalty)
+    unit = np.sqrt(curved)
     transposed = rows.T
 
     def objective(flat: Floats) -> tuple[float, Floats]:
-        weights, bias = flat[:-outputs].reshape(inputs, outputs), flat[-outputs:]
+        weights, bias = flat[:-outputs].reshape(inputs, outputs) / units, flat[-outputs:] / unit
         logits = np.asarray(rows @ weights) + bias
         slopes = targets.slopes(logits) * share[:, None]
         value = float(share @ targets.losses(logits)) + 0.5 * penalty * float((weights**2).sum())
-        gradient = np.asarray(transposed @ slopes) + penalty * weights
-        return value, np.concatenate([gradient.ravel(), slopes.sum(axis=0)])
+        gradient = (np.asarray(transposed @ slopes) + penalty * weights) / units
+        return value, np.concatenate([gradient.ravel(), slopes.sum(axis=0) / unit])
 
-    if start is None:
-        first = np.concatenate([np.zeros(inputs * outputs), prior(targets)])
-    else:
-        first = np.concatenate([start.weights.ravel(), start.bias])
-    if not targets.varies:
-        return LinearFit(np.zeros((inputs, outputs)), first[-outputs:])
     found = minimize(
         objective,
-        first,
+        np.concatenate([(start.weights * units).ravel(), start.bias * unit]),
         jac=True,
         method="L-BFGS-B",
         # Of many weights fewer former steps are kept: each takes two vectors as long as all weights.
-        options={"maxiter": STEPS, "gtol": 1e-5, "ftol": 1e-7, "maxcor": 10 if len(first) < _MANY else 4},
+        options={"maxiter": STEPS, "gtol": 1e-4, "ftol": 1e-6, "maxcor": 10 if units.size < _MANY else 4},
     ).x
-    return LinearFit(found[:-outputs].reshape(inputs, outputs), found[-outputs:])
+    return LinearFit(found[:-outputs].reshape(inputs, outputs) / units, found[-outputs:] / unit)
 
 
 def _columns(fit: LinearFit, present: NDArray[np.bool_]) -> LinearFit:

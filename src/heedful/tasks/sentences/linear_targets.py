@@ -55,6 +55,10 @@ class LinearTargets(ABC):
         """Return the derivative of each example's loss by its logits, [N, Y]."""
 
     @abstractmethod
+    def curvatures(self, logits: Floats) -> Floats:
+        """Return the second derivative of each example's loss by each of its logits, [N, Y]."""
+
+    @abstractmethod
     def of(self, places: NDArray[np.int64]) -> Self:
         """Return the gold of some of the examples, with the weights that they have."""
 
@@ -138,6 +142,11 @@ class ClassTargets(LinearTargets):
         found -= self.shares
         return found
 
+    def curvatures(self, logits: Floats) -> Floats:
+        """See `LinearTargets.curvatures`."""
+        likely = self.slopes(logits) + self.shares
+        return likely * (1 - likely)
+
     def of(self, places: NDArray[np.int64]) -> Self:
         """See `LinearTargets.of`."""
         return replace(self, weights=self.weights[places], shares=self.shares[places])
@@ -197,6 +206,10 @@ class FlagTargets(LinearTargets):
         found: Floats = (0.5 * (1 + np.tanh(0.5 * logits)) - self.flags) / self.outputs
         return found
 
+    def curvatures(self, logits: Floats) -> Floats:
+        """See `LinearTargets.curvatures`."""
+        return (1 - np.tanh(0.5 * logits) ** 2) / 4 / self.outputs
+
     def of(self, places: NDArray[np.int64]) -> Self:
         """See `LinearTargets.of`."""
         return replace(self, weights=self.weights[places], flags=self.flags[places])
@@ -254,6 +267,10 @@ class NumberTargets(LinearTargets):
         """See `LinearTargets.slopes`."""
         off = logits - self.numbers[:, None]
         return np.clip(off, -1, 1) if self.huber else off
+
+    def curvatures(self, logits: Floats) -> Floats:
+        """See `LinearTargets.curvatures`."""
+        return np.ones((len(self), 1))
 
     def of(self, places: NDArray[np.int64]) -> Self:
         """See `LinearTargets.of`."""

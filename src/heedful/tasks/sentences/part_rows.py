@@ -21,10 +21,9 @@ from heedful.tasks.sentences.by_folds import FOLDS, PartRows
 from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,
     FitSetting,
+    best_fit,
     empty_part,
     feature_rows,
-    linear_candidates,
-    scaled_loss,
     wide_settings,
     with_fit,
 )
@@ -104,13 +103,8 @@ def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTarget
     found = []
     for part in parts:
         assert part.held is not None  # the rows of dev
-        best: tuple[float, LinearFit] | None = None
-        for fit in linear_candidates(part.rows, targets, part.settings):
-            loss = scaled_loss(fit.logits(part.held), held)
-            if best is None or loss < best[0]:
-                best = loss, fit
-        assert best is not None  # there is a setting
-        found.append(part.of_fit(best[1], best[1].logits(part.held)))
+        fit = best_fit(part.rows, targets, part.settings, part.held, held)
+        found.append(part.of_fit(fit, fit.logits(part.held)))
     return Joining(held, tuple(found))
 
 
