@@ -73,7 +73,7 @@ def _figures(figures: Mapping[str, Any]) -> Iterator[str]:
             yield f"| {name}, {what} | {row} |"
     speed = figures.get("sentences a second, one thread")
     if speed:
-        said = ", ".join(f"{name} {each['processor']:,.0f}" for name, each in speed.items())
-        yield "\nSentences a second of processor time, one thread, the first 1,000 texts of STS-B's test part, on a"
-        yield f"busy AMD EPYC without AVX-512: {said} (torch in float32, which is faster there than bfloat16)."
+        said = ", ".join(f"{name} {each['clock']:,.0f}" for name, each in speed.items())
+        yield "\nSentences a second, one thread, the first 1,000 texts of STS-B's test part, medians of five turns"
+        yield f"in one run ({figures['processor']}; the teacher in torch): {said}."
     yield ""
