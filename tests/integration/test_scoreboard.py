@@ -109,16 +109,18 @@ def test_what_cannot_be_done_is_said_in_a_line(arguments: list[str], message: st
     assert len(result.err.strip().splitlines()) == 1
 
 
-def test_data_is_a_set_a_recipe_or_a_table() -> None:
+def test_data_is_a_set_a_recipe_or_a_table(tmp_path: Path) -> None:
     assert settings_of("trec").data.set == "trec"
     assert settings_of("subj").data.set == "subj"
     assert settings_of("sick-e").model.task == "pair"
     assert settings_of("disan-sst2").data.set == "sst-2"
-    own = settings_of("mine.csv", ["data.text=review"])
+    (tmp_path / "mine.csv").write_text("review,mood\n" + "a long dull film,bad\nso fine a film,good\n" * 4)
+    (tmp_path / "mine.tsv").write_text("a\tb\tc\n" + "a dog runs\ta dog moves\t1\na cat\ta dog\t2\n" * 4)
+    own = settings_of("mine.csv", ["data.text=review"], tmp_path)
     assert (own.data.train, own.data.text, own.model.task) == ("mine.csv", "review", "text")
-    pairs = settings_of("mine.tsv", ["data.premise=a", "data.hypothesis=b", "data.label=c"])
+    pairs = settings_of("mine.tsv", ["data.premise=a", "data.hypothesis=b", "data.label=c"], tmp_path)
     assert pairs.model.task == "pair"
-    scores = settings_of("mine.tsv", ["data.premise=a", "data.hypothesis=b", "data.score=c"])
+    scores = settings_of("mine.tsv", ["data.premise=a", "data.hypothesis=b", "data.score=c"], tmp_path)
     assert scores.model.task == "relatedness"
     with pytest.raises(UsageError):
         settings_of("ewt-srl")

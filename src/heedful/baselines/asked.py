@@ -15,18 +15,16 @@ from heedful.baselines.splits import Splits, read_splits
 from heedful.baselines.systems import HeedfulSystem
 from heedful.data import catalogue
 from heedful.data.datasets import DATASETS
-from heedful.data.readers.table_files import TABLE_SUFFIXES
-from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import UsageError
 from heedful.packaged import recipe_names
 from heedful.run.comparison import read_study
+from heedful.run.own_file import is_own_file, own_file
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 
 _RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}
 """Kind of data to the recipe of a data set that has none of its own."""
-_OWN = {"data.premise": "my-pairs", "data.score": "my-scores"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
     Raises:
         UsageError: if the data or a system is unknown, or the data has no test split.
     """
-    config = settings_of(name, asked.overrides)
+    config = settings_of(name, asked.overrides, asked.folder)
     splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
     task = next(iter(splits.values())).task
     root = data_root(config, asked.folder)
@@ -88,13 +86,14 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
     )
 
 
-def settings_of(name: str, overrides: Sequence[str] = ()) -> RunConfig:
+def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = None) -> RunConfig:
     """Return the settings of what a user names, with a dev split that all systems share.
 
     Args:
-        name: a known data set, whose packaged DiSAN recipe is taken; a recipe or TOML file; or a table, which is read
-            as ``my-texts``, ``my-pairs`` or ``my-scores`` by the columns that are set.
+        name: a known data set, whose packaged DiSAN recipe is taken; a recipe or TOML file; or data of one's own, whose
+            columns `heedful.run.own_file` recognizes.
         overrides: ``key=value`` settings.
+        folder: the folder of data sets; None for none.
 
     Returns:
         The settings.
@@ -102,11 +101,11 @@ def settings_of(name: str, overrides: Sequence[str] = ()) -> RunConfig:
     Raises:
         UsageError: if there is nothing of this name, or it is not data of texts or pairs.
     """
-    config = _settings_of(name, overrides)
+    config = _settings_of(name, overrides, folder)
     return replace(config, data=replace(config.data, few_rows=0))
 
 
-def _settings_of(name: str, overrides: Sequence[str]) -> RunConfig:
+def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> RunConfig:
     if name in DATASETS:
         task = catalogue.data_set(name).task
         if task not in _RECIPES:
@@ -118,12 +117,9 @@ def _settings_of(name: str, overrides: Sequence[str]) -> RunConfig:
             if load_config(recipe).data.set == name:
                 return load_config(recipe, overrides)
         return load_config(_RECIPES[task], [f"data.set={name}", "data.options={}", *overrides])
-    if bare_suffix(Path(name)) in TABLE_SUFFIXES:
-        named = {text.partition("=")[0].strip() for text in overrides}
-        recipe = next((recipe for column, recipe in _OWN.items() if column in named), "my-texts")
-        if "data.score" in named:
-            recipe = "my-scores"
-        return load_config(recipe, [f"data.train={name}", *overrides])
+    if is_own_file(name, folder):
+        found = own_file(name, overrides, folder)
+        return load_config(found.recipe, [*found.overrides, *overrides])
     return load_config(name, overrides)
 
 

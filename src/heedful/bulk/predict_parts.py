@@ -131,7 +131,7 @@ def predict_parts(
                 "precision": asking.precision,
                 "format": form.format,
                 "header": form.header,
-                **reading.options(),
+                **{name: value for name, value in reading.options().items() if name != "query"},
             }
         )
         del answers  # the processes have their own

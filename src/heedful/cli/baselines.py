@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Printing, grouped, own_file_options
+from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     computing_options,
     data_option,
@@ -20,6 +20,7 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import print_json, print_text
 from heedful.cli.overwriting import WRITTEN
+from heedful.cli.reading_options import own_file_options
 
 if TYPE_CHECKING:
     from heedful.baselines.asked import Asked

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.measuring_options import GoldOptions
-from heedful.cli.option_groups import grouped, reading_options
+from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, data_option, json_option, number_option, threads_option
 from heedful.cli.output import print_json
+from heedful.cli.reading_options import reading_options
 
 if TYPE_CHECKING:
     from heedful.data.readers.reading import Reading

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.option_groups import Recipe, grouped, own_file_options
+from heedful.cli.option_groups import Recipe, grouped
 from heedful.cli.options import PATH, data_option, json_option, number_option, set_option
 from heedful.cli.output import print_json, print_rows
+from heedful.cli.reading_options import own_file_options
 from heedful.errors import ExitCode
 
 
@@ -140,10 +141,10 @@ def labels(
     from heedful.baselines.suspects import find_suspects
     from heedful.run.sources import data_root, find_source
 
-    config = settings_of(what, overrides)
+    config = settings_of(what, overrides, data)
     network = None
     if recipe is not None:
-        network = settings_of(recipe, [f"model.task={config.model.task}", *overrides])
+        network = settings_of(recipe, [f"model.task={config.model.task}", *overrides], data)
     root = data_root(config, data)
     found, count, looked = find_suspects(
         find_source(config, root), parts.folds, parts.seed, network, most=most, root=root

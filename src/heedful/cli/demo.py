@@ -44,9 +44,9 @@ def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
     click.echo(f"\nExplanation page: {result.page}")
     click.echo(
         "\nNext:\n"
-        f'  heedful predict {out} --premise "..." --hypothesis "..."\n'
-        f'  heedful explain {out} --premise "..." --hypothesis "..." --html why.html --figure why.png\n'
+        "  heedful train reviews.csv       your own data: a table with texts and classes, pairs, numbers or tags\n"
+        f'  heedful predict {out} "..." "..."\n'
+        f'  heedful explain {out} "..." "..." --html why.html --figure why.png\n'
         "  heedful recipes                 the packaged recipes; heedful recipes NAME prints one to copy\n"
-        "  heedful data list --data DIR    data sets Heedful reads\n"
-        "  heedful train disan-trec --data DIR --out runs/trec"
+        "  heedful data list --data DIR    data sets Heedful reads"
     )

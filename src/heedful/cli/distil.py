@@ -6,7 +6,7 @@ import json
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, training_options
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
     computing_options,
     first_use_reported,
@@ -15,6 +15,7 @@ from heedful.cli.options import (
     printing_options,
 )
 from heedful.cli.output import print_json
+from heedful.cli.reading_options import training_options
 
 RECORD = "distillation.json"
 """File in the run folder of the student with the figures of all systems."""
@@ -66,7 +67,7 @@ def command(
     from heedful.training.run_folder import RunFolder
 
     place.check("what is")
-    out, resume, overwrite = place.out, place.resume, place.overwrite
+    out, resume, overwrite = place.folder(recipe.named), place.resume, place.overwrite
     named = [f"distil.teacher={json.dumps(list(teachers))}"] if teachers else []
     named += [f"distil.texts={json.dumps(texts)}"] if texts else []
     named += [f"train.seed={seed}"] if seed is not None else []

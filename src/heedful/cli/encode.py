@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import TextLimits, grouped, reading_options
+from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
 from heedful.cli.overwriting import WRITTEN
+from heedful.cli.reading_options import reading_options
 from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=PATH)
+@click.argument("words", nargs=-1, metavar="[TEXT]...")
 @text_option
 @text_input_options
 @reading_options
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @grouped(limits=TextLimits)
 def command(
     model: Path,
+    words: tuple[str, ...],
     texts: tuple[str, ...],
     input_file: Path | None,
     reading: Reading,
@@ -58,7 +61,7 @@ def command(
         raise UsageError(
             f"a model of {opened.noun} has no vector of a sentence; encode with a model of texts or pairs"
         )
-    asked = Asked(texts, (None, None), input_file, reading, is_pair=False, trained=opened.trained)
+    asked = Asked((*words, *texts), (None, None), input_file, reading, is_pair=False, trained=opened.trained)
     found = (encode(corpus) for corpus in stream(asked, opened.refuse_long))
     if output is None:
         for vectors in found:

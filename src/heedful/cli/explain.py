@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.explained_input import FeatureOptions, MethodOptions, feature_options
-from heedful.cli.option_groups import Requests, TextLimits, grouped, reading_options
+from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     asked_options,
@@ -23,6 +23,7 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import print_json, print_text, terminal_width
 from heedful.cli.overwriting import WRITTEN
+from heedful.cli.reading_options import reading_options
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def command(
     shows the same features in another sentence. --compare explains the input by a second model too.
     --policy shows how the policy of MDMAN opened the masks.
 
-    Example: heedful explain demo-run --premise "A dog runs." --hypothesis "An animal runs." --html why.html
+    Example: heedful explain runs/reviews "I found that song superb." --html why.html
     """
     from heedful.cli.explained_input import Explaining
     from heedful.cli.requests import gather

@@ -22,13 +22,13 @@ from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 
 COMMANDS = {
-    "demo": "Train on a generated corpus, predict, and draw an explanation.",
-    "train": "Train a model from a recipe or a settings file.",
-    "distil": "Train a small model with the predictions of a better one, and report the gain.",
-    "evaluate": "Measure a model on a file or data set with labels.",
+    "train": "Train a model on your own data, or from a recipe.",
     "predict": "Predict for texts or pairs of texts.",
+    "explain": "Show what each word contributes to a prediction, as text, HTML page or figure.",
+    "evaluate": "Measure a model on a file or data set with labels.",
+    "demo": "Train on a generated corpus, predict, and draw an explanation.",
+    "distil": "Train a small model with the predictions of a better one, and report the gain.",
     "encode": "Turn texts into vectors.",
-    "explain": "Show what a model attended to, as text, HTML page or figure.",
     "faithfulness": "Measure how faithful the explanations of a model are, and show the best by default.",
     "serve": "Serve models over HTTP, with a page to try them in.",
     "export": "Write a model for use without torch.",
@@ -105,7 +105,13 @@ class LazyGroup(click.Group):
 )
 @click.version_option(heedful.__version__, message="heedful %(version)s")
 def group() -> None:
-    """Train, use and explain small, fast text models whose attention is guided by the structure of the text.
+    r"""Train, use and explain small, fast text models whose attention is guided by the structure of the text.
+
+    \b
+    Your own data:
+      heedful train reviews.csv                       recognizes texts and classes, trains, measures
+      heedful predict runs/reviews "some text"
+      heedful explain runs/reviews "some text" --html why.html
 
     Results go to standard output; progress and messages go to standard error. Exit codes: 0 success; 1 a check such as
     --fail-under failed; 2 wrong usage or settings; 3 bad data; 4 training diverged; 5 a saved model is missing or
@@ -208,10 +214,12 @@ def _usage(error: click.ClickException) -> str:
     if context is None:
         return message
     taken = {option for each in context.command.params for option in each.opts}
-    if isinstance(error, click.NoSuchOption) and "--set" in taken:
-        message += _as_setting(error.option_name)
-    if "unexpected extra argument" in message and "--text" in taken:
-        message += "; pass a text with --text 'TEXT'"
+    if (
+        isinstance(error, click.NoSuchOption)
+        and "--set" in taken
+        and (named := _as_setting(error.option_name))
+    ):
+        message = f"No such option {error.option_name!r}{named}"
     return f"{message}; see {context.command_path} --help"
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from heedful.cli.option_groups import reading_options
 from heedful.cli.options import PATH, data_option, together
+from heedful.cli.reading_options import reading_options
 from heedful.errors import ExitCode, UsageError, check_known
 
 if TYPE_CHECKING:

@@ -78,6 +78,7 @@ class Opened:
         Returns:
             The requests, not yet read.
         """
+        requests = requests.of(is_pair=self.is_pair)
         return Asked(
             requests.texts,
             (requests.premise, requests.hypothesis),

@@ -1,22 +1,21 @@
 """Options that belong together as records: a command gets one argument for each group, not one for each option.
 
-A command names its records with `grouped`; the options themselves stay listed above it, in the order of its help. The
-options that say how your own files are read are a record too, the same in every command.
+A command names its records with `grouped`; the options themselves stay listed above it, in the order of its help. How
+your own files are read is in `heedful.cli.reading_options`.
 """
 
 from __future__ import annotations
 
 import functools
-import json
+import os
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from heedful.cli.options import data_option, set_option, together
-from heedful.data.readers.reading import OnMissing, Reading, parse_columns
+from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def grouped(**records: type) -> Callable[[F], F]:
         @functools.wraps(function)
         def with_records(*arguments: object, **values: object) -> object:
             made = {
-                name: record(**{field.name: values.pop(field.name) for field in fields(record)})
+                name: record(**{each.name: values.pop(each.name) for each in fields(record) if each.init})
                 for name, record in records.items()
             }
             return function(*arguments, **made, **values)
@@ -66,7 +65,17 @@ NO_LIMITS = TextLimits()
 
 @dataclass(frozen=True)
 class Requests:
-    """The texts that a model is asked about."""
+    """The texts that a model is asked about.
+
+    Attributes:
+        texts: values of ``--text``.
+        premise: value of ``--premise``.
+        hypothesis: value of ``--hypothesis``.
+        predicates: values of ``--predicates``.
+        input_file: value of ``--input``.
+        reading: how it is read.
+        words: texts without an option; or a file, which is read as that of ``--input``.
+    """
 
     texts: tuple[str, ...]
     premise: str | None
@@ -74,6 +83,39 @@ class Requests:
     predicates: tuple[str, ...]
     input_file: Path | None
     reading: Reading
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Read one argument that names a table as ``--input``."""
+        from heedful.data.readers.table_files import is_table_name
+
+        if len(self.words) == 1 and is_table_name(path := Path(self.words[0])) and os.path.isfile(path):
+            if self.input_file is not None:
+                raise UsageError(f"{path} and --input {self.input_file}: give one file")
+            object.__setattr__(self, "input_file", path)
+            object.__setattr__(self, "words", ())
+
+    def of(self, *, is_pair: bool) -> Requests:
+        """Return the same, the texts without an option where those with one stand.
+
+        Args:
+            is_pair: whether the model reads pairs.
+
+        Returns:
+            The requests.
+
+        Raises:
+            UsageError: if they are not two for a pair, or an option is given too.
+        """
+        if not self.words:
+            return self
+        if not is_pair:
+            return replace(self, texts=(*self.words, *self.texts), words=())
+        if len(self.words) != 2 or self.premise is not None or self.hypothesis is not None:
+            raise UsageError(
+                f"this model takes pairs: give two texts, the first and the second; got {len(self.words)}"
+            )
+        return replace(self, premise=self.words[0], hypothesis=self.words[1], words=())
 
 
 @dataclass(frozen=True)
@@ -129,14 +171,16 @@ class Recipe:
     """The settings of a run and its data.
 
     Attributes:
-        recipe: a packaged recipe or a file.
+        recipe: a packaged recipe or a file of settings; data is replaced by the recipe for it.
         data: value of ``--data``.
         overrides: values of ``--set``, and the settings that other options are short for.
+        named: what the user typed for the recipe.
     """
 
     recipe: str
     data: Path | None
     overrides: tuple[str, ...]
+    named: str = field(default="", init=False)
 
     def config(self, *more: str) -> RunConfig:
         """Return the settings.
@@ -151,14 +195,32 @@ class Recipe:
 
         return load_config(self.recipe, (*self.overrides, *more))
 
+    def __post_init__(self) -> None:
+        """Turn data in place of a recipe into the recipe for it, and say on standard error what was recognized."""
+        from heedful.run.own_file import is_own_file, own_file
+
+        object.__setattr__(self, "named", self.recipe)
+        if is_own_file(self.recipe, self.data):
+            found = own_file(self.recipe, self.overrides, self.data)
+            object.__setattr__(self, "recipe", found.recipe)
+            object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
+            click.echo(found.said, err=True)
+
 
 @dataclass(frozen=True)
 class RunPlace:
     """Where a run is written, and what happens to an earlier one there."""
 
-    out: Path
+    out: Path | None
     resume: bool
     overwrite: bool
+
+    def folder(self, recipe: str) -> Path:
+        """Return ``--out``; where it is not given, a new folder that is named after the recipe or the data."""
+        from heedful.cli.run_folders import new_folder
+
+        taken_by = "--resume" if self.resume else "--overwrite" if self.overwrite else ""
+        return new_folder(recipe, taken_by=taken_by) if self.out is None else self.out
 
     def check(self, noun: str) -> None:
         """Refuse options that contradict each other.
@@ -190,136 +252,3 @@ class Printing:
         from heedful.training.progress import choose_reporter
 
         return choose_reporter(quiet=self.quiet)
-
-
-_TRAINED = "The default is what the model was trained with"
-
-
-def reading_options(function: F) -> F:
-    """Add the options for a file that a trained model is given; the command gets them as ``reading``."""
-    return cast(F, _as_reading(function, f"{_TRAINED}, or the name of the role.", f" {_TRAINED}, or UTF-8."))
-
-
-def reading_options_of_predict(function: F) -> F:
-    """Add the same options to a command whose ``--header`` says what it writes."""
-    columns, encoding = f"{_TRAINED}, or the name of the role.", f" {_TRAINED}, or UTF-8."
-    return cast(F, _as_reading(function, columns, encoding, _HEADER[1:]))
-
-
-def own_file_options(function: F) -> F:
-    """Add the options for the files that a model is trained on; they are added to the command's ``overrides``."""
-
-    @functools.wraps(function)
-    def with_settings(
-        *arguments: object,
-        reading: Reading,
-        overrides: tuple[str, ...],
-        max_tokens: int | None,
-        truncate: str | None,
-        **others: object,
-    ) -> object:
-        limits = {"data.max_tokens": max_tokens, "data.truncate": truncate}
-        given = [f"{name}={value}" for name, value in limits.items() if value is not None]
-        return function(*arguments, overrides=(*overrides, *as_settings(reading), *given), **others)
-
-    limited = together(
-        click.option("--max-tokens", type=click.IntRange(min=1), help="Longest text, in tokens."),
-        click.option(
-            "--truncate",
-            type=click.Choice(["error", "head", "drop", "window"]),
-            help="What happens to a text longer than --max-tokens: 'error' ends the command, 'head' keeps the "
-            "beginning of the text, and 'drop' skips the training example; both are counted. 'window' reads the whole "
-            "text in windows of that length.",
-        ),
-    )(with_settings)
-    return cast(F, _as_reading(limited, "The default is what the recipe says.", ""))
-
-
-def as_settings(reading: Reading) -> list[str]:
-    """Return the settings of a run that say how its files are read.
-
-    Args:
-        reading: what the options say.
-
-    Returns:
-        Values of ``--set``.
-
-    Raises:
-        UsageError: if a column has a role that training does not use.
-    """
-    if "group" in reading.columns:
-        raise UsageError("--column group=NAME is for evaluation; training does not group its examples")
-    named = {
-        **{f"data.{role}": name for role, name in reading.columns.items()},
-        **{f"data.options.{name}": value for name, value in reading.said().items()},
-    }
-    return [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items()]
-
-
-_HEADER = ("--header/--no-header", "--input-header/--no-input-header")
-"""The option that says whether files have a header; `predict` has the first name for what it writes."""
-
-
-def _as_reading(
-    function: Callable[..., object], columns: str, encoding: str, header_names: tuple[str, ...] = _HEADER
-) -> object:
-    """Wrap a command so that it takes the options as one record."""
-
-    @functools.wraps(function)
-    def with_reading(
-        *arguments: object,
-        columns: tuple[str, ...],
-        encoding: str | None,
-        separator: str | None,
-        quotes: bool | None,
-        input_header: bool | None,
-        on_missing: OnMissing | None,
-        **others: object,
-    ) -> object:
-        reading = Reading(parse_columns(columns), encoding, separator, quotes, input_header, on_missing)
-        return function(*arguments, reading=reading, **others)
-
-    return together(
-        click.option(
-            "--column",
-            "columns",
-            multiple=True,
-            metavar="ROLE=NAME",
-            help="The column of a role: text, premise, hypothesis, label, score or group. For example text=review. May "
-            f"be repeated. {columns}",
-        ),
-        click.option("--encoding", help=f"Encoding of the file, for example latin-1 or cp1252.{encoding}"),
-        click.option(
-            "--separator",
-            metavar="CHARACTER",
-            help="Character between the fields of CSV and TSV, or the word tab. By default it is found in the first "
-            "line of the file.",
-        ),
-        click.option(
-            "--quotes/--no-quotes",
-            default=None,
-            help="Whether fields of CSV and TSV may be quoted; with --no-quotes a quotation mark is a plain character.",
-        ),
-        click.option(
-            *header_names,
-            "input_header",
-            default=None,
-            help="Whether the first row of CSV and TSV names the columns. Without a header they have numbers: --column "
-            "text=1 --column label=2.",
-        ),
-        click.option(
-            "--on-missing",
-            type=click.Choice(["error", "empty", "skip"]),
-            help="What a missing value in a table means: an error, an empty text, or that the row is skipped and "
-            "counted. The default is error.",
-        ),
-    )(with_reading)
-
-
-training_options = together(
-    data_option,
-    set_option,
-    own_file_options,
-    click.option("--seed", type=int, help="Short for --set train.seed=N."),
-)
-"""What every command has that trains one model."""

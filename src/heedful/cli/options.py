@@ -52,13 +52,15 @@ def out_option(help_text: str, default: str | None = None, makes: tuple[str, ...
 
     Args:
         help_text: what is written there.
-        default: the folder where the option is not given.
+        default: the folder where the option is not given; empty where the command finds one.
         makes: files in the folder that are replaced; see `Written`.
 
     Returns:
         The decorator.
     """
-    folder = {"required": True} if default is None else {"default": Path(default), "show_default": True}
+    folder: dict[str, Any] = {"required": True} if default is None else {}
+    if default:
+        folder = {"default": Path(default), "show_default": True}
     return click.option("--out", type=Written(*makes), help=help_text, **folder)
 
 
@@ -234,4 +236,6 @@ input_options = click.option(
     ".conll and .conllu files, with their predicates.",
 )
 text_input_options = click.option("--input", "input_file", type=PATH, help=f"File of texts: {_INPUT}.")
-asked_options = together(text_option, pair_options, predicates_option)
+asked_options = together(
+    click.argument("words", nargs=-1, metavar="[TEXT]..."), text_option, pair_options, predicates_option
+)

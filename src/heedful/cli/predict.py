@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Named, Requests, TextLimits, grouped, reading_options_of_predict
+from heedful.cli.option_groups import Named, Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     asked_options,
@@ -23,6 +23,7 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import RowPrinter, print_json
 from heedful.cli.overwriting import WRITTEN
+from heedful.cli.reading_options import reading_options_of_predict
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def predict_many(many: Many, asking: Asking, requests: Requests, written: Writte
     from heedful.cli.output import print_json
 
     others = {
-        "--text": requests.texts,
+        "--text": requests.texts or requests.words,
         "--premise": requests.premise,
         "--hypothesis": requests.hypothesis,
         "--predicates": requests.predicates,
@@ -231,7 +232,10 @@ def command(
     many: Many,
     named: Named,
 ) -> None:
-    """Predict with MODEL, one line for each input text or pair, in input order.
+    """Predict with MODEL, one line for each input TEXT or pair, in input order.
+
+    TEXT is a text, or for a model of pairs two; --text, --premise and --hypothesis say the same. The name of a table,
+    such as new.csv, stands for --input.
 
     The columns are the row in --input, the prediction, its probability (not for a score), and warnings (unknown words,
     no words, truncated). For semantic roles there is one line for each predicate: its word, the probability that it is
@@ -252,7 +256,7 @@ def command(
     A model that needs no torch is computed with one thread; --threads N computes blocks of 64 texts on N threads, with
     the same output.
 
-    Example: heedful predict runs/trec --text "Who wrote this?"
+    Example: heedful predict runs/trec "Who wrote this?"
     """
     from heedful.cli.opened_model import answer_rows, columns_of, open_model, with_torch, without_torch
     from heedful.cli.output import exact

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+OWN = "my-"
+"""Beginning of the names of recipes for one's own data."""
+
 
 @click.command()
 @click.argument("name", required=False)
 def command(name: str | None) -> None:
-    """List the packaged recipes, or print the recipe NAME, to copy and change.
+    """List the packaged recipes, those for your own data first, or print the recipe NAME, to copy and change.
 
     Example: heedful recipes my-texts > mine.toml
     """
@@ -17,7 +20,7 @@ def command(name: str | None) -> None:
     if name is not None:
         click.echo(recipe_text(name), nl=False)
         return
-    names = recipe_names()
+    names = sorted(recipe_names(), key=lambda each: not each.startswith(OWN))
     width = max(map(len, names))
     for each in names:
         first = recipe_text(each).splitlines()[0].lstrip("# ")

@@ -13,7 +13,13 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
 from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading, RequestFiles
-from heedful.data.readers.table_files import SPREADSHEETS, TABLE_SUFFIXES, format_problem, table_blocks
+from heedful.data.readers.table_files import (
+    SPREADSHEETS,
+    TABLE_SUFFIXES,
+    format_problem,
+    is_table_name,
+    table_blocks,
+)
 from heedful.data.readers.text_fields import read_requests
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.errors import DataError, UsageError
@@ -156,9 +162,7 @@ def _is_own(files: RequestFiles, path: Path) -> bool:
 
 def _is_table(path: Path, reading: Reading) -> bool:
     """Tell whether a file is read as a table: by its name; a pipe, which has none, if an option is for tables."""
-    if bare_suffix(path) in TABLE_SUFFIXES or (
-        path != STDIN and os.path.isfile(path) and begins_with_label(path)
-    ):
+    if is_table_name(path) or (path != STDIN and os.path.isfile(path) and begins_with_label(path)):
         return True
     return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, grouped, own_file_options
+from heedful.cli.option_groups import Printing, Recipe, grouped
 from heedful.cli.options import (
     computing_options,
     data_option,
@@ -21,6 +21,8 @@ from heedful.cli.options import (
     set_option,
 )
 from heedful.cli.output import print_json
+from heedful.cli.reading_options import own_file_options
+from heedful.cli.run_folders import kept_folder
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,12 @@ class Runs:
 
 
 @click.command()
-@click.argument("recipe")
-@out_option("Folder of the results. A finished run in it is not repeated.")
+@click.argument("recipe", metavar="DATA_OR_RECIPE")
+@out_option(
+    "Folder of the results. A finished run in it is not repeated. By default runs/NAME-study, after the data or the "
+    "recipe.",
+    default="",
+)
 @data_option
 @click.option("--seeds", help="Seeds to run, separated by commas: 1,2,3.")
 @click.option(
@@ -52,17 +58,18 @@ class Runs:
 @printing_options
 @grouped(recipe=Recipe, runs=Runs, printing=Printing)
 def command(
-    recipe: Recipe, out: Path, runs: Runs, ray: str | None, no_baseline: bool, printing: Printing
+    recipe: Recipe, out: Path | None, runs: Runs, ray: str | None, no_baseline: bool, printing: Printing
 ) -> None:
-    """Run RECIPE over seeds or folds, and report mean and spread on the test split.
+    """Train on your own data, or by a recipe, over seeds or folds, and report mean and spread on the test split.
 
     Run an interrupted command again to continue from its last checkpoint. Ctrl-C saves a checkpoint first.
 
-    Example: heedful study disan-trec --seeds 1,2,3,4,5 --data DIR --out runs/trec-study
+    Example: heedful study reviews.csv --folds 5
     """
     from heedful.baselines.beside import beside_study, or_warning
-    from heedful.run.studies import run_study
+    from heedful.run.studies import fold_settings, run_study
 
+    out = out or kept_folder(recipe.named, "study")
     with (
         going_on_by("the same command goes on"),
         first_use_reported(quiet=printing.quiet),
@@ -80,7 +87,7 @@ def command(
             executor=executor,
             say=printing.say,
         )
-    shared = [*recipe.overrides, *([f"data.folds={runs.folds}"] if runs.folds else [])]
+    shared = [*recipe.overrides, *fold_settings(recipe.recipe, recipe.overrides, runs.folds or 0)]
     beside, failures = (
         (None, [])
         if no_baseline

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import grouped, reading_options
+from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, number_option, threads_option
 from heedful.cli.overwriting import WRITTEN
+from heedful.cli.reading_options import reading_options
 from heedful.data.readers.reading import Reading
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped, training_options
+from heedful.cli.next_commands import ending
+from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
     computing_options,
     going_on_by,
@@ -17,6 +18,7 @@ from heedful.cli.options import (
     track_option,
 )
 from heedful.cli.output import print_json
+from heedful.cli.reading_options import training_options
 
 if TYPE_CHECKING:
     from heedful.baselines.beside import Beside
@@ -24,8 +26,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("recipe")
-@out_option("Folder of the run. It gets the settings, metrics.jsonl and the model.")
+@click.argument("recipe", metavar="DATA_OR_RECIPE")
+@out_option(
+    "Folder of the run. It gets the settings, metrics.jsonl and the model. By default a new one, such as runs/reviews "
+    "for reviews.csv.",
+    default="",
+)
 @training_options
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
@@ -42,11 +48,16 @@ def command(
     trackers: tuple[str, ...],
     printing: Printing,
 ) -> None:
-    """Train a model from RECIPE, which is a packaged recipe ('heedful recipes') or a TOML file of the same form.
+    """Train a model on your own data, such as reviews.csv, or from a recipe.
+
+    Data is a table (.csv, .tsv, .jsonl, .json, .parquet, .xlsx, .ods), a folder with a folder of text files for each
+    class, a file of SQLite or DuckDB, or a file of words and tags. Texts, pairs, classes, labels, numbers and tags are
+    recognized and said in one line; --text NAME, --premise NAME, --hypothesis NAME, --label NAME and --score NAME name
+    columns. A recipe is a packaged one ('heedful recipes') or a TOML file of the same form.
 
     Ctrl-C finishes the current step, saves everything and stops. Pass --resume to continue from there.
 
-    Example: heedful train disan-trec --data DIR --out runs/trec --set train.epochs=3
+    Example: heedful train reviews.csv
     """
     from heedful.baselines.beside import beside_run, or_warning
     from heedful.data.cache_contents import first_use_note
@@ -60,7 +71,7 @@ def command(
 
     place.check("the run")
     config = recipe.config(*([] if seed is None else [f"train.seed={seed}"]))
-    out, data, quiet = place.out, recipe.data, printing.quiet
+    out, data, quiet = place.folder(recipe.named), recipe.data, printing.quiet
     first, kept = is_first_process(), first_use_note()
     reporter = printing.reporter()
     if first:
@@ -68,7 +79,7 @@ def command(
         check_place(out)
     with RunFolder(out).alone("heedful train"):
         if first:
-            _refuse_replacing(recipe.recipe, place)
+            _refuse_replacing(recipe.recipe, out, place)
             check_run_folder(out, resume=place.resume or place.overwrite)
             if place.resume and not checkpoint_exists(RunFolder(out).checkpoint):
                 click.echo(f"--resume: {out} has no checkpoint; the run starts from the beginning", err=True)
@@ -95,21 +106,22 @@ def command(
             print_json(_record(prepared, result, out, beside, warnings))
         else:
             click.echo(_summary(prepared, result, out, beside, warnings))
+            click.echo(ending(config, data, RunFolder(out).model, named=out))
 
 
-def _refuse_replacing(recipe: str, place: RunPlace) -> None:
+def _refuse_replacing(recipe: str, out: Path, place: RunPlace) -> None:
     """Refuse a folder in which the run would replace something of the user's."""
     from heedful.errors import UsageError
     from heedful.training.run_folder import RunFolder
 
-    home = RunFolder(place.out)
+    home = RunFolder(out)
     home.refuse_foreign(replaces=place.overwrite)
     own = Path(recipe)
     if not (place.overwrite and own.is_file()):
         return
     if any(path.is_file() and own.samefile(path) for path in home.written()):
         raise UsageError(
-            f"{recipe}: is the recipe, and --overwrite would delete it with the run in {place.out}; copy it elsewhere "
+            f"{recipe}: is the recipe, and --overwrite would delete it with the run in {out}; copy it elsewhere "
             "first, or choose another --out"
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, grouped, own_file_options
+from heedful.cli.option_groups import Printing, Recipe, grouped
 from heedful.cli.options import (
     PATH,
     computing_options,
@@ -22,6 +22,8 @@ from heedful.cli.options import (
     set_option,
 )
 from heedful.cli.output import print_json
+from heedful.cli.reading_options import own_file_options
+from heedful.cli.run_folders import kept_folder
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,12 @@ class Trials:
 
 
 @click.command()
-@click.argument("recipe")
+@click.argument("recipe", metavar="DATA_OR_RECIPE")
 @out_option(
-    "Folder of the search. Finished trials in it are not repeated.", makes=("best.toml", "trials.csv")
+    "Folder of the search. Finished trials in it are not repeated. By default runs/NAME-search, after the data or the "
+    "recipe.",
+    default="",
+    makes=("best.toml", "trials.csv"),
 )
 @data_option
 @number_option("--trials", 30, "Total number of trials, including those of earlier calls.")
@@ -62,19 +67,20 @@ class Trials:
 @printing_options
 @grouped(recipe=Recipe, wanted=Trials, printing=Printing)
 def command(
-    recipe: Recipe, out: Path, wanted: Trials, test: bool, ray: str | None, printing: Printing
+    recipe: Recipe, out: Path | None, wanted: Trials, test: bool, ray: str | None, printing: Printing
 ) -> None:
-    """Search for the settings of RECIPE with the best score on the dev split, with Optuna.
+    """Search for the settings with the best score on the dev split, with Optuna, on your own data or by a recipe.
 
-    By default the search varies learning rate, L2, dropout and batch size around the values in RECIPE. It writes the
-    best settings to best.toml in --out, which is a recipe for heedful train and heedful study. Ctrl-C saves
+    By default the search varies learning rate, L2, dropout and batch size around the values of the recipe. It writes
+    the best settings to best.toml in --out, which is a recipe for heedful train and heedful study. Ctrl-C saves
     everything; run the same command again to continue.
 
-    Example: heedful tune disan-trec --trials 30 --set train.epochs=5 --data DIR --out runs/trec-search
+    Example: heedful tune reviews.csv --trials 30
     """
     from heedful.errors import UsageError
     from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search
 
+    out = out or kept_folder(recipe.named, "search")
     config = recipe.config()
     if test and not config.data.set and not config.data.test:
         raise UsageError(

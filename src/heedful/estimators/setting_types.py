@@ -31,6 +31,7 @@ class Settings(TypedDict, total=False):
     data__protocol: Literal["honest", "paper"]
     data__folds: int
     data__fold: int
+    data__hold_out_fold: bool
     data__max_tokens: int
     data__truncate: Literal["error", "head", "drop", "window"]
     data__length_share: float

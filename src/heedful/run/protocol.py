@@ -19,8 +19,8 @@ class Protocol:
     """Which examples train, which split selects the best checkpoint, and which split is tested.
 
     Attributes:
-        origin: "splits" of a known data set, "folds" of one, the "generated" corpus, named "files", or examples from
-            "python".
+        origin: "splits" of a known data set, "folds" of one or of a named file, the "generated" corpus, named "files",
+            or examples from "python".
         selects: "dev" for a split of its own, "cut" for one that is held out from the training examples, "folds" for
             cross-validation on few training examples, "test" for the best of all evaluations on the test split itself,
             as the papers report it.
@@ -107,6 +107,9 @@ def protocol_of(data: DataConfig, seed: int) -> Protocol:
     if data.set == GENERATED:
         return _selected(Protocol("generated", "dev"), data, seed, "dev")
     if not data.set:
+        if data.hold_out_fold:
+            whole = Protocol("folds", "dev", folds=data.folds, fold=data.fold)
+            return _selected(whole, data, seed, data.dev)
         return _selected(Protocol("files", "dev", test=data.test), data, seed, data.dev)
     names = catalogue.splits(data.set)
     if "train" not in names:

@@ -91,6 +91,23 @@ def from_table(table: Mapping[str, object], source: str) -> RunConfig:
     return _checked(dict(table), [], source, starts=False)
 
 
+def values_of(overrides: Iterable[str]) -> dict[str, object]:
+    """Return the values of ``table.key=value`` strings by their dotted names; what is written otherwise is left out."""
+    found: dict[str, object] = {}
+    for text in overrides:
+        name, sign, raw = text.partition("=")
+        if sign:
+            found[name.strip()] = _value(raw)
+    return found
+
+
+def _value(raw: str) -> object:
+    try:
+        return tomllib.loads(f"x = {raw}")["x"]
+    except (ValueError, RecursionError):
+        return raw.strip()
+
+
 def to_toml(config: RunConfig) -> str:
     """Write settings as TOML that `load_config` reads back equal.
 
@@ -152,8 +169,7 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
     path = Path(recipe)
     if bare_suffix(path) in TABLE_SUFFIXES:
         raise UsageError(
-            f"{path}: is a table, and a recipe was expected. To train on the table: heedful train my-texts --set "
-            f"data.train={path}"
+            f"{path}: is a table, and a recipe was expected. To train on the table: heedful train {path}"
         )
     if path.suffix == ".toml" or len(path.parts) > 1 or os.path.isfile(path):
         if not os.path.isfile(path):
@@ -197,11 +213,7 @@ def _apply(table: dict[str, object], text: str, problems: list[str]) -> str:
     if not sign or not name.strip():
         problems.append(f"--set {text!r}: write table.key=value, for example train.epochs=3")
         return ""
-    try:
-        value = tomllib.loads(f"x = {raw}")["x"]
-    except (ValueError, RecursionError):
-        value = raw.strip()
-    _set(table, name.strip(), value, problems)
+    _set(table, name.strip(), _value(raw), problems)
     return name.strip()
 
 

@@ -124,6 +124,8 @@ class DataConfig(Settings):
             the best of all evaluations on the test split, as published tables did.
         folds: number of folds of cross-validation, for data without official splits.
         fold: which fold is held out, from 1.
+        hold_out_fold: for your own files, whether this fold of ``train`` is the test split. Copies of a text share a
+            fold, and every class is spread evenly. ``heedful study --folds`` sets it.
         max_tokens: length of the longest allowed text, in tokens.
         truncate: what happens to a longer text. "error" stops with an error. "head" keeps its beginning and counts it.
             "drop" skips and counts training examples with a longer text; in evaluation and prediction a longer text is
@@ -151,6 +153,7 @@ class DataConfig(Settings):
     protocol: Protocol = "honest"
     folds: int = ranged(10, at_least(2))
     fold: int = ranged(1, at_least(1))
+    hold_out_fold: bool = False
     max_tokens: int = ranged(400, at_least(1))
     truncate: Truncate = "error"
     length_share: float = ranged(1.0, _part_or_all)
@@ -160,6 +163,10 @@ class DataConfig(Settings):
         problems = []
         if self.fold > self.folds:
             problems.append(f"fold must be 1 to folds = {self.folds}; got {self.fold}")
+        if self.hold_out_fold and (self.set or self.test or self.protocol == "paper"):
+            problems.append(
+                "hold_out_fold makes the test split from train: leave set and test empty, and protocol honest"
+            )
         if self.length_share < 1 and self.truncate != "drop":
             given = f"got truncate = {self.truncate!r}"
             problems.append(f'length_share = {self.length_share} is the limit of truncate = "drop"; {given}')

@@ -8,7 +8,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from heedful.data import catalogue, scenes
+from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
@@ -172,7 +175,12 @@ def _check_splits(data: DataConfig, names: Sequence[str]) -> None:
 
 def _named_files(task: AnyTask, data: DataConfig, seed: int, root: Path | None, few: int) -> Source:
     files, protocol = task.files(_named(data), data, root), protocol_of(data, seed)
-    return Source(arranged(files.read, protocol, few), task.name, protocol, fingerprint=files.fingerprint)
+
+    def read() -> Corpora:
+        parts = files.read()
+        return {**parts, **own_fold(parts["train"], data)} if data.hold_out_fold else parts
+
+    return Source(arranged(read, protocol, few), task.name, protocol, fingerprint=files.fingerprint)
 
 
 def _named(data: DataConfig) -> dict[str, str]:
@@ -224,6 +232,22 @@ def one_fold(whole: Corpus, data: DataConfig) -> Corpora:
         "train": replace(whole, examples=train, notes=(*whole.notes, *([note] if shared else []))),
         "test": Corpus(test, source=whole.source),
     }
+
+
+def own_fold(whole: Corpus, data: DataConfig) -> Corpora:
+    """Cut the held-out fold off as the test part: copies of a text share a fold, and classes are spread evenly."""
+    targets = [example.target if isinstance(example.target, str) else "" for example in whole.examples]
+    number = {target: place for place, target in enumerate(dict.fromkeys(targets))}
+    strata = np.array([number[target] for target in targets], np.int64)
+    fold = cross_folds(strata, copies(whole.examples), data.folds, FOLD_SEED)
+    held = [place == data.fold - 1 for place in fold.tolist()]
+    if not any(held) or all(held):
+        raise DataError(
+            f"{whole.source}: has too few different texts for {data.folds} folds; choose fewer: --folds 2"
+        )
+    test = [example for example, out in zip(whole.examples, held, strict=True) if out]
+    train = [example for example, out in zip(whole.examples, held, strict=True) if not out]
+    return {"train": replace(whole, examples=train), "test": Corpus(test, source=whole.source)}
 
 
 def first(corpus: Corpus, limit: int) -> Corpus:

@@ -124,7 +124,7 @@ def run_study(
     varied = [Varied(SEED, seed) for seed in seeds] or [
         Varied(FOLD, k) for k in range(1, (only or folds) + 1)
     ]
-    extra = [f"data.folds={folds}"] if folds else []
+    extra = fold_settings(recipe, overrides, folds)
     check_run_folder(folder, resume=True)
     configs = {each: load_config(recipe, [*overrides, *extra, str(each)]) for each in varied}
     if folds:
@@ -142,6 +142,24 @@ def run_study(
         else:
             runs.append(run_one(config, setting, folder, data, reporter, say))
     return Study(runs)
+
+
+def fold_settings(recipe: str, overrides: Sequence[str], folds: int) -> list[str]:
+    """Return the settings that a study adds for its folds: of one's own file a fold is held out.
+
+    Args:
+        recipe: packaged recipe or TOML file.
+        overrides: ``key=value`` settings.
+        folds: number of folds; 0 for seeds.
+
+    Returns:
+        ``key=value`` settings.
+    """
+    if not folds:
+        return []
+    data = load_config(recipe, overrides).data
+    own = bool(data.train) and not data.set and not data.test
+    return [f"data.folds={folds}", *(["data.hold_out_fold=true"] if own else [])]
 
 
 def run_one(
@@ -222,11 +240,13 @@ def _task(config: RunConfig, varied: Varied, folder: Path, data: Path | None) ->
 def _check_folds(config: RunConfig) -> None:
     """Refuse folds of data that is not cut into any: every run would be the same."""
     name = config.data.set
+    if config.data.hold_out_fold:
+        return
     if name in ("", GENERATED) or "train" in catalogue.splits(name):
         whole = [known for known in DATASETS if "train" not in catalogue.splits(known)]
         raise UsageError(
-            f"--folds: {name or 'data in named files'} has a test split of its own; only {', '.join(whole)} "
-            "are divided into folds. Use --seeds"
+            f"--folds: {name or 'data with data.test'} has a test split of its own; only {', '.join(whole)} and your "
+            "own file without data.test are divided into folds. Use --seeds"
         )
 
 

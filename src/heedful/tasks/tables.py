@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from heedful.checked import fit
 from heedful.data.examples import Corpus
+from heedful.data.readers.class_folders import found_data, sum_of_folder
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import read_table, table_blocks
-from heedful.data.readers.text_lines import find_file
 from heedful.errors import DataError, UsageError, nearest
 from heedful.storage import sha256
 from heedful.tasks.task import Files
@@ -62,7 +62,7 @@ def check_options(
 
 
 def find_named(name: str, root: Path | None) -> Path:
-    """Find a file that the settings name: in the folder of data sets, else in the working folder.
+    """Find a file, or a folder of text files, that the settings name: in the folder of data sets, else where we work.
 
     Args:
         name: its name, absolute or relative; the suffix of a compression may be left out.
@@ -76,11 +76,11 @@ def find_named(name: str, root: Path | None) -> Path:
     """
     if root is not None:
         try:
-            return find_file(root / name)
+            return found_data(root / name)
         except DataError:
             if not Path(name).exists():
                 raise
-    return find_file(name)
+    return found_data(name)
 
 
 def one_file_a_part(names: Mapping[str, str], root: Path | None) -> tuple[dict[str, Path], dict[str, str]]:
@@ -111,9 +111,9 @@ def published(part: str, name: str) -> str:
 
 
 def sum_of(path: Path) -> str:
-    """Return the SHA-256 of a file, or a `DataError` that it cannot be read."""
+    """Return the SHA-256 of a file or of a folder of files, or a `DataError` that it cannot be read."""
     try:
-        return sha256(path)
+        return sum_of_folder(path) if path.is_dir() else sha256(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
 

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -50,6 +51,7 @@ class ReadingOptions(TypedDict, total=False):
     header: bool
     on_missing: OnMissing
     label_separator: str
+    query: str
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class Reading:
         header: whether the first row of CSV and TSV names the columns; without, they are called "1", "2" and so on.
         on_missing: what a missing value is: "error", "empty" or "skip".
         label_separator: what stands between the labels of an example that may have several.
+        query: what is asked of a file of SQLite or DuckDB.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -90,6 +93,7 @@ class Reading:
     header: bool | None = None
     on_missing: OnMissing | None = None
     label_separator: str | None = None
+    query: str | None = None
 
     @classmethod
     def of_run(cls, run: Mapping[str, object]) -> Self:
@@ -133,8 +137,9 @@ class Reading:
     def beside(self, trained: Reading, file: Path) -> Reading:
         """Return how to read a file that a trained model is given.
 
-        What is not asked for is as in training. But a file that is UTF-8 is read as such, whatever the encoding of the
-        training file was, and a file without its separator in the first line is looked at anew.
+        What is not asked for is as in training, but for a query, which is for one file. A file that is UTF-8 is read as
+        such, whatever the encoding of the training file was, and a file without its separator in the first line is
+        looked at anew.
 
         Args:
             trained: how the training file was read.
@@ -144,6 +149,9 @@ class Reading:
             How to read it.
         """
         kept = trained.said()
+        kept.pop("query", None)
+        if os.path.isdir(file):  # a folder of text files has an encoding and nothing else
+            return replace(self, columns={**trained.columns, **self.columns}, **(kept | self.said()))
         if self.encoding is None and "encoding" in kept and _is_utf8(file):
             del kept["encoding"]
         if self.separator is None and "separator" in kept:
@@ -191,6 +199,8 @@ def _options_of(given: Mapping[str, object]) -> ReadingOptions:
             found["on_missing"] = name
     if isinstance(label_separator := given.get("label_separator"), str):
         found["label_separator"] = label_separator
+    if isinstance(query := given.get("query"), str):
+        found["query"] = query
     return found
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.record_files import json_records
-from heedful.data.readers.table_files import TABLE_SUFFIXES, read_table
+from heedful.data.readers.table_files import is_table_name, read_table
 from heedful.data.readers.text_fields import text_fields
-from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_lines
+from heedful.data.readers.text_lines import find_file, numbered_lines
 from heedful.errors import DataError, check_known
 
 SUM = 1e-3
@@ -124,7 +124,7 @@ def read_unlabeled(path: str | Path, fields: Sequence[str]) -> Corpus:
         DataError: naming row and field, if something is missing or is no text.
     """
     file = find_file(path)
-    if bare_suffix(file) in TABLE_SUFFIXES:
+    if is_table_name(file):
         if len(fields) == 1:
             return read_table(file, text=fields[0])
         return read_table(file, premise=fields[0], hypothesis=fields[1])

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from heedful.data.examples import Corpus
+from heedful.data.readers.class_folders import folder_records, found_data, is_class_folder
 from heedful.data.readers.corpus_builder import CorpusBuilder
+from heedful.data.readers.databases import DATABASES, database_records
 from heedful.data.readers.gold_cells import NO_LABEL, GoldCells, PassedOver
 from heedful.data.readers.label_lines import begins_with_label, label_line_records
 from heedful.data.readers.reading import (
@@ -25,14 +27,24 @@ from heedful.data.readers.record_files import (
     separated_records,
     stop,
 )
+from heedful.data.readers.spreadsheets import BOOKS, spreadsheet_records
 from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
-from heedful.data.readers.text_lines import bare_suffix, find_file
+from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import plain_record, rejected
 from heedful.errors import DataError, UsageError, nearest
 from heedful.text.pipes import is_spooled
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
-SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+"""Names of tables that are text, and of Parquet."""
+BINARY_TABLES = (*BOOKS, *DATABASES)
+"""Names of tables that other programs keep."""
+SPREADSHEETS = (".numbers",)
+"""Names of spreadsheets that cannot be read."""
+
+
+def is_table_name(path: Path) -> bool:
+    """Tell whether a name is that of a table that can be read."""
+    return bare_suffix(path) in TABLE_SUFFIXES or path.suffix.lower() in BINARY_TABLES
 
 
 def read_table(
@@ -54,12 +66,15 @@ def read_table(
     header: bool = True,
     label_separator: str = "",
     weight: str = "",
+    query: str = "",
 ) -> Corpus:
     """Read a table; the suffix (.csv .tsv .jsonl .json .parquet, all but the last also compressed) says the format.
 
-    A file of any other name whose lines begin with ``__label__`` is read as fastText does, into "text" and "label".
-    JSON is one object a line, or an array of objects, under either suffix; also as Label Studio, doccano, Prodigy and
-    spaCy write it (`heedful.data.readers.tool_formats`).
+    Spreadsheets (.xlsx .xls .ods), files of SQLite and DuckDB, and folders with a folder of text files for each class
+    are read too, the last with the columns "text" and "label". A file of any other name whose lines begin with
+    ``__label__`` is read as fastText does, into "text" and "label". JSON is one object a line, or an array of objects,
+    under either suffix; also as Label Studio, doccano, Prodigy and spaCy write it
+    (`heedful.data.readers.tool_formats`).
 
     Args:
         path: the file.
@@ -82,6 +97,7 @@ def read_table(
         label_separator: what stands between the labels of an example that may have several, or none where the field is
             empty; JSON may also hold a list of them. Empty where an example has one label.
         weight: column of how much each example counts in training, 0 or more; empty where all count alike.
+        query: a SELECT for a file of SQLite or DuckDB; empty for its only table.
 
     Returns:
         The examples.
@@ -89,12 +105,12 @@ def read_table(
     Raises:
         UsageError: if columns or options contradict each other, or the suffix is unknown.
         DataError: naming row and field, if something is missing, mistyped or unknown.
-        MissingExtraError: for Parquet without pyarrow.
+        MissingExtraError: for Parquet, spreadsheets and DuckDB without the package that reads them.
     """
     columns = Columns.named(text, premise, hypothesis, label, score, group)
-    file = find_file(path)
+    file = found_data(path)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
-    how = Reading({}, encoding, separator, quotes, header, on_missing)
+    how = Reading({}, encoding, separator, quotes, header, on_missing, query=query)
     for _ in _read(
         builder, columns, GoldCells(builder, columns, known, label_separator, labels), file, how, weight
     ):
@@ -123,7 +139,7 @@ def table_blocks(
     Yields:
         The examples; see `CorpusBuilder.blocks`.
     """
-    file = find_file(path)
+    file = found_data(path)
     builder = CorpusBuilder(file, keep_empty=True, keep_fields=keep_fields)
     gold = {role: how.columns.get(role, role) for role in roles if role in ("label", "score", "group")}
     columns = Columns(tuple(how.columns.get(role, role) for role in roles if role not in gold), **gold)
@@ -215,6 +231,12 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
         UsageError: if the suffix is unknown.
     """
     suffix, encoding = bare_suffix(file), how.encoding or "utf-8"
+    if is_class_folder(file):
+        return folder_records(file, encoding)
+    if file.suffix.lower() in BOOKS:
+        return spreadsheet_records(file, header=how.header is not False)
+    if file.suffix.lower() in DATABASES:
+        return database_records(file, how.query or "")
     if suffix in (".jsonl", ".json"):
         return json_records(file, encoding, refuse)
     if suffix == ".parquet" and file.suffix.lower() == suffix:

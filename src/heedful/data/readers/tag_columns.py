@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,8 @@ Layout = Literal["auto", "columns", "conllu"]
 UNKNOWN = "_"
 """The tag of a word whose tag is not known."""
 _UPOS, _XPOS = 3, 4
+_PEEKED = 200
+"""Sentences by which a file is judged."""
 _DOCUMENT = "-DOCSTART-"
 _COMMENT = re.compile(r"#\s*(?:[\w.-]+\s*=|newdoc\b|newpar\b|(?:begin|end) document\b)")
 _NUMBER = re.compile(r"\d+(?:[-.]\d+)?")
@@ -48,6 +51,27 @@ class Columns:
     tag: int = -1
     conllu: Literal["upos", "xpos"] = "upos"
     gold: bool = True
+
+
+def looks_tagged(file: Path) -> bool:
+    """Tell whether a file of any name holds a word and its tag a line, with empty lines between sentences.
+
+    Args:
+        file: the file.
+
+    Returns:
+        Whether there are two sentences or more whose lines all have as many columns, at least two, and few tags.
+    """
+    try:
+        blocks = list(itertools.islice(numbered_blocks(file), _PEEKED))
+    except DataError:  # reported when it is read
+        return False
+    lines = [_fields(line) for block in blocks for _, line in block if not _COMMENT.match(line)]
+    widths = {len(fields) for fields in lines}
+    if len(blocks) < 2 or len(widths) != 1 or not lines:
+        return False
+    tags = {fields[-1] for fields in lines}
+    return min(widths) >= 2 and len(lines) > 2 * len(blocks) and 1 < len(tags) <= len(lines) / 2
 
 
 def tagged_blocks(file: Path, columns: Columns, builder: CorpusBuilder) -> Iterator[list[Word]]:

@@ -1,0 +1,63 @@
+"""The end of a training on a terminal: what the model finds important, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heedful.errors import HeedfulError
+
+if TYPE_CHECKING:
+    from heedful.data.examples import Example
+    from heedful.run.run_config import RunConfig
+
+_LONGEST = 60
+
+
+def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) -> str:
+    """Return the last lines of a training.
+
+    Args:
+        config: the settings of the run.
+        data: the folder of data sets, or None.
+        model: folder of the model.
+        named: what the model is called in the commands, the folder of the run.
+
+    Returns:
+        The strongest words of each class, where the model can be explained without torch; and three commands.
+    """
+    from heedful.run.important_words import important_words
+    from heedful.run.sources import data_root, find_source
+
+    try:
+        parts = find_source(config, data_root(config, data)).load()
+        examples = (parts.get("dev") or parts["train"]).examples
+        found = important_words(model, examples)
+    except HeedfulError:  # the files have gone, say; the run itself is complete
+        return ""
+    lines = [] if found is None else ["", found.render()]
+    return "\n".join([*lines, "", "Next:", *_commands(str(named), examples, config)])
+
+
+def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> list[str]:
+    asked, folder = _quoted(examples), shlex.quote(named)
+    test = config.data.test if config.data.test and not config.data.set else "new.csv"
+    return [
+        f"  heedful predict {folder} {asked}",
+        f"  heedful explain {folder} {asked} --html why.html",
+        f"  heedful evaluate {folder} {shlex.quote(test)}    # a file with the same columns",
+    ]
+
+
+def _quoted(examples: Sequence[Example]) -> str:
+    """Return the texts of a short example as they are typed in a shell."""
+    for example in examples:
+        texts = [" ".join(text.split()) for text in example.texts]
+        if all(0 < len(text) <= _LONGEST and text.isprintable() and text[0] not in "-@" for text in texts):
+            return " ".join(
+                f'"{text}"' if text.isascii() and not set(text) & set('"$`\\!') else shlex.quote(text)
+                for text in texts
+            )
+    return " ".join(["'some text'"] * max(1, len(examples[0].texts) if examples else 1))

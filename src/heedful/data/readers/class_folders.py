@@ -1,0 +1,96 @@
+"""A folder of text files a class: ``reviews/positive/1.txt``, ``reviews/negative/2.txt``."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from heedful.data.readers.record_files import Record
+from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, encoding_of, open_text
+from heedful.errors import DataError
+from heedful.text.opening import LINE, find_file
+
+
+def is_class_folder(path: Path) -> bool:
+    """Tell whether a path is a folder with two folders or more that hold files, and with no files of its own."""
+    if not os.path.isdir(path):
+        return False
+    inner = _entries(path)
+    return len(inner) > 1 and all(each.is_dir() for each in inner) and any(map(_files, inner))
+
+
+def folder_records(folder: Path, encoding: str = "utf-8") -> Iterator[tuple[int, Record]]:
+    """Read the files of every class, in the order of their names.
+
+    Args:
+        folder: of the classes.
+        encoding: of the files.
+
+    Yields:
+        The 1-based number of the file, and the fields "text", "label" (the name of its folder) and "file".
+
+    Raises:
+        DataError: naming the file, if it cannot be read, is in another encoding or is too long.
+    """
+    check_encoding(encoding)
+    row = 0
+    for inner in _entries(folder):
+        for file in _files(inner):
+            row += 1
+            yield (
+                row,
+                {
+                    "text": _text(file, encoding),
+                    "label": inner.name,
+                    "file": file.relative_to(folder).as_posix(),
+                },
+            )
+
+
+def found_data(path: str | Path) -> Path:
+    """Return the file of a name, or the folder of classes that it is; see `heedful.text.opening.find_file`."""
+    path = Path(path)
+    return path if is_class_folder(path) else find_file(path)
+
+
+def sum_of_folder(folder: Path) -> str:
+    """Return the SHA-256 of the names and contents of all files of a folder of classes."""
+    whole = hashlib.sha256()
+    for inner in _entries(folder):
+        for file in _files(inner):
+            whole.update(f"{file.relative_to(folder).as_posix()}\n".encode("utf-8", "surrogateescape"))
+            with file.open("rb") as stream:
+                whole.update(hashlib.file_digest(stream, "sha256").digest())
+    return whole.hexdigest()
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read: {error.strerror or error}") from error
+
+
+def _files(folder: Path) -> list[Path]:
+    return [each for each in _entries(folder) if each.is_file()]
+
+
+def _text(file: Path, encoding: str) -> str:
+    longest = LINE.value()
+    try:
+        with open_text(file, encoding) as stream:
+            raw = stream.read(longest + 1)
+            used = encoding_of(stream, encoding)
+    except DAMAGE as error:
+        raise damaged(str(file), error) from error
+    if len(raw) > longest:
+        raise LINE.exceeded(str(file), "the text has more than")
+    try:
+        return raw.decode(used).removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{file}: byte 0x{raw[error.start]:02x} at {error.start} is not {used}; name the encoding, for example "
+            "--encoding cp1252"
+        ) from error

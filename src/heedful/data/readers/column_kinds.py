@@ -1,0 +1,146 @@
+"""What the columns of a table hold, judged by their values: texts, classes, several labels, numbers, or row numbers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from heedful.data.readers.text_fields import is_missing
+from heedful.data.readers.written_labels import written_labels
+from heedful.errors import DataError
+
+LOOKED_AT = 20_000
+"""Rows whose values are judged."""
+_SEPARATORS = (",", ";", "|")
+_MOST_CLASSES, _LONGEST_CLASS = 500, 60
+_KNOWN = 0.6
+"""Share of the parts of joined labels that stand in other values too."""
+_WORDS_OF_TEXT = 3
+"""Mean number of words from which a column is one of texts."""
+
+
+@dataclass(frozen=True)
+class ColumnKind:
+    """The values of one column.
+
+    Attributes:
+        name: of the column.
+        values: those that are there, as text.
+        lists: how many of them are lists of labels, such as ``["a", "b"]``.
+        missing: how many rows have none.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    lists: int = 0
+    missing: int = 0
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each value is there."""
+        return Counter(self.values)
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        """The values as numbers; empty unless each of them is one."""
+        try:
+            found = tuple(float(value) for value in self.values)
+        except ValueError:
+            return ()
+        return found if all(map(math.isfinite, found)) else ()
+
+    @property
+    def is_number(self) -> bool:
+        """Whether each value is a number."""
+        return bool(self.numbers)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each value is a whole number."""
+        return self.is_number and all(number.is_integer() for number in self.numbers)
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether each value is 0 or 1, and both are there."""
+        return {*self.counts} == {"0", "1"}
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether there is one value at most."""
+        return len(self.counts) < 2
+
+    @property
+    def is_row_number(self) -> bool:
+        """Whether the values only tell the rows apart: whole numbers, or single words, all of them different."""
+        apart = len(self.counts) == len(self.values) > 2
+        return apart and (self.is_whole or (not self.is_number and self.words < 1.05))
+
+    @cached_property
+    def words(self) -> float:
+        """The mean number of words of a value."""
+        return sum(len(value.split()) for value in self.values) / max(1, len(self.values))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the values are texts: several words, and seldom the same ones."""
+        return not self.is_number and self.words >= _WORDS_OF_TEXT and not self._few
+
+    @property
+    def is_classes(self) -> bool:
+        """Whether the values can be names of classes: short ones, each of them several times."""
+        longest = max(map(len, self.counts), default=0)
+        return not self.is_constant and longest <= _LONGEST_CLASS and self._few
+
+    @property
+    def _few(self) -> bool:
+        return len(self.counts) <= min(_MOST_CLASSES, len(self.values) / 2)
+
+    @cached_property
+    def separator(self) -> str:
+        """What stands between several labels of a value; "list" for lists, and empty where a value is one label."""
+        if self.lists:
+            return "list"
+        for mark in _SEPARATORS:
+            split = {value: [part.strip() for part in value.split(mark)] for value in self.counts}
+            parts = Counter(part for each in split.values() for part in each)
+            joined = [part for each in split.values() if len(each) > 1 for part in each]
+            known = sum(0 < len(part) <= _LONGEST_CLASS and parts[part] > 1 for part in joined)
+            if joined and known >= _KNOWN * len(joined) and len(parts) < len(split):
+                return mark
+        return ""
+
+
+def kinds_of(records: Iterable[Mapping[str, object]]) -> dict[str, ColumnKind]:
+    """Judge the columns of some rows.
+
+    Args:
+        records: the fields of each row by name.
+
+    Returns:
+        The kind of each column, in the order of the first row.
+    """
+    values: dict[str, list[str]] = {}
+    lists, missing = Counter[str](), Counter[str]()
+    for record in records:
+        for name, value in record.items():
+            found = values.setdefault(name, [])
+            if is_missing(value) or (isinstance(value, str) and not value.strip()):
+                missing[name] += 1
+            elif _is_list(value):
+                lists[name] += 1
+                found.append(str(value))
+            elif isinstance(value, str | int | float):
+                found.append(str(int(value) if isinstance(value, bool) else value).strip())
+    return {
+        name: ColumnKind(name, tuple(found), lists[name], missing[name]) for name, found in values.items()
+    }
+
+
+def _is_list(value: object) -> bool:
+    try:
+        return written_labels(value, "") is not None
+    except DataError:
+        return False

@@ -1,0 +1,266 @@
+"""Which columns of a table hold the texts and which one the gold, by their values and their names.
+
+What the values leave open is asked for in one line that lists the choices; nothing is guessed silently.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from heedful.data.readers.column_kinds import ColumnKind
+from heedful.errors import UsageError
+
+Gold = Literal["label", "labels", "score"]
+_TEXTS = frozenset(
+    [
+        "text",
+        "review",
+        "sentence",
+        "comment",
+        "message",
+        "body",
+        "content",
+        "tweet",
+        "utterance",
+        "query",
+        "question",
+        "abstract",
+        "description",
+        "post",
+        "document",
+        "email",
+        "feedback",
+        "statement",
+        "answer",
+        "headline",
+    ]
+)
+_LABELS = frozenset(
+    [
+        "label",
+        "labels",
+        "class",
+        "classes",
+        "category",
+        "categories",
+        "sentiment",
+        "mood",
+        "target",
+        "tag",
+        "tags",
+        "topic",
+        "topics",
+        "intent",
+        "emotion",
+        "genre",
+        "polarity",
+        "gold",
+        "gold_label",
+    ]
+)
+_NUMBERS = frozenset(["score", "similarity", "relatedness", "number", "value", "price", "amount"])
+_ROW_NUMBERS = frozenset(["id", "ids", "idx", "index", "row", "no", "nr", "number", "key", "uuid", "guid"])
+_PAIRS = (
+    ("premise", "hypothesis"),
+    ("question", "answer"),
+    ("query", "document"),
+    ("query", "passage"),
+    ("claim", "evidence"),
+    ("anchor", "positive"),
+    ("source", "target"),
+    ("text", "text_pair"),
+)
+_HALVES = (("1", "2"), ("a", "b"), ("left", "right"), ("first", "second"), ("0", "1"))
+_MOST_GRADES = 20
+_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column plays which part.
+
+    Attributes:
+        texts: one column, or two for pairs.
+        gold: the column of the gold; of several columns of zeros and ones their names with commas between.
+        kind: what the gold is.
+        separator: what stands between several labels of a cell; empty for the usual comma, and for lists.
+        unread: the other columns.
+    """
+
+    texts: tuple[str, ...]
+    gold: str
+    kind: Gold
+    separator: str = ""
+    unread: tuple[str, ...] = ()
+
+
+def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> Roles:
+    """Choose the columns.
+
+    Args:
+        kinds: the columns; see `heedful.data.readers.column_kinds`.
+        given: role ("text", "premise", "hypothesis", "label" or "score") to the column that the user names for it.
+
+    Returns:
+        The roles.
+
+    Raises:
+        UsageError: if a column is named that is not there, or if it is open which columns are meant; lists the choices.
+    """
+    for role, name in given.items():
+        parts = [name] if name in kinds else [part.strip() for part in name.split(",")]
+        if any(part not in kinds for part in parts):
+            listed = ", ".join(kinds)
+            raise UsageError(f"there is no column {name!r} for {role}; columns: {listed or 'none'}")
+    taken = set(given.values())
+    texts = _texts(kinds, given)
+    gold, kind = _gold(kinds, given, taken | set(texts or ()))
+    if texts is None:
+        texts = _chosen_texts(kinds, {*taken, *gold.split(","), gold})
+    mark = kinds[gold].separator if gold in kinds else ""
+    unread = tuple(name for name in kinds if name not in {*texts, gold, *gold.split(",")})
+    if kind == "labels" and len(texts) == 2:
+        raise UsageError(
+            f"{gold} has several labels a row, which only single texts may have; name one text: --text NAME"
+        )
+    return Roles(texts, gold, kind, "" if mark in ("list", ",") else mark, unread)
+
+
+def _texts(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return the columns of texts that are certain before the gold is known."""
+    if "text" in given:
+        return (given["text"],)
+    if "premise" in given or "hypothesis" in given:
+        if {"premise", "hypothesis"} - given.keys():
+            raise UsageError("--premise and --hypothesis go together: they name the two texts of a pair")
+        return given["premise"], given["hypothesis"]
+    free = [kind for name, kind in kinds.items() if name not in given.values() and kind.is_text]
+    return _as_texts(free)
+
+
+def _as_texts(free: Sequence[ColumnKind]) -> tuple[str, ...] | None:
+    if len(free) == 1:
+        return (free[0].name,)
+    pairs = [
+        (first.name, second.name)
+        for place, first in enumerate(free)
+        for second in free[place + 1 :]
+        if _is_pair(first.name, second.name)
+    ]
+    if len(pairs) == 1:
+        return pairs[0]
+    hinted = [kind for kind in free if _plain(kind.name) in _TEXTS]
+    exact = [kind for kind in free if _plain(kind.name) == "text"]
+    for found in (exact, hinted):
+        if len(found) == 1:
+            return (found[0].name,)
+    return None
+
+
+def _chosen_texts(kinds: Mapping[str, ColumnKind], taken: set[str]) -> tuple[str, ...]:
+    """Choose the columns of texts once the gold is known."""
+    left = [kind for name, kind in kinds.items() if name not in taken and not kind.is_number and kind.values]
+    texts = [kind for kind in left if kind.is_text]
+    if not texts:
+        wordy = [kind for kind in left if kind.words >= 2] or [
+            kind for kind in left if _plain(kind.name) not in _ROW_NUMBERS
+        ]
+        named = [kind for kind in left if _plain(kind.name) in _TEXTS]
+        texts = wordy if len(wordy) == 1 else named or wordy
+        if found := _as_texts(texts):
+            return found
+    if len(texts) == 1:
+        return (texts[0].name,)
+    if not texts:
+        raise UsageError(
+            f"no column holds texts; columns: {', '.join(kinds) or 'none'}. Name it: --text NAME"
+        )
+    names = [kind.name for kind in texts[:_SHOWN]]
+    choices = ", ".join(f"--text {_typed(name)}" for name in names)
+    pair = f", or as a pair --premise {_typed(names[0])} --hypothesis {_typed(names[1])}"
+    raise UsageError(f"several columns hold texts: choose one of {choices}{pair}")
+
+
+def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[str]) -> tuple[str, Gold]:
+    if "label" in given and "score" in given:
+        raise UsageError("--label names classes and --score numbers: give one of them")
+    if "score" in given:
+        return given["score"], "score"
+    if "label" in given:
+        name = given["label"]
+        several = name not in kinds or bool(kinds[name].separator)
+        return name, "labels" if several else "label"
+    free = [kind for name, kind in kinds.items() if name not in taken]
+    able = [kind for kind in free if _can_be_gold(kind)]
+    named = [kind for kind in free if _plain(kind.name) in _LABELS | _NUMBERS and kind.values]
+    exact = [kind for kind in named if _plain(kind.name) in ("label", "score")]
+    for found in (exact, named, able):
+        if len(found) == 1:
+            return found[0].name, _kind_of(found[0])
+    switches = [kind.name for kind in able if kind.is_switch]
+    if not named and len(able) == len(switches) > 1:
+        return ",".join(switches), "labels"
+    if not able:
+        raise UsageError(
+            f"no column holds classes or numbers; columns: {', '.join(kinds) or 'none'}. Name it: --label NAME or "
+            "--score NAME"
+        )
+    choices = (
+        f"--{'score' if _is_measured(kind) else 'label'} {_typed(kind.name)}"
+        for kind in (named or able)[:_SHOWN]
+    )
+    raise UsageError(f"several columns can be what is learned: choose one of {', '.join(choices)}")
+
+
+def _can_be_gold(kind: ColumnKind) -> bool:
+    if _plain(kind.name) in _ROW_NUMBERS or kind.is_row_number or kind.is_constant:
+        return False
+    return kind.is_number or kind.is_classes or bool(kind.separator)
+
+
+def _kind_of(kind: ColumnKind) -> Gold:
+    """Say what a column of gold is; whole numbers may be classes as well as grades, and are asked about."""
+    name = _plain(kind.name)
+    if kind.separator:
+        return "labels"
+    if not kind.is_number:
+        return "label"
+    if name in _NUMBERS or _is_measured(kind):
+        return "score"
+    if name in _LABELS or len(kind.counts) == 2:
+        return "label"
+    typed, low, high = _typed(kind.name), min(kind.numbers), max(kind.numbers)
+    raise UsageError(
+        f"{kind.name} has whole numbers from {low:g} to {high:g}: --label {typed} learns them as classes, --score "
+        f"{typed} as numbers"
+    )
+
+
+def _is_measured(kind: ColumnKind) -> bool:
+    return kind.is_number and (not kind.is_whole or len(kind.counts) > _MOST_GRADES)
+
+
+def _is_pair(first: str, second: str) -> bool:
+    names = _plain(first), _plain(second)
+    if names in _PAIRS:
+        return True
+    for ends in _HALVES:
+        if names[0].endswith(ends[0]) and names[1].endswith(ends[1]):
+            stem = names[0].removesuffix(ends[0])
+            if stem == names[1].removesuffix(ends[1]) and (stem or len(ends[0]) > 1):
+                return True
+        if names[0].startswith(ends[0] + "_") and names[1].startswith(ends[1] + "_"):
+            return names[0].removeprefix(ends[0]) == names[1].removeprefix(ends[1])
+    return False
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def _typed(name: str) -> str:
+    """Return a name as it is typed in a shell."""
+    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"

@@ -1,0 +1,125 @@
+"""Which words and phrases matter to a model as a whole: their contributions, summed over many explained texts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from heedful.explain.scene import phrases_of
+
+if TYPE_CHECKING:
+    from heedful.explain.attribution import Attribution
+    from heedful.explain.explanation import Explanation
+
+RAISES, LOWERS = "raises the number", "lowers the number"
+"""What stands in the place of classes where the answers are numbers."""
+_FAINT = 0.05
+"""Words of less than this share of the mean contribution of the strongest one are not worth naming."""
+_TEXTS = 3
+"""Texts that are remembered of each word, those where it contributes most."""
+
+
+@dataclass(frozen=True)
+class WordSum:
+    """A word or a phrase, and what it contributes to a class.
+
+    Attributes:
+        name: the word, in lower case.
+        total: the sum of its contributions; above 0 it speaks for the class.
+        count: in how many texts.
+        texts: numbers of the texts where it contributes most, the first one first, each with the contribution.
+    """
+
+    name: str
+    total: float
+    count: int
+    texts: tuple[tuple[float, int], ...] = ()
+
+    @property
+    def mean(self) -> float:
+        """What it contributes to a text in which it stands."""
+        return self.total / self.count
+
+    @property
+    def weight(self) -> float:
+        """By what words are ranked: a rare word must be stronger than a frequent one."""
+        return self.total / sqrt(self.count)
+
+
+@dataclass
+class WordSums:
+    """Adds up explanations.
+
+    Attributes:
+        texts: how many have been added.
+    """
+
+    texts: int = 0
+    _found: defaultdict[str, dict[str, WordSum]] = field(default_factory=lambda: defaultdict(dict))
+
+    def add(self, explanation: Explanation) -> None:
+        """Add the explanation of one more text; its number is how many there were before."""
+        said = explanation.attribution
+        if said is not None:
+            two = len(explanation.labels) == 2
+            for each in (said, *([] if two else explanation.others)):
+                self._add(each, explanation)
+        self.texts += 1
+
+    def labels(self) -> list[str]:
+        """Return the classes to which some word contributes; of numbers `RAISES` and `LOWERS`."""
+        return [label for label, words in self._found.items() if words]
+
+    def top(self, label: str, count: int = 10, least: int = 2) -> list[WordSum]:
+        """Return the words that speak most for a class, the strongest first.
+
+        Args:
+            label: the class.
+            count: how many at most.
+            least: in how many texts a word stands at least; where no word does, in one.
+
+        Returns:
+            The words and phrases.
+        """
+        words = [word for word in self._found[label].values() if word.total > 0]
+        often = [word for word in words if word.count >= least] or words
+        ranked = sorted(often, key=lambda word: (-word.weight, word.name))[:count]
+        return [word for word in ranked if word.mean >= _FAINT * ranked[0].mean]
+
+    def _add(self, said: Attribution, explanation: Explanation) -> None:
+        if said.is_log_odds:
+            kinds = {1.0: said.label}
+            other = [label for label in explanation.labels if label != said.label]
+            if len(other) == 1:
+                kinds[-1.0] = other[0]
+        else:
+            kinds = {1.0: RAISES, -1.0: LOWERS}
+        for name, value in _named(said, explanation):
+            for sign, label in kinds.items():
+                self._count(label, name, sign * value)
+
+    def _count(self, label: str, name: str, value: float) -> None:
+        found = self._found[label]
+        before = found.get(name, WordSum(name, 0.0, 0))
+        texts = sorted((*before.texts, (value, self.texts)), reverse=True)[:_TEXTS]
+        found[name] = replace(before, total=before.total + value, count=before.count + 1, texts=tuple(texts))
+
+
+def _named(said: Attribution, explanation: Explanation) -> Iterator[tuple[str, float]]:
+    """Yield each word and phrase of a text once, with all that it contributes."""
+    phrases = phrases_of(said)
+    within = {(joint.side, place) for joint in phrases for place in range(joint.start, joint.end)}
+    sums: defaultdict[str, float] = defaultdict(float)
+    for joint in phrases:
+        words = explanation.sides[joint.side].words[joint.start : joint.end]
+        name = " ".join(word for word in words if any(map(str.isalnum, word)))
+        sums[name.casefold()] += float(said.values[joint.side][joint.start : joint.end].sum())
+    for side, (view, values) in enumerate(zip(explanation.sides, said.values, strict=True)):
+        for place, (word, value) in enumerate(zip(view.words, values.tolist(), strict=True)):
+            if (side, place) not in within and any(map(str.isalnum, word)):
+                sums[word.casefold()] += value
+    sums.pop("", None)
+    yield from sums.items()

@@ -1,0 +1,79 @@
+"""What a trained model finds important, found in some seconds: the strongest words of each class."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heedful.data.examples import Example
+from heedful.errors import HeedfulError
+from heedful.explain.from_runtime import explain
+from heedful.explain.word_sums import WordSums
+from heedful.runtime import load
+from heedful.runtime.model import Model
+
+SECONDS, TEXTS = 6.0, 200
+_LABELS, _WORDS = 12, 6
+
+
+@dataclass(frozen=True)
+class Important:
+    """The strongest words.
+
+    Attributes:
+        words: class to words and phrases, each with its mean contribution, the strongest first.
+        texts: from how many texts.
+    """
+
+    words: dict[str, list[tuple[str, float]]]
+    texts: int
+
+    def render(self) -> str:
+        """Return lines for a terminal."""
+        width = max(map(len, self.words))
+        lines = [
+            f"  {label:<{width}}  {', '.join(f'{name} {value:+.2f}' for name, value in words)}"
+            for label, words in list(self.words.items())[:_LABELS]
+        ]
+        more = len(self.words) - _LABELS
+        lines += [f"  and {more:,} more classes"] if more > 0 else []
+        return "\n".join(
+            [f"What the model finds important (mean contributions in {self.texts:,} texts):", *lines]
+        )
+
+
+def important_words(folder: Path, examples: Sequence[Example], seconds: float = SECONDS) -> Important | None:
+    """Explain some examples and add their words up.
+
+    Args:
+        folder: of the model.
+        examples: from which texts are drawn.
+        seconds: after which no further text is explained.
+
+    Returns:
+        The strongest words; None for a model that takes torch to explain, and for answers without contributions.
+    """
+    try:
+        model = load(folder)
+    except HeedfulError:
+        return None
+    if not isinstance(model, Model) or model.program.shown is None:
+        return None
+    sums, until = WordSums(), time.monotonic() + seconds
+    drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))
+    for place in drawn:
+        texts = examples[place].texts
+        try:
+            sums.add(explain(model, texts[0] if len(texts) == 1 else texts, faithfulness=False))
+        except HeedfulError:  # too long a text, say
+            continue
+        if time.monotonic() > until:
+            break
+    words = {
+        label: [(word.name, word.mean) for word in sums.top(label, _WORDS)] for label in sorted(sums.labels())
+    }
+    words = {label: found for label, found in words.items() if found}
+    return Important(words, sums.texts) if words else None

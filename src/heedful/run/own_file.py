@@ -1,0 +1,153 @@
+"""From a file of the user's to a recipe: `heedful train reviews.csv` says which columns it reads, and trains."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from heedful.data.readers.class_folders import is_class_folder
+from heedful.data.readers.column_kinds import LOOKED_AT, kinds_of
+from heedful.data.readers.column_roles import Roles, roles_of
+from heedful.data.readers.label_lines import begins_with_label
+from heedful.data.readers.reading import Reading
+from heedful.data.readers.table_files import BINARY_TABLES, TABLE_SUFFIXES, is_table_name, table_records
+from heedful.data.readers.tag_columns import looks_tagged
+from heedful.data.readers.tag_files import TAG_SUFFIXES
+from heedful.data.readers.tag_records import SPANS, holds_tokens
+from heedful.data.readers.text_lines import bare_suffix
+from heedful.data.readers.tool_formats import plain_record
+from heedful.data.readers.written_labels import holds_spans
+from heedful.errors import DataError, UsageError
+from heedful.packaged import recipe_names
+from heedful.run.recipe_files import values_of
+from heedful.tasks.tables import find_named
+from heedful.text.pipes import is_pipe, is_spooled
+
+_ROLES = ("text", "premise", "hypothesis", "label", "score")
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """How a file of the user's is trained on.
+
+    Attributes:
+        recipe: the packaged recipe.
+        overrides: ``key=value`` settings that name the file and its columns.
+        said: one line that says what was recognized.
+    """
+
+    recipe: str
+    overrides: tuple[str, ...]
+    said: str
+
+
+def is_own_file(name: str, root: Path | None) -> bool:
+    """Tell whether what stands where a recipe is expected is data: by its name, or because it is there.
+
+    Args:
+        name: what the user typed.
+        root: the folder of data sets, or None.
+
+    Returns:
+        Whether it is data.
+    """
+    path = Path(name)
+    if path.suffix == ".toml" or name in recipe_names():
+        return False
+    if is_table_name(path) or bare_suffix(path) in TAG_SUFFIXES or is_pipe(path):
+        return True
+    for each in [path] if root is None else [root / path, path]:
+        if is_class_folder(each):
+            return True
+        if os.path.isfile(each):  # a file of settings may have any name
+            return bool(each.suffix) or begins_with_label(each) or _holds_tags(each)
+    return False
+
+
+def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
+    """Recognize what a file holds.
+
+    Args:
+        name: of the file, relative to ``root`` or to the working folder.
+        overrides: ``key=value`` settings of the user, which name columns and say how the file is read.
+        root: the folder of data sets, or None.
+
+    Returns:
+        The recipe with the settings that the user left open.
+
+    Raises:
+        UsageError: if it is open what is to be learned; lists the choices.
+        DataError: if the file is missing or cannot be read.
+    """
+    file = find_named(name, root)
+    given = values_of(overrides)
+    train = f"data.train={json.dumps(name, ensure_ascii=False)}"
+    if _holds_tags(file):
+        return OwnFile("my-tags", (train,), f"{name}: words with their tags; trained as my-tags")
+    if not (is_table_name(file) or is_class_folder(file) or is_spooled(file) or begins_with_label(file)):
+        raise UsageError(
+            f"{name}: is neither a recipe nor data whose format is known; expected a name that ends in "
+            f"{', '.join((*TABLE_SUFFIXES, *BINARY_TABLES, *TAG_SUFFIXES))}, or a folder of text files for each class"
+        )
+    options = {key.removeprefix("data.options."): value for key, value in given.items()}
+    records = (plain_record(record) for _, record in table_records(file, Reading.of_options(options)))
+    first = next(records, None)
+    if first is None:
+        raise DataError(f"{name}: holds no rows")
+    if any(holds_spans(first.get(field)) for field in SPANS):
+        return OwnFile("my-tags", (train,), f"{name}: texts with spans; trained as my-tags")
+    kinds = kinds_of(itertools.islice(itertools.chain([first], records), LOOKED_AT))
+    named = {role: value for role in _ROLES if isinstance(value := given.get(f"data.{role}"), str) and value}
+    try:
+        roles = roles_of(kinds, named)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
+    recipe = _recipe_of(roles)
+    found = {
+        **dict(
+            zip(("text",) if len(roles.texts) == 1 else ("premise", "hypothesis"), roles.texts, strict=True)
+        ),
+        "score" if roles.kind == "score" else "label": roles.gold,
+    }
+    settings = [f"data.{role}={json.dumps(column, ensure_ascii=False)}" for role, column in found.items()]
+    if roles.separator:
+        settings.append(f"data.options.label_separator={json.dumps(roles.separator)}")
+    counts = kinds[roles.gold].counts if roles.gold in kinds else {}
+    return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts)}; trained as {recipe}")
+
+
+def _recipe_of(roles: Roles) -> str:
+    if roles.kind == "labels":
+        return "my-labels"
+    pair = len(roles.texts) == 2
+    if roles.kind == "score":
+        return "my-scores" if pair else "my-numbers"
+    return "my-pairs" if pair else "my-texts"
+
+
+def _said(roles: Roles, counts: Mapping[str, int]) -> str:
+    texts = " and ".join(f"“{name}”" for name in roles.texts)
+    pair = "pairs of texts in" if len(roles.texts) == 2 else "texts in"
+    if roles.kind == "score":
+        gold = f"numbers in “{roles.gold}”"
+    elif roles.kind == "labels":
+        gold = f"labels in “{roles.gold}”, several a text"
+    else:
+        names = sorted(counts)
+        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+        gold = f"classes in “{roles.gold}” ({', '.join(names[:_MOST_NAMED])}{more})"
+    unread = f"; not read: {', '.join(roles.unread)}" if roles.unread else ""
+    return f"{pair} {texts}, {gold}{unread}"
+
+
+def _holds_tags(file: Path) -> bool:
+    if not os.path.isfile(file):
+        return False
+    if bare_suffix(file) in TAG_SUFFIXES or holds_tokens(file):
+        return True
+    return bare_suffix(file) in ("", ".txt", ".tsv") and looks_tagged(file)

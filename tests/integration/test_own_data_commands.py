@@ -1,0 +1,111 @@
+"""`heedful train reviews.csv` and what follows it, on a few rows."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from heedful.cli.main import run
+from heedful.data.examples import Example
+from heedful.run.important_words import important_words
+from heedful.storage.layout import MODEL
+
+GOOD, BAD = ("lovely", "superb", "warm"), ("dull", "grim", "awful")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shop")
+    with (folder / "reviews.csv").open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["id", "review", "mood"])
+        for k in range(36):
+            words, mood = ((GOOD, "good"), (BAD, "bad"))[k % 2]
+            rows.writerow([k, f"that song was {words[k % 3]} and number {k} played", mood])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(shop: Path) -> Path:
+    here = os.getcwd()
+    os.chdir(shop)
+    try:
+        assert run(["train", "reviews.csv", "--no-baseline", "-q", "--no-cache"]) == 0
+    finally:
+        os.chdir(here)
+    return shop / "runs" / "reviews"
+
+
+@pytest.fixture
+def inside(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop)
+
+
+def test_train_says_what_it_reads_and_what_comes_next(
+    trained: Path, inside: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["train", "reviews.csv", "--label", "mood", "--no-baseline", "-q", "--no-cache"]) == 0
+    printed = capsys.readouterr()
+    assert (
+        "texts in “review”, classes in “mood” (bad, good); not read: id; trained as my-texts" in printed.err
+    )
+    assert "What the model finds important" in printed.out
+    lines = {line.split()[0]: line for line in printed.out.splitlines() if line.startswith("  ")}
+    assert any(word in lines["good"] for word in GOOD)
+    assert any(word in lines["bad"] for word in BAD)
+    assert "  heedful predict runs/reviews-2 " in printed.out
+    assert (trained / MODEL).is_dir()
+    assert Path("runs/reviews-2", MODEL).is_dir()
+
+
+def test_texts_without_an_option(trained: Path, inside: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["predict", "runs/reviews", "a superb song", "an awful song"]) == 0
+    assert [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()] == ["good", "bad"]
+    assert run(["explain", "runs/reviews", "a superb song"]) == 0
+    assert "Why “good”" in capsys.readouterr().out
+    assert run(["predict", "runs/reviews", "reviews.csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 36
+    assert run(["predict", "runs/reviews", "reviews.csv", "--input", "reviews.csv"]) == 2
+    assert "give one file" in capsys.readouterr().err
+
+
+def test_what_is_open_is_one_line(shop: Path, inside: None, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"that song was number {k},{k % 5 + 1}" for k in range(20)]
+    Path("stars.csv").write_text("\n".join(["review,stars", *lines]))
+    assert run(["train", "stars.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "--label stars learns them as classes, --score stars as numbers" in said
+    assert not Path("runs/stars").exists()
+
+
+def test_an_earlier_run_is_named(inside: None, capsys: pytest.CaptureFixture[str]) -> None:
+    for option in ("--resume", "--overwrite"):
+        assert run(["train", "reviews.csv", option]) == 2
+        assert f"{option} needs --out FOLDER" in capsys.readouterr().err
+
+
+def test_folds_of_an_own_file(inside: None, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["study", "reviews.csv", "--folds", "2", "--no-baseline", "-q", "--no-cache"]
+    assert run(command) == 0
+    out = capsys.readouterr().out
+    assert "data.fold=2" in out
+    assert "each of 2 folds in turn" in out
+    assert Path("runs/reviews-study").is_dir()
+
+
+def test_own_data_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["recipes"]) == 0
+    assert capsys.readouterr().out.startswith("my-labels")
+    assert run(["--help"]) == 0
+    assert "heedful train reviews.csv" in capsys.readouterr().out
+
+
+def test_no_time_no_words(trained: Path) -> None:
+    found = important_words(trained, [Example(("a superb song",)), Example(("a grim song",))], seconds=0)
+    assert found is not None
+    assert found.texts == 1
+    assert important_words(trained / "nothing", []) is None

@@ -1,0 +1,48 @@
+"""What a column holds, by its values."""
+
+from __future__ import annotations
+
+from heedful.data.readers.column_kinds import ColumnKind, kinds_of
+
+
+def kind(*values: str) -> ColumnKind:
+    return ColumnKind("c", values)
+
+
+def test_numbers() -> None:
+    assert kind("1", "2", "2").is_whole
+    assert kind("1.5", "2").is_number
+    assert not kind("1.5", "2").is_whole
+    assert not kind("nan", "2").is_number
+    assert not kind("1", "two").is_number
+    assert kind("0", "1", "1").is_switch
+    assert not kind("0", "0").is_switch
+
+
+def test_row_numbers_tell_rows_apart() -> None:
+    assert kind("3", "1", "2").is_row_number
+    assert kind("a7", "b8", "c9").is_row_number
+    assert not kind("1", "1", "2").is_row_number
+    assert not kind("a long text", "another one", "and a third").is_row_number
+
+
+def test_texts_and_classes() -> None:
+    assert kind("a long walk home", "no", "the sun came out again").is_text
+    assert kind("good", "bad", "good", "bad").is_classes
+    assert not kind("good", "good").is_classes
+    assert not kind("one", "two", "three").is_classes
+
+
+def test_separators_stand_between_labels_that_are_known() -> None:
+    assert kind("a,b", "b", "a", "b,a").separator == ","
+    assert kind("a|b", "b", "a").separator == "|"
+    assert kind("Hello, you", "Well, no", "Yes, why").separator == ""
+
+
+def test_values_of_rows() -> None:
+    found = kinds_of([{"a": None, "b": ["x"], "c": True}, {"a": " ", "b": ["x", "y"], "c": 2.0}])
+    assert found["a"].missing == 2
+    assert found["b"].lists == 2
+    assert found["b"].separator == "list"
+    assert found["c"].values == ("1", "2.0")
+    assert found["c"].numbers == (1.0, 2.0)

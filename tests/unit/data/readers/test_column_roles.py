@@ -1,0 +1,98 @@
+"""Which columns hold texts and gold, from values and names; what is open is asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from heedful.data.readers.column_kinds import kinds_of
+from heedful.data.readers.column_roles import Roles, roles_of
+from heedful.errors import UsageError
+
+WORDS = ["the", "film", "was", "a", "long", "walk", "by", "quiet", "rivers", "under", "heavy", "clouds"]
+
+
+def sentence(number: int) -> str:
+    return " ".join(WORDS[(number * step) % len(WORDS)] for step in (1, 2, 3, 5, 7)) + f" {number}"
+
+
+def found(given: dict[str, str] | None = None, rows: int = 40, **columns: object) -> Roles:
+    """Roles of a table; each column is a list that is repeated, or a function of the row."""
+    records = [
+        {
+            name: made(k) if callable(made) else made[k % len(made)]  # type: ignore[index, arg-type]
+            for name, made in columns.items()
+        }
+        for k in range(rows)
+    ]
+    return roles_of(kinds_of(records), given or {})
+
+
+def test_texts_and_classes() -> None:
+    assert found(id=str, review=sentence, mood=["good", "bad"]) == Roles(
+        ("review",), "mood", "label", "", ("id",)
+    )
+    assert found(a=sentence, b=["x", "y", "z"]) == Roles(("a",), "b", "label")
+
+
+def test_texts_that_repeat_are_still_texts() -> None:
+    few = [sentence(k) for k in range(6)]
+    assert found(id=str, review=few, mood=["good", "bad"]).texts == ("review",)
+
+
+def test_pairs_are_named_as_pairs() -> None:
+    for first, second in (("sentence1", "sentence2"), ("text_a", "text_b"), ("premise", "hypothesis")):
+        roles = found(**{first: sentence, second: lambda k: sentence(k + 1)}, label=["yes", "no"])
+        assert (roles.texts, roles.kind) == ((first, second), "label")
+    scored = found(s1=sentence, s2=lambda k: sentence(k + 1), score=lambda k: f"{k / 10}")
+    assert (scored.texts, scored.kind) == (("s1", "s2"), "score")
+
+
+def test_numbers_are_measured_values() -> None:
+    assert found(text=sentence, price=lambda k: str(k * 1.5)).kind == "score"
+    assert found(text=sentence, target=["0", "1"]).kind == "label"
+    assert found(text=sentence, label=["1", "2", "3"]).kind == "label"
+
+
+def test_whole_numbers_are_asked_about() -> None:
+    with pytest.raises(
+        UsageError, match=r"stars has whole numbers from 1 to 5: --label stars .* --score stars"
+    ):
+        found(review=sentence, stars=["1", "2", "3", "4", "5"])
+    assert found({"score": "stars"}, review=sentence, stars=["1", "2", "3"]).kind == "score"
+    assert found({"label": "stars"}, review=sentence, stars=["1", "2", "3"]).kind == "label"
+
+
+def test_several_labels() -> None:
+    assert found(text=sentence, topics=["a, b", "b", "a", "c, a"]).kind == "labels"
+    semicolons = found(text=sentence, topics=["a;b", "b", "a", "c;a"])
+    assert (semicolons.kind, semicolons.separator) == ("labels", ";")
+    switches = found(text=sentence, toxic=["0", "1"], insult=["0", "0", "1"])
+    assert (switches.gold, switches.kind) == ("toxic,insult", "labels")
+    assert (
+        found({"label": "toxic,insult"}, text=sentence, toxic=["0", "1"], insult=["0", "1"]).kind == "labels"
+    )
+    assert found(text=sentence, label=[["a"], ["a", "b"], []]).kind == "labels"
+
+
+def test_what_is_open_is_asked_for() -> None:
+    with pytest.raises(UsageError, match="choose one of --label x, --label y"):
+        found(text=sentence, x=["a", "b"], y=["c", "d"])
+    with pytest.raises(
+        UsageError, match="--text one, --text two, or as a pair --premise one --hypothesis two"
+    ):
+        found(one=sentence, two=lambda k: sentence(k + 1), label=["a", "b"])
+    with pytest.raises(UsageError, match="no column holds classes or numbers; columns: text"):
+        found(text=sentence)
+    with pytest.raises(UsageError, match="no column holds texts"):
+        found(id=str, label=["a", "b"])
+    with pytest.raises(UsageError, match="there is no column 'revue' for text; columns: review, mood"):
+        found({"text": "revue"}, review=sentence, mood=["a", "b"])
+    with pytest.raises(UsageError, match="go together"):
+        found({"premise": "one"}, one=sentence, two=sentence, label=["a", "b"])
+    with pytest.raises(UsageError, match="give one of them"):
+        found({"label": "x", "score": "x"}, text=sentence, x=["1", "2"])
+
+
+def test_a_name_decides_among_texts() -> None:
+    assert found(title=sentence, body=lambda k: sentence(k + 1), label=["a", "b"]).texts == ("body",)
+    assert found(text=sentence, comment=lambda k: sentence(k + 1), label=["a", "b"]).texts == ("text",)

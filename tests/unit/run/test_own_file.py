@@ -1,0 +1,90 @@
+"""From a file to the recipe that trains on it, said in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from heedful.data.readers.tag_columns import looks_tagged
+from heedful.errors import DataError, UsageError
+from heedful.run.own_file import OwnFile, is_own_file, own_file
+from heedful.run.recipe_files import load_config
+
+ROWS = [f"the film number {k} was quite long,{'good' if k % 2 else 'bad'}" for k in range(20)]
+
+
+def written(folder: Path, name: str, lines: list[str]) -> str:
+    (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return name
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> str:
+    return written(tmp_path, "reviews.csv", ["review,mood", *ROWS])
+
+
+def found(name: str, root: Path, *overrides: str) -> OwnFile:
+    own = own_file(name, overrides, root)
+    load_config(own.recipe, [*own.overrides, *overrides])  # the settings are accepted
+    return own
+
+
+def test_texts_and_classes(reviews: str, tmp_path: Path) -> None:
+    own = found(reviews, tmp_path)
+    assert own.recipe == "my-texts"
+    assert own.overrides == ('data.train="reviews.csv"', 'data.text="review"', 'data.label="mood"')
+    assert own.said == "reviews.csv: texts in “review”, classes in “mood” (bad, good); trained as my-texts"
+
+
+def test_columns_that_the_user_names(reviews: str, tmp_path: Path) -> None:
+    assert found(reviews, tmp_path, 'data.label="mood"').recipe == "my-texts"
+    with pytest.raises(
+        UsageError, match=r"reviews\.csv: there is no column 'tone' for label; columns: review, mood"
+    ):
+        own_file(reviews, ['data.label="tone"'], tmp_path)
+
+
+def test_a_file_without_a_header(tmp_path: Path) -> None:
+    own = found(written(tmp_path, "bare.csv", ROWS), tmp_path, "data.options.header=false")
+    assert own.overrides[1:] == ('data.text="1"', 'data.label="2"')
+
+
+def test_tags(tmp_path: Path) -> None:
+    lines = ["Ann\tB-PER", "sings\tO", "well\tO", "", "Bob\tB-PER", "sings\tO", "too\tO", ""] * 3
+    assert found(written(tmp_path, "names.txt", lines), tmp_path).recipe == "my-tags"
+    assert not looks_tagged(tmp_path / written(tmp_path, "plain.txt", ["a text of words", "", "one more"]))
+    tokens = [json.dumps({"tokens": ["Ann", "sings"], "tags": ["B-PER", "O"]})] * 2
+    assert found(written(tmp_path, "names.jsonl", tokens), tmp_path).recipe == "my-tags"
+    spans = [json.dumps({"text": "Ann sings", "label": [[0, 3, "PER"]]})] * 2
+    assert found(written(tmp_path, "spans.jsonl", spans), tmp_path).recipe == "my-tags"
+
+
+def test_a_folder_of_classes_and_lines_of_fasttext(tmp_path: Path) -> None:
+    for name in ("yes", "no"):
+        (tmp_path / "mail" / name).mkdir(parents=True)
+        for k in range(3):
+            (tmp_path / "mail" / name / f"{k}.txt").write_text(f"letter {k} says that it is {name}")
+    assert found("mail", tmp_path).overrides[1:] == ('data.text="text"', 'data.label="label"')
+    lines = ["__label__a the first text here", "__label__b and the second one"] * 4
+    assert found(written(tmp_path, "lines.ft", lines), tmp_path).recipe == "my-texts"
+
+
+def test_what_is_data(reviews: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my-texts").mkdir()
+    written(tmp_path, "settings", ['name = "mine"'])
+    assert is_own_file(reviews, None)
+    assert is_own_file("missing.csv", None)
+    assert not is_own_file("my-texts", tmp_path)
+    assert not is_own_file("mine.toml", tmp_path)
+    assert not is_own_file("settings", tmp_path)
+    assert not is_own_file("disan-tre", tmp_path)
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="holds no rows"):
+        own_file(written(tmp_path, "empty.csv", ["text,label"]), [], tmp_path)
+    with pytest.raises(UsageError, match="neither a recipe nor data whose format is known"):
+        own_file(written(tmp_path, "a.docx", ["some text"]), [], tmp_path)
