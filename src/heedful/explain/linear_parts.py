@@ -81,11 +81,16 @@ def linear_shares(parts: Parts, sides: Sequence[Sequence[str]], outputs: int) ->
     found, sentence = nothing(sides, outputs), parts.sentence
     if parts.wide is not None:
         found = found.plus(of_wide(parts.wide, sides))
-    if sentence is not None and sentence.features.pairing == "none":
-        texts = sentence.features.texts
+    if sentence is None or sentence.features.pairing != "none":
+        return found, Parts(sentence=sentence)
+    rest: SentencePart | None = None
+    for part in sentence.apart():
+        texts = part.features.texts
         if isinstance(texts, MeanOfVectors):
-            return found.plus(_of_mean(sentence, texts, sides[0])), Parts()
-    return found, Parts(sentence=sentence)
+            found = found.plus(_of_mean(part, texts, sides[0]))
+        else:
+            rest = part if rest is None else rest.beside(part)
+    return found, Parts(sentence=rest)
 
 
 def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> Shared:

@@ -158,13 +158,13 @@ function* sharesOf(model, sides, logits) {
     shares.words.forEach((side, number) => side.forEach((row, i) => row.forEach((each, k) => { words[number][i][k] += each; })));
     joint.push(...shares.joint);
   };
-  const pairs = model.sentence && model.sentence.pairing !== "none";
+  const rest = model.sentence?.rest();
   if (model.wide) add(model.wide.shares(texts));
-  if (model.sentence && !pairs) add(model.sentence.shares(texts));
+  if (model.sentence && model.sentence.pairing === "none") add(model.sentence.shares(texts));
   const linear = outputs.map((k) => start[k] + sum(words.flat().map((row) => row[k])));
   const whole = logits.map((each, k) => each - linear[k]);
   const places = texts.flatMap((side, number) => side.map((_, i) => [number, i]));
-  if (!places.length || (!model.hasNetwork && !pairs))
+  if (!places.length || (!model.hasNetwork && !rest))
     return { start: start.map((each, k) => each + whole[k]), words, joint, choices: 0, run: 1 };
   const [run, player] = playersOf(places), count = player.at(-1) + 1;
   const neighbors = places.length > LONG_TEXT ? [] : places.flatMap(([side], i) => (places[i + 1]?.[0] === side ? [i] : []));

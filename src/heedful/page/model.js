@@ -58,7 +58,7 @@ class Model {
   static async open(kernels, packed) {
     const [[tensors, about], compiled] = await Promise.all([unpacked(packed).then(tensorsOf), Kernels.load(kernels)]);
     const wide = about.wide ? new WidePart(about.wide, tensors) : null;
-    const sentence = about.sentence ? new SentencePart(about.sentence, tensors) : null;
+    const sentence = about.sentence ? new SentencePart(about.sentence, tensors, about.text.characters, compiled) : null;
     return new Model({ ...about, wide, sentence }, new Network(about.network, tensors, compiled));
   }
 
@@ -117,7 +117,7 @@ class Model {
     return step.value;
   }
 
-  // The logits, without linear parts, of an example of which some words are left out. keep: of each place whether it stays.
+  // The logits, without what is linear in the words, of an example of which some words are left out. keep: of each place whether it stays.
   logitsOf(sides, places, keep) {
     const kept = sides.map(() => ({ read: [], rows: [], ngrams: [] })), masked = this.words.look(MASK);
     places.forEach(([side, i], place) => {
@@ -128,8 +128,8 @@ class Model {
       to.ngrams.push(keep[place] ? own.ngrams[i] : []);
     });
     const own = this.hasNetwork ? this.network.answer(kept) : new Array(this.outputs).fill(0);
-    const pairs = this.sentence && this.sentence.pairing !== "none" ? this.sentence.logits(kept.map(({ read }) => read)) : null;
-    return Array.from(own, (logit, k) => logit + (pairs?.[k] ?? 0));
+    const rest = this.sentence?.rest()?.logits(kept.map(({ read }) => read));
+    return Array.from(own, (logit, k) => logit + (rest?.[k] ?? 0));
   }
 
   // How alike two texts are: the cosine of their vectors, which are of unit length. The answer is that of `predict`.

@@ -31,7 +31,7 @@ from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.runtime.looking import read_shown
-from heedful.runtime.sentence_part import MEAN, SENTENCE, SentencePart, read_sentence_part
+from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.boundaries import RULES, class_of
@@ -238,7 +238,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
 
 
 def _sentence(folder: ModelFolder) -> SentencePart | None:
-    """Return the sentence part with the word vectors that it reads; None without one."""
+    """Return the sentence part with the word vectors and the encoder that it reads; None without one."""
     table = folder.config.get(SENTENCE)
     if not isinstance(table, Mapping) or not table:
         return None
@@ -249,12 +249,6 @@ def _sentence(folder: ModelFolder) -> SentencePart | None:
         found: NDArray[np.generic] = folder.state[name].numpy()
         return found
 
-    texts = table.get("texts")
-    if not isinstance(texts, Mapping) or texts.get("kind") != MEAN:
-        raise UsageError(
-            "model.sentence: a page reads the mean of word vectors and no sentence encoder; train with "
-            "model.sentence=mean or model.sentence=none"
-        )
     outputs = folder.settings.part("model").whole("outputs")
     return read_sentence_part(table, tensor, outputs, len(TASKS[_task(folder)])).complete()
 

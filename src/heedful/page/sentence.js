@@ -1,11 +1,12 @@
-// The sentence part of a model: a linear model over the mean of word vectors; see heedful.runtime.sentence_part and
+// The sentence part of a model: a linear model over frozen features of texts; see heedful.runtime.sentence_part and
 // heedful.runtime.pair_features, which this equals.
 
-class SentencePart {
-  constructor({ pairing, weight }, tensors) {
-    const [rows, weights, bias] = ["rows", "weights", "bias"].map((name) => tensors[`sentence.${name}`]);
+// The mean of the vectors of a text's words, of unit length.
+class MeanOfVectors {
+  constructor(tensors) {
     const lines = (name) => new TextDecoder().decode(tensors[`sentence.${name}`].data).split("\n");
-    Object.assign(this, { pairing, weight, rows, weights: weights.data, bias: bias.data, width: rows.shape[1] });
+    this.rows = tensors["sentence.rows"];
+    this.width = this.rows.shape[1];
     this.places = new Map(lines("words").map((word, place) => [word, place]));
     this.bases = new Map(lines("baseforms").map((line) => line.split("\t")));
   }
@@ -30,10 +31,59 @@ class SentencePart {
     return total;
   }
 
-  // The mean of the vectors of a text, of unit length.
   features(words) {
     const total = this.sumOf(words), norm = Math.hypot(...total) || 1;
     return total.map((each) => Math.fround(each / norm));
+  }
+}
+
+// The states of a sentence encoder before its last layer; see heedful.runtime.encoder_states.
+class EncoderStates {
+  constructor(tensors, characters, compiled) {
+    const from = "sentence.states.", text = (name) => JSON.parse(new TextDecoder().decode(tensors[from + name].data));
+    const config = text("config"), own = `${from}weights.`;
+    const kept = Object.entries(tensors).filter(([name]) => name.startsWith(own));
+    this.most = config.text.max_tokens;
+    this.words = new Vocabulary(text("vocabulary"), characters);
+    this.network = new Network(config.network, Object.fromEntries(kept.map(([name, each]) => [name.slice(own.length), each])), compiled);
+    this.width = this.features([]).length;
+  }
+
+  features(words) {
+    const read = words.slice(0, this.most), { description } = this.network;
+    const vectors = this.network.vectors(read.map((word) => this.words.look(word).row), read.map((word) => this.words.ngrams(word)));
+    return Float64Array.from(this.network.run(this.network.reading, { words: vectors })[description.vector].data);
+  }
+}
+
+class SentencePart {
+  constructor({ pairing, weight, texts }, tensors, characters, compiled) {
+    const [weights, bias] = ["weights", "bias"].map((name) => tensors[`sentence.${name}`].data);
+    const kinds = { mean: () => new MeanOfVectors(tensors), states: () => new EncoderStates(tensors, characters, compiled) };
+    const parts = (texts.parts ?? [texts]).map(({ kind }) => kinds[kind]());
+    Object.assign(this, { pairing, weight, weights, bias, parts });
+  }
+
+  // The features of a text.
+  features(words) {
+    return Float64Array.from(this.parts.flatMap((part) => [...part.features(words)]));
+  }
+
+  // Parts of features of one kind, which together add the same; the first has the bias.
+  apart() {
+    let start = 0;
+    const { pairing, weight, parts, bias } = this;
+    return parts.map((part, number) => {
+      const from = start * bias.length, to = (start += part.width) * bias.length;
+      const own = { weights: this.weights.subarray(from, to), bias: number ? bias.map(() => 0) : bias };
+      return Object.assign(Object.create(SentencePart.prototype), { pairing, weight, parts: [part], ...own });
+    });
+  }
+
+  // The part that is not linear in the words: all of it for pairs, else what reads an encoder; null where it is linear.
+  rest() {
+    if (this.pairing !== "none") return this;
+    return this.apart().find(({ parts: [part] }) => part instanceof EncoderStates) ?? null;
   }
 
   // What is read of an example.
@@ -54,22 +104,28 @@ class SentencePart {
     return total.map((each, output) => Math.fround(this.weight * (this.bias[output] + each)));
   }
 
-  times(features) {
-    const count = this.bias.length, total = new Array(count).fill(0);
+  times(features, { weights, bias } = this) {
+    const count = bias.length, total = new Array(count).fill(0);
     features.forEach((value, feature) => {
-      if (value) for (let output = 0; output < count; output += 1) total[output] += value * this.weights[feature * count + output];
+      if (value) for (let output = 0; output < count; output += 1) total[output] += value * weights[feature * count + output];
     });
     return total;
   }
 
-  // What each word of a text adds to the logits, for the length that the sum of all vectors has: {start, words, joint}.
+  // What each word of a text adds to the logits in the parts that are linear, for the length that the sum of all
+  // vectors has: {start, words, joint}; of one text.
   shares([words]) {
-    const norm = Math.hypot(...this.sumOf(words)) || 1, nothing = new Array(this.bias.length).fill(0);
-    const share = (word) => {
-      const vector = this.vector(word);
-      return vector ? this.times(vector).map((each) => (this.weight * each) / norm) : nothing;
-    };
-    return { start: Array.from(this.bias, (each) => this.weight * each), words: [words.map(share)], joint: [] };
+    const nothing = new Array(this.bias.length).fill(0), found = { start: nothing, words: [words.map(() => nothing)], joint: [] };
+    for (const { parts: [part], weights, bias, weight } of this.apart()) {
+      if (!(part instanceof MeanOfVectors)) continue;
+      const norm = Math.hypot(...part.sumOf(words)) || 1, own = { weights, bias };
+      found.start = found.start.map((each, k) => each + weight * bias[k]);
+      found.words[0] = words.map((word, i) => {
+        const vector = part.vector(word), share = vector ? this.times(vector, own) : nothing;
+        return found.words[0][i].map((each, k) => each + (weight * share[k]) / norm);
+      });
+    }
+    return found;
   }
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime.kernels import Floats
@@ -29,14 +30,16 @@ class EncoderStates:
     """The states of a sentence encoder, for a linear part: its pooled states and the mean of its word vectors.
 
     Attributes:
-        name: of the encoder, a model of an installed package.
-        sha256: of its weights.
+        name: of the encoder, a model of an installed package; empty where the model that reads them keeps it.
+        sha256: of its weights; empty likewise.
         model: the encoder; it needs no torch.
+        content: what a model keeps of it, tensors by name; none where a package has it.
     """
 
     name: str
     sha256: str
     model: SentenceVectors
+    content: Mapping[str, NDArray[np.generic]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def packaged(cls, name: str = EN_SENTENCES) -> EncoderStates:
@@ -66,17 +69,28 @@ class EncoderStates:
         """Return by what a model folder names them."""
         return {"name": self.name, "sha256": self.sha256}
 
+    def complete(self) -> EncoderStates:
+        """Return the same features with the whole encoder, so that a folder with them needs no package."""
+        from heedful.runtime.loading import content_of_encoder  # which reads sentence parts itself
+
+        if not self.name:
+            return self
+        return replace(self, name="", sha256="", content=content_of_encoder(find_packaged(self.name)))
+
 
 def has_sentence_encoder(name: str = EN_SENTENCES) -> bool:
     """Say whether an installed package has a sentence encoder of this name."""
     return name in packaged_models()
 
 
-def read_states(origin: dict[str, str]) -> EncoderStates:
-    """Read the features that a model folder names.
+def read_states(
+    origin: dict[str, str], content: Callable[[], Mapping[str, NDArray[np.generic]]]
+) -> EncoderStates:
+    """Read the features that a model folder names or keeps.
 
     Args:
         origin: see `EncoderStates.origin`.
+        content: returns what the folder keeps of the encoder, where it names none.
 
     Returns:
         The features.
@@ -88,6 +102,11 @@ def read_states(origin: dict[str, str]) -> EncoderStates:
         raise UsageError(
             f"sentence.texts: expected the name and the sha256 of a sentence encoder; got {origin!r:.200}"
         )
+    if not origin["name"]:
+        from heedful.runtime.loading import encoder_of_content
+
+        kept = content()
+        return EncoderStates("", "", encoder_of_content(kept), kept)
     found = EncoderStates.packaged(origin["name"])
     if found.sha256 != origin["sha256"]:
         raise UsageError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,8 @@ from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
 from heedful.text.wide_part import WidePart
 
+_WEIGHTS = "weights."
+
 
 def load(folder: Path | str) -> Model:
     """Read a model folder, checking every file against its checksum; torch is not needed.
@@ -74,16 +77,10 @@ def _load(path: Path) -> Model:
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.task == "tags" and (problem := tags_problem(labels)):
         raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    plain, shared = read_words(path / VOCABULARY), dict[str, NDArray[np.generic]]()
-    if SHARED in config:  # else the folder is complete by itself
-        plain, shared = completed(config, plain, path)
-    vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
-    if not isinstance(vocabulary, Vocabulary):
-        raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")
-    weights = Weights(path / WEIGHTS, shared)
+    plain, weights = _words_and_weights(path, config)
+    vocabulary = _vocabulary(plain, path)
     try:
-        rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
-        program = Program(settings.network, weights, rows)
+        program = _program(settings, vocabulary, weights)
         if program.texts != (2 if settings.task in PAIRS else 1):
             raise UsageError(f"{settings.task!r}, and a network of {program.texts} text(s)")
         if settings.outputs not in (None, program.outputs):
@@ -106,6 +103,78 @@ def _load(path: Path) -> Model:
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence)
     return Model(Asking(settings, vocabulary), program, decision, parts, metrics=metrics)
+
+
+def _words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[dict[str, object], Weights]:
+    """Read the words and the tensors of a folder, with what it leaves to a package."""
+    plain, shared = read_words(path / VOCABULARY), dict[str, NDArray[np.generic]]()
+    if SHARED in config:  # else the folder is complete by itself
+        plain, shared = completed(config, plain, path)
+    return plain, Weights(path / WEIGHTS, shared)
+
+
+def _vocabulary(plain: dict[str, object], path: Path) -> Vocabulary:
+    vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
+    if not isinstance(vocabulary, Vocabulary):
+        raise UsageError(f"{path}: the runtime has no pretrained encoders; use heedful predict")
+    return vocabulary
+
+
+def _program(settings: Settings, vocabulary: Vocabulary, weights: Weights) -> Program:
+    rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
+    return Program(settings.network, weights, rows)
+
+
+def content_of_encoder(path: Path) -> dict[str, NDArray[np.generic]]:
+    """Return everything of a sentence encoder as tensors, which another model may keep among its own.
+
+    Args:
+        path: the folder of the encoder.
+
+    Returns:
+        "config" and "vocabulary", JSON in UTF-8, and its tensors behind "weights.".
+    """
+    config = read_json(path / CONFIG, dict)
+    plain, weights = _words_and_weights(path, config)
+    texts = {"config": {name: config[name] for name in config if name != SHARED}, "vocabulary": plain}
+    found: dict[str, NDArray[np.generic]] = {
+        name: np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()
+    }
+    return found | {f"{_WEIGHTS}{name}": np.array(weights.raw(name)) for name in weights}
+
+
+def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVectors:
+    """Return the sentence encoder that `content_of_encoder` gave the content of.
+
+    Args:
+        content: tensors by name.
+
+    Returns:
+        The encoder.
+
+    Raises:
+        UsageError: if the content is no sentence encoder.
+        ArtefactError: if a setting or a tensor of it is wrong.
+    """
+    path = Path("the sentence encoder of the model")
+    texts = {}
+    for name in ("config", "vocabulary"):
+        try:
+            texts[name] = json.loads(content[name].tobytes())
+        except (KeyError, ValueError, RecursionError) as error:
+            raise UsageError(
+                f"sentence.texts: {name} of the sentence encoder cannot be read: {error!r}"
+            ) from error
+        if not isinstance(texts[name], dict):
+            raise UsageError(f"sentence.texts: {name} of the sentence encoder is no table")
+    settings = read_settings(texts["config"], path)
+    if settings.task != "vector":
+        raise UsageError(f"sentence.texts: expected a sentence encoder; got a model of {settings.task!r}")
+    vocabulary = _vocabulary(texts["vocabulary"], path)
+    own = {name.removeprefix(_WEIGHTS): each for name, each in content.items() if name.startswith(_WEIGHTS)}
+    weights = Weights(path, own=own)
+    program = _program(settings, vocabulary, weights)
+    return SentenceVectors(Asking(settings, vocabulary), program, _decision(settings, (), weights, program))
 
 
 def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision:

@@ -202,7 +202,7 @@ class Model:
         if self.settings.encoder == _NO_NETWORK:
             raise UsageError(
                 "this model has linear parts alone and no vector of a text; train it with --set data.few_rows=0, which "
-                "asks for a network"
+                "asks for a network; for English texts, en-sentences of heedful-en gives vectors without training"
             )
         yield from itertools.chain.from_iterable(
             in_order(self._vectors, self.asking.blocks(texts, 1), self.threads)

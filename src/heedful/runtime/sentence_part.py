@@ -3,6 +3,8 @@
 A folder keeps its weights as the tensors ``sentence.weights`` and ``sentence.bias``, and in config.json under
 "sentence" what it reads. The rows of word vectors are those of an installed package, named with their SHA-256, or the
 tensors ``sentence.rows``, ``sentence.rows.scale``, ``sentence.words`` and ``sentence.baseforms`` (UTF-8, a line each).
+Likewise a sentence encoder is that of an installed package, or the tensors behind ``sentence.states.``, of which
+``sentence.kept`` lists the names (UTF-8, a line each).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ SENTENCE = "sentence"
 """Key of config.json, and what the names of the tensors begin with."""
 MEAN = "mean"
 JOINED = "joined"
+_STATES = "states."
 Array = NDArray[Any]
 
 
@@ -112,17 +115,34 @@ class SentencePart:
         if texts is not None and not texts.origin.name:
             found |= {"rows": texts.rows.codes, "rows" + SCALE: texts.rows.scale}
             found |= {"words": _bytes("\n".join(texts.rows.words)), "baseforms": _bytes(texts.baseforms)}
+        states = next(
+            (each for each in _single(self.features.texts) if isinstance(each, EncoderStates)), None
+        )
+        if states is not None and not states.name:
+            found |= {_STATES + name: each for name, each in states.content.items()}
+            found["kept"] = _bytes("\n".join(states.content))
         return {f"{SENTENCE}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
 
     def complete(self) -> SentencePart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
         texts = self.features.texts
-        own = tuple(
-            replace(each, origin=Origin()) if isinstance(each, MeanOfVectors) else each
-            for each in _single(texts)
-        )
+        own = tuple(map(_whole, _single(texts)))
         complete = replace(texts, parts=own) if isinstance(texts, JoinedFeatures) else own[0]
         return replace(self, features=replace(self.features, texts=complete))
+
+    def apart(self) -> tuple[SentencePart, ...]:
+        """Return parts that together add what this one adds, each of features of one kind; the first has the bias."""
+        texts, start, found = self.features.texts, 0, list[SentencePart]()
+        for each in _single(texts) if self.features.pairing == "none" else (texts,):
+            own = (
+                self.weights[start:]
+                if self.features.pairing != "none"
+                else self.weights[start : start + each.width]
+            )
+            bias = np.zeros_like(self.bias) if found else self.bias
+            found.append(SentencePart(replace(self.features, texts=each), own, bias, self.weight))
+            start += each.width
+        return tuple(found)
 
     def beside(self, other: SentencePart) -> SentencePart:
         """Return one part that adds what this one and another add, for single texts.
@@ -176,6 +196,12 @@ def read_sentence_part(
     return part
 
 
+def _whole(texts: SentenceFeatures) -> SentenceFeatures:
+    if isinstance(texts, MeanOfVectors):
+        return replace(texts, origin=Origin())
+    return texts.complete() if isinstance(texts, EncoderStates) else texts
+
+
 def _single(texts: SentenceFeatures) -> tuple[SentenceFeatures, ...]:
     return texts.parts if isinstance(texts, JoinedFeatures) else (texts,)
 
@@ -199,7 +225,13 @@ def _read_texts(table: dict[str, object], tensor: Callable[[str], Array]) -> Sen
         )
     if table.get("kind") != STATES:
         return _read_mean(table, tensor)
-    return read_states({name: str(value) for name, value in table.items() if name != "kind"})
+    origin = {name: str(value) for name, value in table.items() if name != "kind"}
+
+    def content() -> dict[str, Array]:
+        names = _text(tensor, "kept").split("\n")
+        return {name: tensor(f"{SENTENCE}.{_STATES}{name}") for name in names}
+
+    return read_states(origin, content)
 
 
 def _read_mean(table: dict[str, object], tensor: Callable[[str], Array]) -> MeanOfVectors:

@@ -35,15 +35,21 @@ class Weights:
     Args:
         path: the file, checked against its manifest.
         shared: further tensors, which another package keeps.
+        own: tensors that were read already, of which the path only names the place; None to read the file.
 
     Raises:
         ArtefactError: if it is no safetensors file, holds a kind of number that the runtime does not read, a matrix of
             whole numbers without their scales, or a number that is not finite.
     """
 
-    def __init__(self, path: Path, shared: Mapping[str, NDArray[np.generic]] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        shared: Mapping[str, NDArray[np.generic]] | None = None,
+        own: Mapping[str, NDArray[np.generic]] | None = None,
+    ) -> None:
         self.path = path
-        self._tensors = {**dict(_mapped(path)), **(shared or {})}
+        self._tensors = {**(dict(_mapped(path)) if own is None else own), **(shared or {})}
         for name, tensor in self._tensors.items():
             if tensor.dtype.kind == "f" and not _is_finite(tensor):
                 raise ArtefactError(f"{path}: tensor {name!r} holds values that are not finite. {REMEDY}")
@@ -57,6 +63,9 @@ class Weights:
 
     def __contains__(self, name: str) -> bool:
         return name in self._tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
 
     def raw(self, name: str) -> NDArray[np.generic]:
         """Return a tensor as it is in the file.

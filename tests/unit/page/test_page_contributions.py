@@ -12,17 +12,16 @@ import torch
 
 import tiny
 from browsing import Opened
-from heedful.errors import UsageError
 from heedful.explain.from_runtime import explain
 from heedful.models import ModelConfig
-from heedful.page import render_page
 from heedful.runtime import load
+from heedful.runtime.encoder_states import EncoderStates
+from heedful.runtime.loading import content_of_encoder, encoder_of_content
 from heedful.runtime.pair_features import ExampleFeatures
-from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors, SentenceFeatures
 from heedful.runtime.sentence_part import SentencePart
-from heedful.storage.model_folder import load_model_folder
 from heedful.storage.shared_rows import SharedRows
-from heedful.tasks import TextSettings, build_network, task_named
+from heedful.tasks import TextSettings, VectorModel, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 
@@ -34,14 +33,25 @@ TEXTS = ["The films was not good", "", "unseen", "a fine plot , not dull and the
 PAIRS = [("the film was dull", "The film was not good"), ("", "film"), (TEXTS[3], "dull film")]
 
 
-def saved(path: Path, task: str, encoder: str = "embedding") -> Path:
+def states(path: Path) -> EncoderStates:
+    """The states of a tiny sentence encoder in 8 bits, kept by the model that reads them."""
+    torch.manual_seed(1)
+    config = ModelConfig(task="vector", width=10, outputs=4, dropout=0.0)
+    network = build_network(config, torch.randn(len(WORDS) + 2, 10))
+    VectorModel(network, config, Vocabulary(WORDS, oov="nearest"), (), TextSettings()).save(path)
+    assert tiny.run("export", path, "--int8", path.with_name("int8")).code == 0
+    content = content_of_encoder(path.with_name("int8"))
+    return EncoderStates("", "", encoder_of_content(content), content)
+
+
+def saved(path: Path, task: str, encoder: str = "embedding", texts: SentenceFeatures = MEAN) -> Path:
     config = ModelConfig(task=task, width=8, hidden=6, outputs=3, encoder=encoder)
     torch.manual_seed(3)
     network = build_network(config, torch.randn(10, 8), torch.randn(0, 8))
     labels = () if task == "relatedness" else ("a", "b", "c")
     made = task_named(task).model_type(network, config, Vocabulary(WORDS), labels, TextSettings())
     pairing = {"text": "none", "pair": "ordered", "relatedness": "symmetric"}[task]
-    features, draw = ExampleFeatures(MEAN, pairing), np.random.default_rng(5)  # type: ignore[arg-type]
+    features, draw = ExampleFeatures(texts, pairing), np.random.default_rng(5)  # type: ignore[arg-type]
     weights = draw.standard_normal((features.width, 3)).astype(np.float32)
     sentence = SentencePart(features, weights, np.array([0.5, 0, -0.5], np.float32), 0.7)
     numbers = np.unique(np.concatenate([RULE.numbers(TEXTS[0].split(), side) for side in (0, 1)]))
@@ -60,9 +70,22 @@ def saved(path: Path, task: str, encoder: str = "embedding") -> Path:
     return path
 
 
-@pytest.mark.parametrize("task", ["text", "pair", "relatedness"])
-def test_it_adds_up_and_is_what_the_runtime_says(task: str, tmp_path: Path, opened: Opened) -> None:
-    path = saved(tmp_path / "model", task)
+@pytest.mark.parametrize(
+    ("task", "encoder", "reads"),
+    [
+        ("text", "embedding", "mean"),
+        ("pair", "embedding", "mean"),
+        ("relatedness", "embedding", "mean"),
+        ("text", "none", "both"),
+        ("pair", "embedding", "states"),
+    ],
+)
+def test_it_adds_up_and_is_what_the_runtime_says(
+    task: str, encoder: str, reads: str, tmp_path: Path, opened: Opened
+) -> None:
+    features: SentenceFeatures = MEAN if reads == "mean" else states(tmp_path / "encoder")
+    texts = JoinedFeatures((MEAN, features)) if reads == "both" else features
+    path = saved(tmp_path / "model", task, encoder, texts)
     for target in (["--page", tmp_path / "model.html"], ["--int8", tmp_path / "small"]):
         result = tiny.run("export", path, *target)
         assert result.code == 0, result.err
@@ -104,14 +127,3 @@ def test_what_one_types_is_colored_and_the_lines_add_up(tmp_path: Path, opened: 
     assert "%" in total
     assert sum(map(float, figures)) == pytest.approx(float(total.split("=")[0]), abs=0.01 * len(figures))
     assert page.locator("#pictures details").get_attribute("open") is None
-
-
-def test_a_sentence_encoder_is_refused_in_a_line(tmp_path: Path) -> None:
-    path = saved(tmp_path / "model", "text")
-    folder = load_model_folder(path)
-    network: Any = folder.config["network"]
-    assert render_page(folder, network)
-    table: Any = folder.config["sentence"]
-    states = {**table, "texts": {"kind": "states", "name": "en-sentences"}}
-    with pytest.raises(UsageError, match=r"model\.sentence"):
-        render_page(replace(folder, config={**folder.config, "sentence": states}), network)

@@ -40,7 +40,11 @@ def test_two_parts_beside_each_other_add_what_both_add() -> None:
         both.of_words(TEXTS), one.of_words(TEXTS) + other.of_words(TEXTS), rtol=1e-5, atol=1e-6
     )
     assert isinstance(both.features.texts, JoinedFeatures)
-    assert both.complete().of_words(TEXTS).tolist() == both.of_words(TEXTS).tolist()
+    apart = both.apart()
+    assert [type(each.features.texts) for each in apart] == [MeanOfVectors, EncoderStates]
+    np.testing.assert_allclose(
+        sum(each.of_words(TEXTS) for each in apart), both.of_words(TEXTS), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_a_folder_names_the_encoder_and_refuses_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,6 +57,22 @@ def test_a_folder_names_the_encoder_and_refuses_another_one(monkeypatch: pytest.
     monkeypatch.setattr(encoder_states, "_packaged", lambda name: other)
     with pytest.raises(UsageError, match="another version of tiny"):
         read_sentence_part(both.table(), tensors.__getitem__, 2, 1)
+
+
+def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    packaged = EncoderStates.packaged()
+    some = SentencePart(
+        ExampleFeatures(packaged), np.ones((packaged.width, 1), np.float32), np.zeros(1, np.float32)
+    )
+    complete = some.complete()
+    monkeypatch.setattr(encoder_states, "_packaged", lambda name: pytest.fail("the package was asked"))
+    tensors, table = complete.tensors(), complete.table()
+    again = read_sentence_part(table, tensors.__getitem__, 1, 1)
+    assert again.of_words(TEXTS).tolist() == some.of_words(TEXTS).tolist()
+    assert again.complete().table() == table
+    broken = {**tensors, "sentence.states.config": tensors["sentence.states.vocabulary"][:-1]}
+    with pytest.raises(UsageError, match="config of the sentence encoder"):
+        read_sentence_part(table, broken.__getitem__, 1, 1)
 
 
 def test_an_encoder_that_is_not_installed_is_named_with_the_command() -> None:

@@ -208,7 +208,7 @@ class SentenceModel(TextModel[A_co]):
         if self.model.encoder == NO_NETWORK:
             raise UsageError(
                 "this model has linear parts alone and no vector of a text; train it with data.few_rows=0, which asks "
-                "for a network"
+                "for a network; for English texts, en-sentences of heedful-en gives vectors without training"
             )
         corpus = as_corpus(texts, pair=False)
         dataset, _ = self.encode_examples(corpus.examples, corpus.source)
