@@ -269,7 +269,7 @@ class MssanEncoder(EncoderOf[MssanConfig]):
         )
 
     def _tell_fallback(self, sentences: Sentences) -> None:
-        if self._fallback_told or sentences.tree_distance is not None or torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or self._fallback_told or sentences.tree_distance is not None:
             return
         if any(prior.distance == "dependency" for prior in self.priors):
             self._fallback_told = True

@@ -81,13 +81,13 @@ class ClassScores(NamedTuple):
         precision: the share of its predictions that are right; 0 where it was not predicted.
         recall: the share of its examples that were found; 0 where there are none.
         f1: the harmonic mean of both.
-        count: its examples, or the sum of how often they count.
+        total: its examples, or the sum of how often they count.
     """
 
     precision: NDArray[np.float64]
     recall: NDArray[np.float64]
     f1: NDArray[np.float64]
-    count: NDArray[np.float64]
+    total: NDArray[np.float64]
 
 
 def class_scores(

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from heedful.errors import UsageError
 from heedful.machine.processors import bfloat16_instructions, bfloat16_obstacle
+from heedful.training.importing_fabric import fabric_type
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ def start_fabric(settings: TrainSettings) -> Fabric:
     Returns Fabric, launched: one process, or those that torchrun started. Raises UsageError if CUDA is asked for and
     absent, or the shards cannot be dealt evenly to the processes.
     """
-    from lightning_fabric import Fabric
-
     processes, local = 1, 1
     if "TORCHELASTIC_RUN_ID" in os.environ:
         processes, local = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
@@ -51,7 +50,7 @@ def start_fabric(settings: TrainSettings) -> Fabric:
     available = torch.cuda.is_available()
     if settings.device == "cuda" and not available:
         raise UsageError("device 'cuda' was asked for, but torch finds no CUDA device; use device 'cpu'")
-    fabric = Fabric(
+    fabric = fabric_type()(
         accelerator="cuda" if available and settings.device != "cpu" else "cpu",
         strategy="ddp" if processes > 1 else "auto",
         devices=local,

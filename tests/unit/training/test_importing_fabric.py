@@ -1,0 +1,21 @@
+"""Fabric is imported without torchmetrics, and knows its version all the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+CODE = """
+import operator, sys
+from heedful.training.importing_fabric import fabric_type
+assert fabric_type().__name__ == "Fabric"
+print(*(name in sys.modules for name in ("lightning_fabric", "torchmetrics", "transformers")))
+from lightning_fabric.utilities.imports import _TORCHMETRICS_GREATER_EQUAL_1_0_0 as known
+from lightning_utilities.core.imports import compare_version
+print(known == compare_version("torchmetrics", operator.ge, "1.0.0"), compare_version.__module__)
+"""
+
+
+def test_its_version_is_known_without_importing_it() -> None:
+    found = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["True", "False", "False", "True", "lightning_utilities.core.imports"]
