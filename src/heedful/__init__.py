@@ -59,16 +59,18 @@ _HOMES = {
 _WITHOUT_TORCH = frozenset({"BatchPredictor"})
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'heedful' has no attribute {name!r}")
-    if name in _WITHOUT_TORCH:
-        return getattr(import_module(_HOMES[name]), name)
-    threads.begin()
-    found = getattr(import_module(_HOMES[name]), name)
-    threads.settle()
-    return found
+if not TYPE_CHECKING:  # a type checker knows the names above, and names those that are misspelt
+
+    def __getattr__(name: str) -> object:
+        """Import a public name on first use."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'heedful' has no attribute {name!r}")
+        if name in _WITHOUT_TORCH:
+            return getattr(import_module(_HOMES[name]), name)
+        threads.begin()
+        found = getattr(import_module(_HOMES[name]), name)
+        threads.settle()
+        return found
 
 
 def __dir__() -> list[str]:

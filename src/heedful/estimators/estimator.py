@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from heedful.baselines.beside import Beside, beside_source, or_warning
@@ -20,7 +20,9 @@ from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.readers.text_fields import read_requests
 from heedful.errors import ArtefactError, UsageError
 from heedful.estimators.columns import rows_of
+from heedful.estimators.example_weights import weighted
 from heedful.estimators.file_settings import refuse_file_settings
+from heedful.estimators.kept_state import KeptState
 from heedful.estimators.setting_types import Settings
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
@@ -54,7 +56,7 @@ Model = TypeVar("Model", bound=TextModel[Any])
 Reader = TypeVar("Reader", bound=SentenceModel[Any])
 
 
-class Estimator(BaseEstimator, Generic[Model]):
+class Estimator(KeptState, Generic[Model]):
     """Base of the estimators.
 
     The defaults suit a few hundred to some ten thousand examples without pretrained vectors: Adam at 1e-3, batches of
@@ -185,7 +187,7 @@ class Estimator(BaseEstimator, Generic[Model]):
                 f"{config.model.task!r}"
             )
         source = from_examples(
-            _weighted(self._examples(X, y, targets).examples, sample_weight),
+            weighted(self._examples(X, y, targets).examples, sample_weight),
             None if dev is None else self._dev(dev, targets),
             config.model.task,
             config.data.dev_fraction,
@@ -214,7 +216,7 @@ class Estimator(BaseEstimator, Generic[Model]):
         if not isinstance(dev, tuple | list) or not 2 <= len(dev) <= 3:
             raise UsageError(f"dev: expected (X, y) or (X, y, sample_weight), got {dev!r:.60}")
         weights = dev[2] if len(dev) == 3 else None
-        return _weighted(self._examples(dev[0], dev[1], targets).examples, weights)
+        return weighted(self._examples(dev[0], dev[1], targets).examples, weights)
 
     def _report(self, warnings: list[str], *, progress: bool) -> None:
         beside = self.baseline_
@@ -476,42 +478,6 @@ class SentenceEstimator(TransformerMixin, Estimator[Reader]):
         """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""
         a, b = (_unit(self.encode(texts)) for texts in (first, second))
         return np.clip(a @ b.T, -1, 1).astype(np.float32)
-
-
-def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
-    """Check weights of examples.
-
-    Args:
-        given: one number an example; None for equal weights.
-        count: number of examples, N.
-
-    Returns:
-        The weights, [N]; None for equal ones.
-
-    Raises:
-        UsageError: if they are not N finite numbers of 0 or more, with one above 0.
-    """
-    if given is None:
-        return None
-    try:
-        values = np.asarray(given, np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"sample_weight: expected {count} numbers, got {given!r:.60}") from error
-    if values.shape != (count,):
-        raise UsageError(f"sample_weight: expected {count} numbers, got an array of shape {values.shape}")
-    if not (np.isfinite(values) & (values >= 0)).all() or not values.any():
-        found = "all are zero" if len(values) and not values.any() else "some are not"
-        raise UsageError(
-            f"sample_weight: expected finite numbers, 0 or more, one of them above zero; {found}"
-        )
-    return values
-
-
-def _weighted(examples: list[Example], weights: object) -> list[Example]:
-    values = example_weights(weights, len(examples))
-    if values is None:
-        return examples
-    return [replace(each, weight=float(value)) for each, value in zip(examples, values, strict=True)]
 
 
 def _plain(value: object) -> object:

@@ -13,7 +13,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.errors import UsageError
 from heedful.estimators.columns import rows_of, warn_of_column_vector
-from heedful.estimators.estimator import SentenceEstimator, example_weights
+from heedful.estimators.estimator import SentenceEstimator
+from heedful.estimators.example_weights import example_weights
 from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.targets import AnyTargets, Classes, LabelSets, Scores
 from heedful.evaluation import relatedness_metrics
