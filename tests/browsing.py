@@ -15,6 +15,7 @@ from heedful.models import Network
 from heedful.page import render_page
 from heedful.storage.model_folder import ModelFolder
 from heedful.text.vocabulary import Vocabulary
+from waiting import PATIENCE
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 Opened = Callable[..., Any]
@@ -71,6 +72,7 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
             assert network is not None
             path.write_text(render_page(folder, described(network)), encoding="utf-8")
         page = context.new_page()
+        page.set_default_timeout(PATIENCE * 1_000)
         page.on("request", lambda each: troubles.append(each.url) if each.url != path.as_uri() else None)
         page.on("console", lambda each: troubles.append(each.text))
         page.on("pageerror", lambda each: troubles.append(str(each)))

@@ -8,10 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # The models of the tests are tiny: a second thread costs more than it brings, above all on a busy machine. Set before
 # torch is imported, and inherited by every process a test starts; tests about threads set their own number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# How long one example takes says nothing on a machine with other work.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # A shell lets what it starts in the background ignore SIGINT, and so would every process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

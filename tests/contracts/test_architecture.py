@@ -16,6 +16,7 @@ import pytest
 
 import heedful
 from heedful.models import ENCODERS, ModelConfig
+from waiting import PATIENCE
 
 SOURCE = Path(heedful.__file__).parent
 ROOT = SOURCE.parents[1]
@@ -37,7 +38,7 @@ def in_a_fresh_process(code: str) -> str:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
         cwd=SOURCE.parent,
     )
@@ -57,7 +58,7 @@ def test_imports_go_one_way() -> None:
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r}); {code}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
         cwd=ROOT,
     )

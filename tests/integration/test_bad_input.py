@@ -24,6 +24,7 @@ from heedful.errors import ExitCode
 from heedful.storage import model_folder as checkpoint
 from heedful.storage.manifest import CARD, MANIFEST, MODEL_FILES
 from heedful.tasks import load_model
+from waiting import PATIENCE
 
 
 def one_line(result: tiny.Result, code: ExitCode, *parts: object) -> None:
@@ -652,7 +653,13 @@ def test_full_standard_output(trained) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            command, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300, check=False
+            command,
+            env=environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
     assert (done.returncode, done.stderr) == (
         6,

@@ -18,6 +18,7 @@ import tiny
 from heedful import __version__
 from heedful.cli.main import COMMANDS, group
 from heedful.errors import ExitCode
+from waiting import PATIENCE
 
 
 def fresh(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -28,7 +29,7 @@ def fresh(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -562,7 +563,7 @@ def test_a_reader_that_goes_away_is_no_error(trained, tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -111,7 +111,7 @@ def test_two_processes_print_once_and_equal_one(trained, tmp_path: Path) -> None
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -134,7 +134,7 @@ def test_shards_that_do_not_fit_the_processes_are_named(trained, tmp_path: Path)
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode != 0

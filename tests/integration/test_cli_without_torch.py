@@ -17,6 +17,7 @@ from heedful.models import ModelConfig
 from heedful.runtime.answers import LAYOUTS
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
+from waiting import PATIENCE
 
 WORDS = ("the", "film", "was", "dull", "superb", "a", "story", ".", "is", "it")
 WITHOUT = """
@@ -209,7 +210,7 @@ def test_where_there_is_no_torch(verb: str, tmp_path: Path) -> None:
     folder = saved("text", tmp_path / "model")
     more = ["--method", "shapley"] if verb == "explain" else []
     command = [sys.executable, "-c", WITHOUT, verb, str(folder), "--text", "a superb story", *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == tiny.run(*command[3:]).out
 
@@ -233,7 +234,7 @@ def test_what_needs_torch_says_so_in_one_line(
         (folder / "labels.json").write_text("[]")
     verb, *options = arguments
     command = [sys.executable, "-c", WITHOUT, verb, str(folder), "--text", "a superb story", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     (line,) = done.stderr.splitlines()
     assert (done.returncode, done.stdout) == (code, "")
     assert ("needs torch, which is not installed: pip install torch" in line) == (code == 2)

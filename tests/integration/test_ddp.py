@@ -13,6 +13,7 @@ import torch
 
 import toy_training
 from heedful.training.train_settings import OptimizerSettings
+from waiting import PATIENCE
 
 
 def curve(folder: Path) -> list[float]:
@@ -24,7 +25,9 @@ def run_two_processes(folder: Path, answers: Path, changes: dict) -> subprocess.
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     command += [toy_training.__file__, str(folder), str(answers), json.dumps(changes)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
 
 
 def test_two_processes_give_the_loss_curve_of_one(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE
+
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "own_data.ipynb"
 
 RUN = """
@@ -23,7 +25,7 @@ argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
 kernel = KernelManager(transport="ipc")
 kernel._kernel_spec = KernelSpec(argv=argv, display_name="Python 3", language="python")
 notebook = nbformat.read(sys.argv[1], 4)
-NotebookClient(notebook, timeout=120, km=kernel).execute()
+NotebookClient(notebook, timeout=600, startup_timeout=600, km=kernel).execute()
 nbformat.write(notebook, sys.argv[2])
 """
 """In a process of its own, because warnings of Jupyter's libraries are errors in the tests."""
@@ -43,7 +45,7 @@ def test_the_notebook_runs_from_top_to_bottom(tmp_path: Path) -> None:
     done = tmp_path / "done.ipynb"
     command = [sys.executable, "-c", RUN, str(NOTEBOOK), str(done)]
     result = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert result.returncode == 0, result.stderr[-3000:]
     outputs = [out for cell in json.loads(done.read_text())["cells"] for out in cell.get("outputs", [])]

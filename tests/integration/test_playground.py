@@ -13,6 +13,7 @@ import pytest
 
 import tiny
 from served import Server, save_model, server
+from waiting import PATIENCE
 
 pytest.importorskip("starlette")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
@@ -51,6 +52,7 @@ class Page:
     def __init__(self, browser: Any, port: int, width: int = 1280, scheme: str = "light") -> None:
         self.address = f"http://127.0.0.1:{port}/"
         self.window = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        self.window.set_default_timeout(PATIENCE * 1_000)
         self.complaints, self.asked = list[str](), list[str]()
         self.window.on("console", lambda message: self.complaints.append(message.text))
         self.window.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -61,7 +63,7 @@ class Page:
     def answered(self, count: int = 1) -> None:
         """Wait until there are answers to what is typed."""
         last = f"#results:not(.waiting) > .result:nth-child({count}):last-child"
-        self.window.wait_for_selector(last, timeout=60_000)
+        self.window.wait_for_selector(last)
 
 
 @pytest.fixture
@@ -137,14 +139,14 @@ def test_single_features_of_a_word_by_keyboard_and_by_pointer(opened: Any) -> No
     assert chosen.count() == 0
     page.window.focus("#word")
     page.window.keyboard.press("ArrowDown")  # the first word of the text
-    page.window.wait_for_selector("text=“the”, feature by feature", timeout=60_000)
+    page.window.wait_for_selector("text=“the”, feature by feature")
     page.answered()
     page.window.locator(".result .read .w", has_text="film").click()
-    page.window.wait_for_selector("text=“film”, feature by feature", timeout=60_000)
+    page.window.wait_for_selector("text=“film”, feature by feature")
     page.answered()
     assert page.window.input_value("#word") == "film"
     page.window.fill("#first", "a superb story")
-    page.window.wait_for_selector("text=feature by feature", state="detached", timeout=60_000)
+    page.window.wait_for_selector("text=feature by feature", state="detached")
     page.answered()
     assert page.window.input_value("#word") == ""
     assert not page.window.locator("#status.wrong").count()
@@ -156,10 +158,10 @@ def test_steps_of_a_policy_are_shown_where_there_is_one(opened: Any) -> None:
     page.answered()
     assert page.window.is_hidden("#policy-label")
     page.window.select_option("#model", "open")
-    page.window.wait_for_selector("#policy-label:not([hidden])", timeout=60_000)
+    page.window.wait_for_selector("#policy-label:not([hidden])")
     page.window.focus("#policy")
     page.window.keyboard.press("Space")
-    page.window.wait_for_selector("text=How the policy opened the masks", timeout=60_000)
+    page.window.wait_for_selector("text=How the policy opened the masks")
     page.answered()
     assert page.window.locator("h3", has_text="Final backward mask").count() == 1
 
@@ -197,7 +199,7 @@ def test_markup_in_a_text_is_shown(opened: Any) -> None:
 def test_a_mistake_is_told(opened: Any) -> None:
     page = opened()
     page.window.fill("#first", "film " * 500)
-    page.window.wait_for_selector("#status.wrong", timeout=60_000)
+    page.window.wait_for_selector("#status.wrong")
     assert "tokens" in page.window.inner_text("#status")
     page.complaints[:] = [
         each for each in page.complaints if "422" not in each

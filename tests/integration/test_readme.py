@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import PATIENCE
+
 README = Path(__file__).parents[2] / "README.md"
 _BLOCK = re.compile(r"<!-- test -->\s*\n```(python|bash)\n(.*?)\n```", re.DOTALL)
 
@@ -53,6 +55,12 @@ def test_marked_blocks_run(readme: str, tmp_path: Path) -> None:
             [sys.executable, "-c", code] if language == "python" else ["bash", "-euo", "pipefail", "-c", code]
         )
         done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
+            command,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         assert done.returncode == 0, f"{code}\n\n{done.stderr}"

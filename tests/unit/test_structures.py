@@ -12,6 +12,7 @@ import torch
 
 from heedful import structures
 from heedful.structures import Batch, Sentences
+from waiting import PATIENCE
 
 IDS = torch.tensor([[2, 0]])
 SENTENCES = Sentences(IDS, IDS > 0, torch.zeros(1, 2, 2, dtype=torch.int16))
@@ -50,4 +51,4 @@ def test_a_batch_without_gold_moves_too() -> None:
 
 def test_the_records_do_not_load_torch() -> None:
     code = "import sys, heedful.structures; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=PATIENCE, check=False).returncode == 0

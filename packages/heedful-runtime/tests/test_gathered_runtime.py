@@ -68,7 +68,7 @@ def run(gathered: Path, *arguments: object, stdin: bytes = b"") -> subprocess.Co
         env={**os.environ, "PYTHONPATH": str(gathered), "PYTHONIOENCODING": "utf-8"},
         input=stdin,
         capture_output=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 
@@ -116,7 +116,7 @@ def test_an_explanation_without_torch(gathered: Path, model: tuple[Predictor, Pa
         [sys.executable, "-c", code, str(path), TEXTS[0], str(page)],
         env={**os.environ, "PYTHONPATH": str(gathered), "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()

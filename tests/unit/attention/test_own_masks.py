@@ -22,6 +22,7 @@ from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder, MtsaConf
 from heedful.errors import UsageError
 from heedful.models import ENCODERS, register_encoder
 from heedful.structures import ContextStates, Sentences
+from waiting import PATIENCE
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-masks.md"
 SMALL = {"model__width": 16, "model__hidden": 16, "train__max_steps": 3}
@@ -132,7 +133,7 @@ def test_the_page_runs(tmp_path: Path) -> None:
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     with pytest.raises(Exception, match="clause"):

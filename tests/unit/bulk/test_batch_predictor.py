@@ -18,6 +18,7 @@ import tiny
 from heedful.bulk.batch_predictor import BatchPredictor
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.runtime import load
+from waiting import PATIENCE
 
 TEXTS = [text for text, _ in tiny.texts()[:9]]
 
@@ -124,7 +125,7 @@ def test_neither_torch_nor_an_engine_is_loaded(runs: Path) -> None:
         "print(*(n for n in ('torch', 'ray', 'pyspark', 'datasets', 'pyarrow') if n in sys.modules))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stdout.strip() == ""
     assert heedful.BatchPredictor is BatchPredictor
@@ -153,6 +154,6 @@ found = sorted((row["id"], row["prediction"]) for row in answered.take_all())
 assert found == [(k, {expected!r}[k % 9]) for k in range(200)], found
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]

@@ -15,6 +15,7 @@ from heedful import errors
 from heedful.cli import info
 from heedful.cli.main import run
 from heedful.errors import ExitCode
+from waiting import PATIENCE
 
 
 def failing(error: BaseException) -> Callable[..., None]:
@@ -69,7 +70,7 @@ from heedful.cli import main
 
 def test_an_interruption_while_the_program_is_loaded_is_told() -> None:
     command = [sys.executable, "-c", INTERRUPTED_IMPORT]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "heedful: interrupted\n")
 
 

@@ -228,12 +228,12 @@ def test_selection_keeps_examples_whole() -> None:
 
 
 def test_hundred_thousand_tokens_in_one_line_are_quick() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     dataset = encode_texts(["word's " * 50_000], Vocabulary.build({"word": 1}))
     assert dataset.lengths().tolist() == [[100_000]]
     with pytest.raises(DataError, match="row 1, text: 100000 tokens, at most max_tokens = 512"):
         encode_texts(["word's " * 50_000], Vocabulary.build({"word": 1}), max_tokens=512)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.study

@@ -84,11 +84,11 @@ def _online(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def drip(head: bytes) -> Callable[[socket.socket], None]:
-    """Send a beginning at once, and then a byte every fiftieth of a second, for a minute unless the client leaves."""
+    """Send a beginning at once, and then a byte every fiftieth of a second, until the client leaves."""
 
     def answer(to: socket.socket) -> None:
         to.sendall(head)
-        for _ in range(3_000):
+        for _ in range(30_000):
             to.sendall(b"1")
             time.sleep(0.02)
         WAITED_FOR.append(head)

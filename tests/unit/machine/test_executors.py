@@ -18,6 +18,7 @@ from heedful.machine.executors import Call, OneByOne
 from heedful.run.recipe_files import load_config
 from heedful.run.studies import run_study
 from heedful.run.tuning import Search, read_space, run_search
+from waiting import PATIENCE
 
 CHANGES = ["train.max_steps=3", "train.device=cpu"]
 
@@ -119,7 +120,7 @@ def test_without_a_cluster_the_address_is_told(tmp_path: Path) -> None:
         [sys.executable, "-m", "heedful", *map(str, words)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == ExitCode.USAGE
@@ -138,7 +139,7 @@ def test_a_study_on_a_local_ray_has_the_figures_of_one_here(tmp_path: Path) -> N
             [sys.executable, "-m", "heedful", *words],
             capture_output=True,
             text=True,
-            timeout=400,
+            timeout=PATIENCE,
             check=False,
             cwd=data,
         )

@@ -14,6 +14,7 @@ import torch
 
 from heedful.machine import threads
 from heedful.machine.threads import VARIABLES, WAITING, Look, choose, share
+from waiting import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def fresh(code: str, settings: dict[str, str], *arguments: str) -> subprocess.Co
         env={**environment, "PYTHONPATH": os.pathsep.join(sys.path), **settings},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=True,
     )
 

@@ -14,6 +14,7 @@ import torch
 
 from heedful import __version__
 from heedful.run.environment import commit, describe, peak_gpu_megabytes, reset_peaks
+from waiting import PATIENCE
 
 
 def test_facts_are_versions_and_say_nothing_of_the_user() -> None:
@@ -83,7 +84,11 @@ print(held, left, peak_megabytes())
 def test_a_peak_is_of_what_came_after_the_reset() -> None:
     # A process of its own: what earlier tests left behind in this one may be freed between two looks.
     printed = subprocess.run(
-        [sys.executable, "-c", OF_A_FRESH_PROCESS], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", OF_A_FRESH_PROCESS],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     ).stdout
     held, left, after = map(int, printed.split())
     assert left < held - 250

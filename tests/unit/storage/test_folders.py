@@ -27,6 +27,7 @@ from heedful.storage import (
     writing,
 )
 from heedful.storage.manifest import write_manifest
+from waiting import PATIENCE
 
 
 def names(folder: Path) -> list[str]:
@@ -166,7 +167,7 @@ def test_a_kill_at_any_step_leaves_one_whole_state(tmp_path: Path, way: str) -> 
             fill(new, "a", "b", content="old")
         (path / "notes.txt").write_text("mine")
         words = [sys.executable, "-c", KILLED, str(path), str(step), way]
-        result = subprocess.run(words, timeout=60, check=False)
+        result = subprocess.run(words, timeout=PATIENCE, check=False)
         place = stands(path)
         assert place is not None
         assert {(place / name).read_text() for name in ("a", "b")} in ({"old"}, {"new"})
@@ -285,7 +286,7 @@ def test_the_first_plain_message_wins(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_killed_process_that_nobody_has_waited_for_is_dead() -> None:
     code = (
-        "from heedful.storage.writing import token; print(token(), flush=True); import time; time.sleep(60)"
+        "from heedful.storage.writing import token; print(token(), flush=True); import time; time.sleep(600)"
     )
     child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None

@@ -12,6 +12,7 @@ import pytest
 
 from heedful.errors import ExitCode, InUseError, OutputError
 from heedful.storage import LOCK, alone, holds, writing
+from waiting import PATIENCE
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -74,7 +75,7 @@ class Other:
 
     def end(self) -> None:
         """Let it give the lock back, if it has not done so, and wait for its end."""
-        self.process.communicate("\n" if self.process.poll() is None else None, timeout=60)
+        self.process.communicate("\n" if self.process.poll() is None else None, timeout=PATIENCE)
         assert self.process.returncode == 0
 
 

@@ -13,6 +13,7 @@ import pytest
 from heedful.errors import OutputError
 from heedful.storage import replacing, write_bytes, write_text
 from heedful.storage.manifest import MODEL_FILES, write_manifest
+from waiting import PATIENCE
 
 
 def mode(path: Path) -> int:
@@ -81,7 +82,7 @@ def test_a_pipe_and_a_device_stay_what_they_are(tmp_path: Path) -> None:
         stream.write(b"ab")
         stream.seek(0)
         stream.write(b"c")
-    reader.join(timeout=10)
+    reader.join(timeout=PATIENCE)
     assert got == [b"cb"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     link = tmp_path / "nothing"

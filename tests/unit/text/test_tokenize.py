@@ -76,9 +76,9 @@ def test_text_without_words_is_valid(name: str, text: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("unit", ["word ", "'", ".", "a.'", "n't", "-", "a", '"', "1,"])
 def test_hundred_thousand_pieces_in_one_line_take_linear_time(name: str, unit: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     tokens = tokenize(unit * 100_000, name)
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
     assert len(tokens.words) >= 1
 
 

@@ -18,6 +18,7 @@ from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError
 from heedful.text.opening import find_file
 from heedful.text.pipes import is_spooled, pipes_kept
+from waiting import PATIENCE
 
 ROWS = [("who", "pos"), ("where, and\nwhen", "neg")]
 
@@ -140,7 +141,7 @@ def test_what_was_a_pipe_is_gone_with_the_process(tmp_path: Path) -> None:
         input=b"who\n",
         capture_output=True,
         check=True,
-        timeout=100,
+        timeout=PATIENCE,
         cwd=tmp_path,
     )
     name = Path(run.stdout.decode().strip())
