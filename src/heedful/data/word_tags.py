@@ -63,6 +63,7 @@ def encode_word_tags(
     *,
     max_tokens: int | None = None,
     truncate: Truncate = "error",
+    keeps_words: bool = False,
 ) -> WordTagDataset:
     """Turn sentences with tags into numbers.
 
@@ -73,6 +74,7 @@ def encode_word_tags(
             the data set, as gold that no answer meets.
         max_tokens: longest sentence allowed; None for no limit.
         truncate: what happens to a longer one; see `heedful.data.encoding.encode`.
+        keeps_words: whether the words are kept too, for a linear part.
 
     Returns:
         The examples that have gold.
@@ -85,7 +87,9 @@ def encode_word_tags(
     own = _tags_of_each(corpus, tags)
     present = has_gold(corpus)
     targets = Targets(np.arange(len(corpus)), present)
-    dataset = encode(corpus, vocabulary, targets, max_tokens=max_tokens, truncate=truncate)
+    dataset = encode(
+        corpus, vocabulary, targets, max_tokens=max_tokens, truncate=truncate, keeps_words=keeps_words
+    )
     if dataset.places:
         raise UsageError("words are tagged one by one: an encoder of word pieces cannot tag them")
     assert dataset.targets is not None  # they were given

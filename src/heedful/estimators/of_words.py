@@ -52,8 +52,13 @@ class TokenTagger(Estimator[TagsModel]):
     @classmethod
     def _defaults(cls) -> RunConfig:
         config = super()._defaults()
-        model = replace(config.model, width=100, encoder_options={"masks": list(LOCAL)})
-        return replace(config, model=model, text=replace(config.text, subwords=20_000, subword_case=True))
+        model = replace(
+            config.model, width=100, encoder_options={"masks": list(LOCAL)}, wide="linear", sentence="auto"
+        )
+        data = replace(config.data, few_rows=300)
+        return replace(
+            config, data=data, model=model, text=replace(config.text, subwords=20_000, subword_case=True)
+        )
 
     def _adopt(self, predictor: TagsModel, targets: AnyTargets) -> None:
         super()._adopt(predictor, targets)

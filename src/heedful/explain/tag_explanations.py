@@ -17,7 +17,8 @@ from heedful.runtime.answers import Shown, TagsAnswer
 from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Values
 from heedful.runtime.model import finite
-from heedful.runtime.tag_model import Tagger, log_softmax
+from heedful.runtime.tag_model import Tagger
+from heedful.runtime.tag_paths import log_softmax
 from heedful.structures import MapPlace
 from heedful.text.vocabulary import mask_of
 

@@ -11,6 +11,7 @@ from heedful.run.recipe_files import FEW_ROWS, override
 from heedful.run.run_config import RunConfig
 from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.tasks import Corpora, Source, task_named
+from heedful.tasks.registry import unread_settings
 from heedful.text.english import ENGLISH, is_english, package_of
 
 NO_NETWORK: dict[str, object] = {
@@ -79,7 +80,7 @@ def decide(config: RunConfig, source: Source) -> Decided:
     open_vectors = config.text.vectors == "auto"
     open_sentence = config.model.sentence == "auto"
     if not (limit or open_vectors or open_sentence):
-        without = {**NO_NETWORK, FEW_ROWS: config.data.few_rows}
+        without = {**_no_network(config), FEW_ROWS: config.data.few_rows}
         return Decided(without if config.model.encoder == "none" else {})
     training = source.load()["train"]
     settings: dict[str, object] = {}
@@ -90,16 +91,22 @@ def decide(config: RunConfig, source: Source) -> Decided:
         notes += [note] if note else []
     rows = sum(example.target is not None for example in training.examples)
     if rows < limit and config.model.encoder != "none":
-        settings |= NO_NETWORK
+        settings |= _no_network(config)
         notes.append(
             f"{rows:,} training rows are fewer than data.few_rows = {limit:,}: no network is trained; linear parts are "
             "chosen by cross-validation and fitted on all rows. data.few_rows=0 trains a network all the same."
         )
     elif config.model.encoder == "none":
-        settings |= NO_NETWORK
+        settings |= _no_network(config)
     if settings:
         settings[FEW_ROWS] = config.data.few_rows
     return Decided(settings, tuple(notes))
+
+
+def _no_network(config: RunConfig) -> dict[str, object]:
+    """Return what a model without a network needs, of the settings that its task has."""
+    unread = unread_settings(task_named(config.model.task))
+    return {name: value for name, value in NO_NETWORK.items() if name not in unread}
 
 
 def _wider_scores(config: RunConfig, source: Source) -> Decided | None:
@@ -143,9 +150,11 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
     if open_sentence:
         named = package_of(config.text.vectors)
         mean = "mean" if named or package else "overlap" if _pairs(config) else "none"
-        settings["model.sentence"] = EN_SENTENCES if package and has_sentence_encoder() else mean
+        whole = task_named(config.model.task).name != "tags"
+        settings["model.sentence"] = EN_SENTENCES if package and has_sentence_encoder() and whole else mean
     if package:
-        encoder = f", and its sentence encoder {EN_SENTENCES}" if has_sentence_encoder() else ""
+        reads = settings.get("model.sentence", EN_SENTENCES) == EN_SENTENCES and has_sentence_encoder()
+        encoder = f", and its sentence encoder {EN_SENTENCES}" if reads else ""
         return (
             settings,
             f"The texts are English: word vectors of the installed package {package} are used{encoder}.",

@@ -22,6 +22,7 @@ from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
+from heedful.runtime.tag_part import read_tag_part
 from heedful.runtime.weights import Weights
 from heedful.storage.folders import read_settled
 from heedful.storage.manifest import (
@@ -88,16 +89,21 @@ def _load(path: Path) -> Model:
         decision = _decision(settings, labels, weights, program)
         if (settings.wide or settings.sentence) and settings.task in ("tags", "vector"):
             raise UsageError(f"a task of {settings.task!r} has no parts beside the network")
+        if settings.tagging and settings.task != "tags":
+            raise UsageError(f"a task of {settings.task!r} has no linear part of tags")
         wide = _wide(settings, weights, program.outputs) if settings.wide else None
         sentence = None
         if settings.sentence:
             sentence = read_sentence_part(settings.sentence, weights.raw, program.outputs, program.texts)
+        tagging = None
+        if settings.tagging:
+            tagging = read_tag_part(settings.tagging, weights.raw, weights.floats, program.outputs)
     except UsageError as error:
         raise ArtefactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
     if settings.task == "tags":
-        return Tagger(PlacedAsking(settings, vocabulary), program, decision)
+        return Tagger(PlacedAsking(settings, vocabulary), program, decision, Parts(tagging=tagging))
     metrics = read_json(path / METRICS, dict)
     if settings.task == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)

@@ -9,6 +9,7 @@ import numpy as np
 
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_part import SentencePart
+from heedful.runtime.tag_part import TagPart
 from heedful.text.wide_part import WidePart
 
 
@@ -19,10 +20,13 @@ class Parts:
     Attributes:
         wide: a linear model over words, pairs of neighbors and runs of characters; None for none.
         sentence: a linear model over frozen features of the text; None for none.
+        tagging: of a model of tags, a linear model over each word and its neighbors with a chain of tags on top, whose
+            scores `added` leaves alone; None for none.
     """
 
     wide: WidePart | None = None
     sentence: SentencePart | None = None
+    tagging: TagPart | None = None
 
     def added(self, logits: Floats, sides: Sequence[Sequence[str]]) -> Floats:
         """Return the logits of an example with those of the parts.

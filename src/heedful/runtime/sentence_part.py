@@ -112,16 +112,14 @@ class SentencePart:
         """Return the tensors of a folder; those of a package's rows are left to the package."""
         found: dict[str, Array] = {"weights": self.weights, "bias": self.bias}
         texts = next((each for each in _single(self.features.texts) if isinstance(each, MeanOfVectors)), None)
-        if texts is not None and not texts.origin.name:
-            found |= {"rows": texts.rows.codes, "rows" + SCALE: texts.rows.scale}
-            found |= {"words": _bytes("\n".join(texts.rows.words)), "baseforms": _bytes(texts.baseforms)}
         states = next(
             (each for each in _single(self.features.texts) if isinstance(each, EncoderStates)), None
         )
         if states is not None and not states.name:
             found |= {_STATES + name: each for name, each in states.content.items()}
             found["kept"] = _bytes("\n".join(states.content))
-        return {f"{SENTENCE}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
+        own = {f"{SENTENCE}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
+        return own if texts is None else own | vectors_tensors(texts)
 
     def complete(self) -> SentencePart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
@@ -213,7 +211,7 @@ def _written(texts: SentenceFeatures) -> dict[str, object]:
     if isinstance(texts, EncoderStates):
         return {"kind": STATES, **texts.origin()}
     if isinstance(texts, MeanOfVectors):
-        return {"kind": MEAN, **asdict(texts.origin)}
+        return vectors_table(texts)
     raise UsageError(f"sentence: features of the kind {type(texts).__name__} have no form in a folder")
 
 
@@ -224,7 +222,7 @@ def _read_texts(table: dict[str, object], tensor: Callable[[str], Array]) -> Sen
             tuple(_read_texts(part, tensor) for part in parts if part.get("kind") != JOINED)
         )
     if table.get("kind") != STATES:
-        return _read_mean(table, tensor)
+        return read_vectors(table, tensor)
     origin = {name: str(value) for name, value in table.items() if name != "kind"}
 
     def content() -> dict[str, Array]:
@@ -234,19 +232,55 @@ def _read_texts(table: dict[str, object], tensor: Callable[[str], Array]) -> Sen
     return read_states(origin, content)
 
 
-def _read_mean(table: dict[str, object], tensor: Callable[[str], Array]) -> MeanOfVectors:
+def vectors_table(vectors: MeanOfVectors) -> dict[str, object]:
+    """Return what config.json says of word vectors: where their rows are."""
+    return {"kind": MEAN, **asdict(vectors.origin)}
+
+
+def vectors_tensors(vectors: MeanOfVectors, prefix: str = SENTENCE) -> dict[str, Array]:
+    """Return the tensors of word vectors that a folder has itself, under a prefix; none where a package has them."""
+    if vectors.origin.name:
+        return {}
+    rows = vectors.rows
+    found: dict[str, Array] = {"rows": rows.codes, "rows" + SCALE: rows.scale}
+    found |= {"words": _bytes("\n".join(rows.words)), "baseforms": _bytes(vectors.baseforms)}
+    return {f"{prefix}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
+
+
+def complete_vectors(vectors: MeanOfVectors) -> MeanOfVectors:
+    """Return the same word vectors, of which a folder has everything itself."""
+    return replace(vectors, origin=Origin())
+
+
+def read_vectors(
+    table: Mapping[str, object], tensor: Callable[[str], Array], prefix: str = SENTENCE
+) -> MeanOfVectors:
+    """Read what `vectors_table` and `vectors_tensors` wrote.
+
+    Args:
+        table: of config.json.
+        tensor: returns a tensor by its whole name; raises UsageError where there is none.
+        prefix: of the names of the tensors.
+
+    Returns:
+        The word vectors.
+
+    Raises:
+        UsageError: if something is missing or does not fit, or the package is not installed or has others.
+    """
     rest = {name: value for name, value in table.items() if name != "kind"}
     if table.get("kind") != MEAN or set(rest) != {"name", "sha256", "baseforms"}:
         raise UsageError(
-            f"sentence.texts: expected the kind {MEAN!r} and where its rows are; got {table!r:.200}"
+            f"{prefix}.texts: expected the kind {MEAN!r} and where its rows are; got {dict(table)!r:.200}"
         )
     origin = Origin(**{name: str(value) for name, value in rest.items()})
     if not origin.name:
-        codes, scale = _tensor(tensor, "rows", np.int8), _tensor(tensor, "rows" + SCALE, np.float32)
-        words = tuple(_text(tensor, "words").split("\n"))
+        codes = _tensor(tensor, "rows", np.int8, prefix)
+        scale = _tensor(tensor, "rows" + SCALE, np.float32, prefix)
+        words = tuple(_text(tensor, "words", prefix).split("\n"))
         if codes.ndim != 2 or scale.shape != codes.shape[:1] or len(set(words)) != len(codes):
-            raise UsageError("the rows of the sentence part do not fit its words")
-        return MeanOfVectors(SharedRows(words, codes, scale), _text(tensor, "baseforms"))
+            raise UsageError(f"the rows of the {prefix} part do not fit its words")
+        return MeanOfVectors(SharedRows(words, codes, scale), _text(tensor, "baseforms", prefix))
     try:
         features = MeanOfVectors.packaged(origin.name)
     except DataError as error:
@@ -259,18 +293,20 @@ def _read_mean(table: dict[str, object], tensor: Callable[[str], Array]) -> Mean
     return features
 
 
-def _tensor(tensor: Callable[[str], Array], name: str, kind: type[np.generic]) -> Array:
-    found = tensor(f"{SENTENCE}.{name}")
+def _tensor(
+    tensor: Callable[[str], Array], name: str, kind: type[np.generic], prefix: str = SENTENCE
+) -> Array:
+    found = tensor(f"{prefix}.{name}")
     if found.dtype != kind:
-        raise UsageError(f"tensor '{SENTENCE}.{name}' holds {found.dtype}, expected {np.dtype(kind)}")
+        raise UsageError(f"tensor '{prefix}.{name}' holds {found.dtype}, expected {np.dtype(kind)}")
     return found
 
 
-def _text(tensor: Callable[[str], Array], name: str) -> str:
+def _text(tensor: Callable[[str], Array], name: str, prefix: str = SENTENCE) -> str:
     try:
-        return _tensor(tensor, name, np.uint8).tobytes().decode("utf-8", "surrogatepass")
+        return _tensor(tensor, name, np.uint8, prefix).tobytes().decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
-        raise UsageError(f"tensor '{SENTENCE}.{name}' is no UTF-8 text: {error}") from error
+        raise UsageError(f"tensor '{prefix}.{name}' is no UTF-8 text: {error}") from error
 
 
 def _bytes(text: str) -> NDArray[np.uint8]:

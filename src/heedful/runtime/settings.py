@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeGuard, TypeVar, get_args
@@ -12,6 +12,7 @@ from typing import TypeGuard, TypeVar, get_args
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.answers import LAYOUTS
 from heedful.runtime.sentence_part import SENTENCE
+from heedful.runtime.tag_part import TAGGING
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer
 from heedful.text.tokenize import tokenizer as find_tokenizer
@@ -48,6 +49,7 @@ class Settings:
         costs: what each answer costs by the class that is right; empty where the most probable class is answered.
         outputs: ``model.outputs``, which must be those of the network; None where it is not saved.
         normalize: whether text is normalized before it is cut into words; see `heedful.text.normalization`.
+        tagging: what config.json says of the linear part of tags; empty for none.
     """
 
     task: str
@@ -66,6 +68,7 @@ class Settings:
     costs: tuple[tuple[float, ...], ...] = ()
     outputs: object = None
     normalize: bool = False
+    tagging: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def cutter(self) -> Tokenizer:
@@ -148,6 +151,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         tuple(tuple(map(float, row)) for row in costs),
         model.get("outputs"),
         normalize,
+        _table(config, TAGGING, path),
     )
 
 

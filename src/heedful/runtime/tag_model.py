@@ -5,65 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError
 from heedful.runtime.answers import TagsAnswer, role_spans
 from heedful.runtime.asking import Asking, Block, Request, Words, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, in_order
-from heedful.text.bio import OUTSIDE, may_follow, scheme_of
+from heedful.runtime.tag_paths import TagPaths
 from heedful.text.windows import Window, windows_of
-
-Number = TypeVar("Number", bound=np.floating)
-
-
-class TagPaths:
-    """Chooses the tags of a text: the best of each word, or the best sequence where tags mark spans (Viterbi, 1967).
-
-    Args:
-        tags: the tags in the order of the scores.
-
-    Attributes:
-        marks_spans: whether the tags are BIO or BIOES.
-    """
-
-    def __init__(self, tags: Sequence[str]) -> None:
-        scheme = scheme_of(tags)
-        self.marks_spans = scheme != "plain"
-        if not self.marks_spans:
-            return
-        follows = [[may_follow(tag, before, scheme) for before in tags] for tag in tags]
-        ends = [may_follow(OUTSIDE, tag, scheme) for tag in tags]
-        self._follows = np.where(follows, 0, -np.inf).astype(np.float32)
-        self._first = self._follows[:, tags.index(OUTSIDE)]
-        self._last = np.where(ends, 0, -np.inf).astype(np.float32)
-
-    def of(self, scores: Floats) -> NDArray[np.int64]:
-        """Return the numbers of the tags of one text.
-
-        Args:
-            scores: log-probability of each tag of each word, [L, Y].
-
-        Returns:
-            [L]; among equals the smallest number wins.
-        """
-        if not self.marks_spans or not len(scores):
-            return scores.argmax(axis=1)
-        best, came = scores[0] + self._first, list[NDArray[np.int64]]()
-        each = np.arange(scores.shape[1])
-        for own in scores[1:]:
-            reached = best + self._follows
-            before = reached.argmax(axis=1)
-            best = reached[each, before] + own
-            came.append(before)
-        path = [int((best + self._last).argmax())]
-        for before in reversed(came):
-            path.append(int(before[path[-1]]))
-        return np.array(path[::-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +88,30 @@ class Tagger(Model):
             for window in own
         ]
         rows = iter(super().logits_of(parts))
-        return [
+        found = [
             np.concatenate([next(rows)[first - start : last - start] for start, _, first, last in own])
             for own in cut
         ]
+        return [
+            self.with_part(logits, words.kept) for logits, (_, (words,)) in zip(found, block, strict=True)
+        ]
+
+    def with_part(self, logits: Floats, words: Sequence[str]) -> Floats:
+        """Return the logits of the words of a text, [L, Y], with what the linear part adds to them."""
+        part = self.parts.tagging
+        return logits if part is None or len(logits) != len(words) else logits + part.emissions(words)
 
     @cached_property
     def paths(self) -> TagPaths:
-        """Which tags fit together."""
-        return TagPaths(self.decision.names)
+        """Which tags fit together, and what they score side by side."""
+        part = self.parts.tagging
+        return TagPaths(self.decision.names, None if part is None else part.chain)
 
     def tagged(self, logits: Floats, words: PlacedWords) -> TagsAnswer:
         """Answer for one text.
 
         Args:
-            logits: what the network gave, [L, Y].
+            logits: what the network and the linear part gave, [L, Y].
             words: what it read.
 
         Returns:
@@ -161,8 +122,8 @@ class Tagger(Model):
         """
         if len(logits) != len(words.kept):
             raise ArtefactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
-        scores = log_softmax(logits)
-        numbers = self.paths.of(scores)
+        scores = self.paths.log_shares(logits)
+        numbers = self.paths.of(logits if self.paths.has_chain else scores)
         tags = tuple(self.decision.names[number] for number in numbers.tolist())
         shares = tuple(np.exp(scores[np.arange(len(numbers)), numbers]).tolist())
         spans = role_spans(tags, shares, words.spans, words.text) if self.paths.marks_spans else ()
@@ -172,10 +133,3 @@ class Tagger(Model):
 def _part(words: Words, window: Window) -> Words:
     place = slice(window.start, window.end)
     return Words(words.ids[place], words.ngrams[place], 0, False, words.kept[place])
-
-
-def log_softmax(logits: NDArray[Number]) -> NDArray[Number]:
-    """Return log-probabilities of rows of logits, [L, Y]."""
-    low = logits - logits.max(axis=1, keepdims=True, initial=-np.inf)
-    scores: NDArray[Number] = low - np.log(np.exp(low).sum(axis=1, keepdims=True))
-    return scores

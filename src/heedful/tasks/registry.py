@@ -184,13 +184,20 @@ def _unknown(name: str) -> str:
     return f"model.task={name!r} is unknown; {nearest(name, list(TASKS))}"
 
 
+def unread_settings(task: AnyTask) -> list[str]:
+    """Return the settings that only other tasks read, by their dotted names, or those of the tables that hold them."""
+    particular = sorted(set().union(*(other.uses for other in TASKS.values())))
+    return [
+        setting
+        for setting in particular
+        if not any(setting == own or setting.startswith(f"{own}.") for own in task.uses)
+    ]
+
+
 def _unused(task: AnyTask, config: RunConfig) -> Iterable[str]:
     """Name the settings that only other tasks use, and that are not at their defaults."""
     values, usual = asdict(config), asdict(type(config)())
-    particular = sorted(set().union(*(other.uses for other in TASKS.values())))
-    for setting in particular:
-        if any(setting == own or setting.startswith(f"{own}.") for own in task.uses):
-            continue
+    for setting in unread_settings(task):
         for name in _changed(_at(values, setting), _at(usual, setting), setting):
             users = [other.name for other in TASKS.values() if setting in other.uses]
             yield (

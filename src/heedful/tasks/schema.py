@@ -19,6 +19,7 @@ from heedful.data.parses import find_parser
 from heedful.errors import ArtefactError, DataError, MissingExtraError, UsageError
 from heedful.models import ModelConfig, encoder_problems
 from heedful.runtime.sentence_part import SentencePart
+from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, LABELS, VOCABULARY, WEIGHTS
 from heedful.storage.model_folder import ModelFolder
@@ -97,6 +98,7 @@ class About:
             1, and never another, where none was fitted.
         wide: what is added to the logits before; None where there is nothing.
         sentence: likewise, a linear model over frozen features of the text.
+        tagging: of a model of tags a linear model over each word and its neighbors, with a chain of tags on top.
         costs: of classes what it costs to answer class k where class j is right, at row j and column k; empty where the
             most probable class is answered.
     """
@@ -107,6 +109,7 @@ class About:
     temperature: float = 1.0
     wide: WidePart | None = None
     sentence: SentencePart | None = None
+    tagging: TagPart | None = None
     costs: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
+from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
@@ -136,8 +137,12 @@ class TextModel(SavedModel[A_co]):
 
     def complete(self) -> Self:
         """Return the same model, of which a folder needs no package beside it for what it reads."""
-        made, sentence = self.reading(self.text), self.about.sentence
-        made.about = replace(self.about, sentence=None if sentence is None else sentence.complete())
+        made, sentence, tagging = self.reading(self.text), self.about.sentence, self.about.tagging
+        made.about = replace(
+            self.about,
+            sentence=None if sentence is None else sentence.complete(),
+            tagging=None if tagging is None else tagging.complete(),
+        )
         return made
 
     def save(self, path: Path) -> None:
@@ -154,6 +159,8 @@ class TextModel(SavedModel[A_co]):
             config["wide"] = self.about.wide.weight
         if self.about.sentence is not None:
             config[SENTENCE] = self.about.sentence.table()
+        if self.about.tagging is not None:
+            config[TAGGING] = self.about.tagging.table()
         if self.about.costs:
             config["costs"] = [list(row) for row in self.about.costs]
         embedding = self.network.sentence_encoder.embedding
@@ -165,6 +172,7 @@ class TextModel(SavedModel[A_co]):
                 **self.network.state_dict(),
                 **wide_tensors(self.about.wide),
                 **_sentence_tensors(self.about),
+                **_tagging_tensors(self.about),
             },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
@@ -189,6 +197,45 @@ def _sentence_tensors(about: About) -> dict[str, Tensor]:
     return (
         {} if part is None else {name: torch.from_numpy(each.copy()) for name, each in part.tensors().items()}
     )
+
+
+def _tagging_tensors(about: About) -> dict[str, Tensor]:
+    part = about.tagging
+    return (
+        {} if part is None else {name: torch.from_numpy(each.copy()) for name, each in part.tensors().items()}
+    )
+
+
+def take_tagging(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> TagPart:
+    """Take the linear part of tags out of the tensors of a folder.
+
+    Args:
+        state: tensors by name; those of the part are removed.
+        table: what config.json says of it.
+        outputs: of the network.
+
+    Returns:
+        The part.
+
+    Raises:
+        UsageError: if something is missing or does not fit; see `read_tag_part`.
+    """
+
+    def tensor(name: str) -> NDArray[np.generic]:
+        if name not in state:
+            raise UsageError(f"tensor {name!r} is missing")
+        found: NDArray[np.generic] = state[name].numpy()
+        return found
+
+    def floats(name: str) -> NDArray[np.float32]:
+        if not np.issubdtype(tensor(name).dtype, np.floating):
+            raise UsageError(f"tensor {name!r} holds {tensor(name).dtype}, expected real numbers")
+        return tensor(name).astype(np.float32)
+
+    part = read_tag_part(table, tensor, floats, outputs)
+    for name in [name for name in state if name.startswith((f"{TAGGING}.", f"{SHAPES}."))]:
+        del state[name]
+    return part
 
 
 def take_sentence(

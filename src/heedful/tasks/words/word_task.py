@@ -37,7 +37,7 @@ from heedful.tasks.schema import (
 )
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
-from heedful.tasks.words.text_model import TextModel, take_sentence, take_wide
+from heedful.tasks.words.text_model import TextModel, take_sentence, take_tagging, take_wide
 from heedful.text.boundaries import AUTO, choose_tokenizer
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
@@ -63,6 +63,7 @@ class WordFolder(FolderSettings):
         wide: the weight of the wide part; 0 for none.
         costs: see `heedful.tasks.About`.
         sentence: what the sentence part reads; empty for none.
+        tagging: what the linear part of tags reads; empty for none.
     """
 
     temperature: float = 1.0
@@ -70,6 +71,7 @@ class WordFolder(FolderSettings):
     costs: tuple[tuple[float, ...], ...] = ()
     encoder: dict[str, object] = field(default_factory=dict)
     sentence: dict[str, object] = field(default_factory=dict)
+    tagging: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -79,9 +81,11 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         dataset_type: the class of the data sets.
         model_type: the class of the models.
         has_parts: whether linear parts may stand beside the network.
+        has_tag_part: whether a linear part of tags may.
     """
 
     has_parts: ClassVar[bool] = False
+    has_tag_part: ClassVar[bool] = False
 
     dataset_type: type[Encoded]
     model_type: type[Model]
@@ -234,15 +238,20 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 raise UsageError(f"costs of {len(settings.costs)} classes, and {len(folder.labels)} labels")
             if (settings.wide or settings.sentence) and not self.has_parts:
                 raise UsageError(f"a task of {self.noun} has no parts beside the network")
+            if settings.tagging and not self.has_tag_part:
+                raise UsageError(f"a task of {self.noun} has no linear part of tags")
             if settings.wide:
                 wide = take_wide(tensors, settings.text.phrases, settings.wide, settings.model.outputs)
             sentence = None
             if settings.sentence:
                 sentence = take_sentence(tensors, settings.sentence, settings.model.outputs, self.sides)
+            tagging = None
+            if settings.tagging:
+                tagging = take_tagging(tensors, settings.tagging, settings.model.outputs)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
             network = self._of_folder(settings, vocabulary)
             network.load_state_dict(state)
-            kept = replace(about, wide=wide, sentence=sentence)
+            kept = replace(about, wide=wide, sentence=sentence, tagging=tagging)
             return self.model_type(network, settings.model, vocabulary, folder.labels, text, kept)
 
         return belonging(path, build)

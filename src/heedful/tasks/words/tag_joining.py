@@ -1,0 +1,227 @@
+"""The linear part of tags in training: how strongly it is regularized, and with which weights it joins the network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.attention.crf import Chain
+from heedful.runtime.tag_part import TagPart, WordVectors
+from heedful.runtime.tag_paths import TagChain
+from heedful.tasks.words.fitting_chain import ChainFit, ChainRows, ChainStrength, fit_chain
+from heedful.tasks.words.tag_rows import TagReading
+from heedful.tasks.words.tag_sequences import ScaledParts, TagSequences, allowed_chain, chain_of
+
+STRENGTHS = (ChainStrength(1.0), ChainStrength(3.0), ChainStrength(10.0))
+"""Strengths of regularization that are tried, the strongest first."""
+_MUCH = 1.2e8
+"""Features in all words, times tags, above which one strength alone is tried."""
+_LIMITS = (0.0, 20.0)
+NETWORK_LIMITS = (0.05, 20.0)
+"""Smallest and largest weight of a network beside the linear part."""
+
+
+@dataclass(frozen=True, eq=False)
+class TagGold:
+    """Sentences whose tags are known.
+
+    Attributes:
+        texts: the words of each.
+        tags: the number of each word's tag, end to end, [T]; -1 for one that the model does not know.
+    """
+
+    texts: Sequence[Sequence[str]]
+    tags: NDArray[np.int64]
+
+    def of(self, sentences: NDArray[np.int64]) -> TagGold:
+        """Return some of the sentences."""
+        cut = np.split(self.tags, np.cumsum([len(text) for text in self.texts])[:-1])
+        chosen = [cut[k] for k in sentences]
+        none = np.zeros(0, np.int64)
+        return TagGold([self.texts[k] for k in sentences], np.concatenate([none, *chosen]))
+
+
+@dataclass(frozen=True)
+class JoinedTags:
+    """The weights of the parts of a model of tags.
+
+    Attributes:
+        network: of the network's logits; 1 where there is none.
+        words: of what the linear part says of single words.
+        chain: of what it says of tags side by side.
+        loss: of a word's share of its sentence, on what chose the weights.
+    """
+
+    network: float
+    words: float
+    chain: float
+    loss: float
+
+    def shares(self) -> dict[str, float]:
+        """Return the weights relative to the network's, by names for logs."""
+        return {"linear_weight": self.words / self.network, "chain_weight": self.chain / self.network}
+
+
+@dataclass(frozen=True, eq=False)
+class TagJoining:
+    """A fitted linear part that waits for a network, or does without one.
+
+    Attributes:
+        part: the part, fitted on the training sentences.
+        labels: the tags.
+        held: sentences that choose the weights.
+        note: how the part was fitted.
+    """
+
+    part: TagPart
+    labels: tuple[str, ...]
+    held: TagGold
+    strength: ChainStrength
+
+    @cached_property
+    def emissions(self) -> NDArray[np.float32]:
+        """What the part says of the words that choose, [T, Y]."""
+        none = np.zeros((0, len(self.labels)), np.float32)
+        return np.concatenate([none, *map(self.part.emissions, self.held.texts)])
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each sentence that chooses begins, and the end."""
+        return np.cumsum([0, *map(len, self.held.texts)]).astype(np.int64)
+
+    def join(self, network: NDArray[np.floating] | None) -> JoinedTags:
+        """Find the weights under which the gold is likeliest.
+
+        Args:
+            network: logits of the network for the words that choose, [T, Y]; None without a network.
+
+        Returns:
+            The weights; the same input gives the same.
+        """
+        from scipy.optimize import minimize
+
+        parts = [self.emissions] if network is None else [network, self.emissions]
+        chain, allowed = chain_of(self.labels, self.part.chain), allowed_chain(self.labels)
+        bare = Chain(*(x.masked_fill(may < 0, 0) for x, may in zip(chain, allowed, strict=True)))
+        problem = ScaledParts(parts, bare, allowed, self.offsets, self.held.tags)
+        limits = [NETWORK_LIMITS] * (len(parts) - 1) + [_LIMITS, _LIMITS]
+        start = np.full(len(limits), 1.0 if network is None else 0.6)
+        options = {"maxiter": 25, "ftol": 1e-6}
+        found = minimize(problem.loss, start, jac=True, method="L-BFGS-B", bounds=limits, options=options)
+        *own, words, beside = (float(x) for x in found.x)
+        return JoinedTags(own[0] if own else 1.0, words, beside, float(found.fun))
+
+    def tags(self, network: NDArray[np.floating] | None, joined: JoinedTags) -> NDArray[np.int64]:
+        """Return the tags of the words that choose, as the composed model gives them, [T]."""
+        scores = np.float32(joined.words) * self.emissions
+        if network is not None:
+            scores = scores + np.float32(joined.network) * network
+        chain = chain_of(self.labels, self.part.scaled(1.0, joined.chain).chain)
+        return TagSequences(scores, self.offsets).best(chain)
+
+
+def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:
+    """Return the strengths that are tried: where a fit takes long, one alone."""
+    work = (rows.words.nnz + rows.vectors.size // 4) * tags
+    return STRENGTHS[1:2] if work > _MUCH else STRENGTHS
+
+
+def fit_on_dev(
+    training: TagGold, held: TagGold, labels: tuple[str, ...], vectors: WordVectors | None, seed: int
+) -> TagJoining:
+    """Fit the linear part in several strengths, and keep the one under which the dev split is likeliest.
+
+    Args:
+        training: what it learns from.
+        held: the dev split.
+        labels: the tags.
+        vectors: word vectors that are read too; None for none.
+        seed: of the order of the sentences.
+
+    Returns:
+        The part, which waits for the network.
+    """
+    reading = TagReading.of(training.texts, len(labels), vectors)
+    rows, allowed = reading.rows(training.texts), allowed_chain(labels)
+    strengths = strengths_for(rows, len(labels))
+    found = []
+    for place, strength in enumerate(strengths):
+        fit = fit_chain(rows, training.tags, allowed, strength, seed=seed)
+        joining = TagJoining(reading.part(fit), labels, held, strength)
+        loss = joining.join(None).loss if len(strengths) > 1 else 0.0
+        found.append((loss, place, joining))
+    return min(found, key=lambda each: each[:2])[2]
+
+
+@dataclass(frozen=True, eq=False)
+class TagsByFolds:
+    """A linear part that cross-validation chose.
+
+    Attributes:
+        part: fitted on all sentences.
+        strength: that was chosen.
+        tags: of each word by a model that was neither fitted nor chosen with its sentence, [T].
+    """
+
+    part: TagPart
+    strength: ChainStrength
+    tags: NDArray[np.int64]
+
+
+def fit_by_folds(
+    training: TagGold,
+    folds: NDArray[np.int64],
+    labels: tuple[str, ...],
+    vectors: WordVectors | None,
+    seed: int,
+) -> TagsByFolds:
+    """Choose the strength of regularization by cross-validation, and fit on all sentences.
+
+    Args:
+        training: the sentences.
+        folds: the fold of each, [N].
+        labels: the tags.
+        vectors: word vectors that are read too; None for none.
+        seed: of the order of the sentences.
+
+    Returns:
+        The part, and nested predictions.
+    """
+    allowed, kinds = allowed_chain(labels), np.unique(folds)
+    losses = np.zeros((len(kinds), len(STRENGTHS)))
+    offsets = np.cumsum([0, *map(len, training.texts)]).astype(np.int64)
+    answers = np.zeros((len(STRENGTHS), len(training.tags)), np.int64)
+    fold_of_word = np.repeat(folds, np.diff(offsets))
+    for row, fold in enumerate(kinds):
+        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        own, held = training.of(outside), training.of(inside)
+        reading = TagReading.of(own.texts, len(labels), vectors)
+        rows, others = reading.rows(own.texts), reading.rows(held.texts)
+        for column, strength in enumerate(STRENGTHS):
+            fit = fit_chain(rows, own.tags, allowed, strength, seed=seed)
+            emissions = fit.emissions(others)
+            problem = ScaledParts([emissions], _bare(fit), allowed, others.offsets, held.tags)
+            losses[row, column] = problem.loss(np.ones(2))[0] * len(held.tags)
+            best = TagSequences(emissions, others.offsets).best(fit.chain(allowed))
+            answers[column, fold_of_word == fold] = best
+    total = losses.sum(axis=0)
+    nested = np.zeros(len(training.tags), np.int64)
+    for row, fold in enumerate(kinds):
+        best_of_others = int(np.argmin(total - losses[row]))
+        places = fold_of_word == fold
+        nested[places] = answers[best_of_others, places]
+    chosen = STRENGTHS[int(np.argmin(total))]
+    reading = TagReading.of(training.texts, len(labels), vectors)
+    fit = fit_chain(reading.rows(training.texts), training.tags, allowed, chosen, seed=seed)
+    return TagsByFolds(reading.part(fit), chosen, nested)
+
+
+def _bare(fit: ChainFit) -> Chain:
+    """Return the chain of a fit without what may not be."""
+    from heedful.tasks.words.tag_sequences import torch_chain
+
+    return torch_chain(TagChain(fit.follows, fit.first, fit.last))

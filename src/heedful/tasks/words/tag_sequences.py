@@ -1,0 +1,156 @@
+"""Tags of the sentences of a data set under a chain: the best sequences, the odds of each tag, how likely gold is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from heedful.attention.crf import Chain, crf_decode, crf_expected, crf_path_score, edge_counts
+from heedful.runtime.tag_paths import TagChain, TagPaths
+
+Floats = NDArray[np.floating]
+_CELLS = 1 << 16
+"""Words times tags that are computed together."""
+
+
+def torch_chain(chain: TagChain) -> Chain:
+    """Return a chain as tensors in double precision."""
+    return Chain(
+        *(torch.from_numpy(np.asarray(x, np.float64)) for x in (chain.follows, chain.first, chain.last))
+    )
+
+
+def allowed_chain(tags: Sequence[str]) -> Chain:
+    """Return what says which tags fit together, 0 or minus infinity; of plain tags all fit."""
+    return torch_chain(TagChain.allowed(tags))
+
+
+def chain_of(tags: Sequence[str], chain: TagChain) -> Chain:
+    """Return what tags side by side score, minus infinity where they do not fit together."""
+    return torch_chain(TagPaths(tags, chain).chain)
+
+
+@dataclass(frozen=True, eq=False)
+class TagSequences:
+    """What each tag of each word of a data set scores, as padded blocks of sentences of similar length.
+
+    Attributes:
+        scores: [T, Y], the words of each sentence behind those of the one before.
+        offsets: where each sentence begins, and the end, [N + 1].
+    """
+
+    scores: Floats
+    offsets: NDArray[np.int64]
+
+    def blocks(self) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
+        """Yield the places of the words of some sentences, end to end, and which of [B, L] are real."""
+        lengths = np.diff(self.offsets)
+        order = np.argsort(lengths, kind="stable")
+        start, tags = 0, max(self.scores.shape[1], 1)
+        while start < len(order):
+            end = start + 1
+            while end < len(order) and (end + 1 - start) * int(lengths[order[end]]) * tags <= _CELLS:
+                end += 1
+            rows = order[start:end]
+            start = end
+            valid = np.arange(max(int(lengths[rows].max()), 1)) < lengths[rows][:, None]
+            places = np.repeat(self.offsets[:-1][rows], lengths[rows]) + np.nonzero(valid)[1]
+            yield places, torch.from_numpy(valid)
+
+    def padded(self, places: NDArray[np.int64], valid: Tensor) -> Tensor:
+        """Return the scores of a block, [B, L, Y] in double precision; 0 at padding."""
+        found = torch.zeros(*valid.shape, self.scores.shape[1], dtype=torch.float64)
+        found[valid] = torch.from_numpy(self.scores[places]).double()
+        return found
+
+    def best(self, chain: Chain) -> NDArray[np.int64]:
+        """Return the tags of the best sequences, [T]."""
+        numbers = np.zeros(len(self.scores), np.int64)
+        for places, valid in self.blocks():
+            numbers[places] = crf_decode(self.padded(places, valid), valid, chain)[valid].numpy()
+        return numbers
+
+    def shares(self, chain: Chain, tags: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return how probable a tag of each word is, over all sequences, [T]."""
+        found = np.zeros(len(self.scores), np.float32)
+        for places, valid in self.blocks():
+            marginals = crf_expected(self.padded(places, valid), valid, chain).marginals[valid]
+            found[places] = marginals.numpy()[np.arange(len(places)), tags[places]]
+        return found
+
+
+class ScaledParts:
+    """Scores of words as a sum of parts, each times a weight, and a chain times a weight.
+
+    Args:
+        parts: scores of each part, [T, Y].
+        chain: what tags side by side score, without what may not be.
+        allowed: 0, or minus infinity where tags do not fit together.
+        offsets: where each sentence begins, and the end.
+        gold: the number of each word's tag, [T]; below 0 for one that the model does not know, whose sentence is left
+            out.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Floats],
+        chain: Chain,
+        allowed: Chain,
+        offsets: NDArray[np.int64],
+        gold: NDArray[np.int64],
+    ) -> None:
+        self.chain, self.allowed = chain, allowed
+        known = np.array([bool((gold[a:b] >= 0).all()) for a, b in pairwise(offsets)], bool)
+        inside = np.repeat(known, np.diff(offsets))
+        lengths = np.diff(offsets)[known]
+        self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        self.gold = gold[inside]
+        self._blocks: list[tuple[Tensor, list[Tensor], Tensor]] = []
+        for places, valid in TagSequences(np.asarray(parts[0])[inside], self.offsets).blocks():
+            own = [
+                TagSequences(np.asarray(part)[inside], self.offsets).padded(places, valid) for part in parts
+            ]
+            tags = torch.zeros(valid.shape, dtype=torch.int64)
+            tags[valid] = torch.from_numpy(self.gold[places])
+            self._blocks.append((valid, own, tags))
+
+    def loss(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Return the mean negative log-likelihood of a word's share of its sentence, and its slope.
+
+        Args:
+            weights: of each part, and of the chain.
+
+        Returns:
+            The loss and its gradient.
+        """
+        own, total = torch.from_numpy(np.asarray(weights, np.float64)), 0.0
+        slope = torch.zeros_like(own)
+        chain = Chain(
+            *(torch.where(may < 0, may, own[-1] * x) for x, may in zip(self.chain, self.allowed, strict=True))
+        )
+        with torch.no_grad():
+            for valid, parts, tags in self._blocks:
+                scores = torch.zeros(*valid.shape, len(self.chain.first), dtype=torch.float64)
+                for weight, part in zip(own, parts, strict=False):
+                    scores += weight * part
+                expected = crf_expected(scores, valid, chain)
+                gold = torch.nn.functional.one_hot(tags, scores.shape[2]).double() * valid[..., None]
+                total += float((expected.log_partition - crf_path_score(scores, valid, chain, tags)).sum())
+                differs = expected.marginals - gold
+                for place, part in enumerate(parts):
+                    slope[place] += (differs * part).sum()
+                pairs = valid[:, 1:]
+                follows = expected.follows.index_put(
+                    (tags[:, 1:][pairs], tags[:, :-1][pairs]), -torch.ones(()).double(), accumulate=True
+                )
+                first, last = edge_counts(differs, valid)
+                sides = zip((follows, first, last), self.chain, strict=True)
+                slope[-1] += sum(((count * x).sum() for count, x in sides), torch.zeros(()).double())
+        count = max(len(self.gold), 1)
+        return total / count, (slope / count).numpy()

@@ -1,0 +1,256 @@
+"""The linear part of tags: fitted, joined, saved and read again, with the answers of every door the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from heedful.data.examples import Corpus, Example, WordTags
+from heedful.errors import ArtefactError, UsageError
+from heedful.export import described
+from heedful.export.folder import export_folder
+from heedful.run import from_examples, prepare_examples, train
+from heedful.run.recipe_files import load_config
+from heedful.run.run import RunResult
+from heedful.runtime import load
+from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.runtime.tag_model import Tagger
+from heedful.runtime.tag_part import TagPart, WordVectors
+from heedful.runtime.tag_paths import TagChain
+from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
+from heedful.storage.model_folder import load_model_folder
+from heedful.storage.shared_rows import SharedRows
+from heedful.tasks import TagsModel, load_model
+from heedful.tasks.words.fitting_chain import ChainStrength, fit_chain
+from heedful.tasks.words.tag_joining import TagGold, fit_by_folds
+from heedful.tasks.words.tag_rows import TagReading
+from heedful.tasks.words.tag_sequences import ScaledParts, TagSequences, allowed_chain, torch_chain
+from heedful.text.bio import bio_tags, mistake_in
+from heedful.text.word_shapes import WordShapes
+
+NAMES, VERBS = ("Anna", "Bob", "Clara", "Dora", "Emil", "Frida"), ("sees", "calls", "finds")
+LABELS = bio_tags(["PER"])
+TEXTS = ["Anna Smith calls Nora .", "", "xyzzy", "the dog " * 30]
+
+
+def sentences(count: int) -> list[Example]:
+    """Return sentences such as ``Anna Miller sees Bob .`` with the names as spans."""
+    found = []
+    for k in range(count):
+        words = [NAMES[k % 6], "Miller", VERBS[k % 3], NAMES[(k * 5 + 2) % 6], "."]
+        tags = ["B-PER", "I-PER", "O", "B-PER", "O"]
+        if k % 2:
+            words, tags = [words[0], *words[2:]], [tags[0], *tags[2:]]
+        found.append(Example((" ".join(words),), WordTags(tuple(tags)), words=(tuple(words),)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def trained() -> RunResult:
+    settings = ["data.few_rows=0", "model.width=8", "train.epochs=1", "text.subwords=50", "data.train=x"]
+    config = load_config("my-tags", [*settings, "model.sentence=none"])
+    source = from_examples(sentences(36), sentences(12), "tags", config.data.dev_fraction, 0)
+    return train(config, prepare_examples(config, source))
+
+
+@pytest.fixture(scope="module")
+def by_folds() -> RunResult:
+    config = load_config("my-tags", ["data.train=x", "model.sentence=none"])
+    source = from_examples(sentences(30), None, "tags", config.data.dev_fraction, 0, few_rows=300)
+    return train(config, prepare_examples(config, source))
+
+
+def model_of(result: RunResult) -> TagsModel:
+    assert isinstance(result.predictor, TagsModel)
+    return result.predictor
+
+
+def same_answers(made: TagsModel, model: Tagger, atol: float = 2e-6) -> None:
+    for wanted, found in zip(made.answer(TEXTS), model.predict(TEXTS), strict=True):
+        assert wanted.tags == found.tags  # type: ignore[union-attr]
+        np.testing.assert_allclose(wanted.probabilities, found.probabilities, atol=atol)  # type: ignore[union-attr]
+
+
+def test_the_linear_part_joins_and_says_so(trained: RunResult) -> None:
+    model = model_of(trained)
+    assert model.about.tagging is not None
+    assert model.joining is None
+    assert "linear part f1" in trained.parts
+    assert "network f1" in trained.parts
+    assert trained.parts in model.about.card
+    assert trained.dev.metrics["f1"] > 0.9
+    assert "linear_weight" in trained.fit.history[-1] or trained.fit.best_step >= 0
+
+
+def test_few_sentences_need_no_network(by_folds: RunResult) -> None:
+    model = model_of(by_folds)
+    assert model.model.encoder == "none"
+    assert by_folds.dev.count == 30
+    assert by_folds.dev.metrics["f1"] > 0.9
+    for answer in model.answer(TEXTS):
+        assert mistake_in(answer.tags, "bio") is None
+
+
+@pytest.mark.parametrize("kind", ["trained", "by_folds"])
+def test_a_folder_gives_the_same_answers(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    made = model_of(request.getfixturevalue(kind))
+    path = tmp_path / "model"
+    made.save(path)
+    again = load_model(path)
+    assert isinstance(again, TagsModel)
+    assert [answer.as_dict() for answer in again.answer(TEXTS)] == [a.as_dict() for a in made.answer(TEXTS)]
+    model = load(path)
+    assert isinstance(model, Tagger)
+    same_answers(made, model)
+    folder = load_model_folder(path)
+    for numbers in ("int8", "float16"):
+        export_folder(folder, described(made.network), tmp_path / numbers, numbers)  # type: ignore[arg-type]
+        small = load(tmp_path / numbers)
+        assert isinstance(small, Tagger)
+        same_answers(made, small, atol=0.05)
+        back = load_model(tmp_path / numbers)
+        assert isinstance(back, TagsModel)
+        same_answers(back, small, atol=0.02)
+
+
+def test_a_text_in_windows_has_the_emissions_of_the_whole(trained: RunResult, tmp_path: Path) -> None:
+    made = model_of(trained)
+    short = made.reading(replace(made.text, max_tokens=7, truncate="head"))
+    short.save(tmp_path / "model")
+    same_answers(short, load(tmp_path / "model"))  # type: ignore[arg-type]
+
+
+def test_folders_that_do_not_fit_are_refused(trained: RunResult, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    model_of(trained).save(path)
+    whole = read_json(path / CONFIG, dict)
+    for change, said in (
+        ({"shapes": {"affixes": 99, "reach": 2}, "vectors": {}}, "affixes must be"),
+        ({"shapes": {}, "vectors": {}}, "expected the tables"),
+        ({"shapes": {"affixes": 4, "reach": 2}, "vectors": {"reach": 1, "rows": {}}}, "expected the kind"),
+    ):
+        write_json(path / CONFIG, {**whole, "tagging": change})
+        write_manifest(path, MODEL_FILES)
+        for read in (load, load_model):
+            with pytest.raises(ArtefactError, match=said):
+                read(path)
+
+
+def drawn_part(seed: int = 0) -> TagPart:
+    generator = np.random.default_rng(seed)
+    rows = SharedRows(("anna", "sees"), np.array([[3, 4], [1, 0]], np.int8), np.ones(2, np.float32))
+    numbers = np.unique(np.concatenate(WordShapes().numbers(["Anna", "sees"])))
+    draw = lambda *shape: generator.normal(size=shape).astype(np.float32)  # noqa: E731
+    chain = TagChain(draw(3, 3), draw(3), draw(3))
+    vectors = WordVectors(MeanOfVectors(rows))
+    return TagPart(WordShapes(), numbers, draw(len(numbers), 3), draw(3), chain, vectors, draw(6, 3))
+
+
+def test_emissions_are_the_sum_of_what_is_read() -> None:
+    part = drawn_part()
+    words = ["Anna", "sees", "X"]
+    found = part.emissions(words)
+    vectors = np.array([[0, 0, 1.8, 2.4, 3, 0], [1.8, 2.4, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0]])
+    for place, own in enumerate(WordShapes().numbers(words)):
+        wanted = part.bias + part.weights[np.isin(part.numbers, own)].sum(axis=0)
+        np.testing.assert_allclose(found[place], wanted + vectors[place] @ part.vector_weights, rtol=1e-5)
+    twice = part.scaled(2.0, 0.5)
+    np.testing.assert_allclose(twice.emissions(words), 2 * found, rtol=1e-5)
+    np.testing.assert_allclose(twice.chain.follows, 0.5 * part.chain.follows)
+
+
+def test_a_part_that_does_not_fit_is_refused() -> None:
+    part = drawn_part()
+    with pytest.raises(UsageError, match="do not fit"):
+        replace(part, weights=part.weights[:1])
+    with pytest.raises(UsageError, match="ascending"):
+        replace(part, numbers=part.numbers[::-1])
+    with pytest.raises(UsageError, match="finite"):
+        replace(part, bias=np.full(3, np.nan, np.float32))
+
+
+def gold(count: int) -> TagGold:
+    examples = sentences(count)
+    number = {tag: k for k, tag in enumerate(LABELS)}
+    tags = [number[tag] for each in examples for tag in each.target.tags]  # type: ignore[union-attr]
+    return TagGold([list(each.words[0] or ()) for each in examples], np.array(tags))
+
+
+def test_weaker_regularization_fits_better() -> None:
+    data, allowed = gold(24), allowed_chain(LABELS)
+    rows = TagReading.of(data.texts, len(LABELS), None).rows(data.texts)
+    losses = []
+    for strength in (0.1, 100.0):
+        fit = fit_chain(rows, data.tags, allowed, ChainStrength(strength, strength), epochs=30)
+        chain = torch_chain(TagChain(fit.follows, fit.first, fit.last))
+        problem = ScaledParts([fit.emissions(rows)], chain, allowed, rows.offsets, data.tags)
+        losses.append(problem.loss(np.ones(2))[0])
+    assert losses[1] < 0.02 < losses[0]
+
+
+def test_the_same_seed_gives_the_same_weights() -> None:
+    data, allowed = gold(12), allowed_chain(LABELS)
+    rows = TagReading.of(data.texts, len(LABELS), None).rows(data.texts)
+    first, second = (fit_chain(rows, data.tags, allowed, ChainStrength(), epochs=2, seed=3) for _ in range(2))
+    for one, other in zip(first.tensors(), second.tensors(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_the_slope_of_the_weights_is_that_of_the_loss() -> None:
+    generator = np.random.default_rng(0)
+    parts = [generator.normal(size=(7, 3)) for _ in range(2)]
+    chain = torch_chain(TagChain(*(generator.normal(size=s) for s in ((3, 3), (3,), (3,)))))
+    tags = np.array([0, 1, 2, 1, 2, 0, 0])
+    problem = ScaledParts(parts, chain, allowed_chain(LABELS), np.array([0, 3, 3, 7]), tags)
+    at = np.array([0.5, 1.2, 0.7])
+    _, slope = problem.loss(at)
+    for k in range(3):
+        step = 1e-5 * np.eye(3)[k]
+        wanted = (problem.loss(at + step)[0] - problem.loss(at - step)[0]) / 2e-5
+        assert slope[k] == pytest.approx(wanted, abs=1e-7)
+
+
+def test_a_sentence_with_a_tag_that_is_not_known_chooses_nothing() -> None:
+    parts = [np.random.default_rng(0).normal(size=(4, 3))]
+    chain = torch_chain(TagChain(np.zeros((3, 3)), np.zeros(3), np.zeros(3)))
+    offsets = np.array([0, 2, 4])
+    both = ScaledParts(parts, chain, allowed_chain(LABELS), offsets, np.array([0, 1, -1, 0]))
+    one = ScaledParts([parts[0][:2]], chain, allowed_chain(LABELS), offsets[:2], np.array([0, 1]))
+    assert both.loss(np.ones(2))[0] == pytest.approx(one.loss(np.ones(2))[0])
+
+
+def test_nested_answers_come_from_other_folds() -> None:
+    data = gold(12)
+    found = fit_by_folds(data, np.arange(12) % 3, LABELS, None, 0)
+    assert len(found.tags) == len(data.tags)
+    cut = np.split(found.tags, np.cumsum([len(text) for text in data.texts])[:-1])
+    assert all(mistake_in([LABELS[k] for k in tags], "bio") is None for tags in cut)
+
+
+def test_blocks_of_sentences_change_no_answer() -> None:
+    generator = np.random.default_rng(0)
+    scores, offsets = generator.normal(size=(9, 3)), np.array([0, 4, 4, 5, 9])
+    chain = torch_chain(TagChain(*(generator.normal(size=s) for s in ((3, 3), (3,), (3,)))))
+    together = TagSequences(scores, offsets)
+    numbers = together.best(chain)
+    for start, end in ((0, 4), (4, 5), (5, 9)):
+        alone = TagSequences(scores[start:end], np.array([0, end - start]))
+        assert alone.best(chain).tolist() == numbers[start:end].tolist()
+        np.testing.assert_allclose(
+            alone.shares(chain, numbers[start:end]), together.shares(chain, numbers)[start:end], rtol=1e-6
+        )
+
+
+def test_corpora_and_words_are_what_the_task_reads(trained: RunResult) -> None:
+    model = model_of(trained)
+    ready = Corpus([Example(("Anna calls",), words=(("Anna", "calls"),))])
+    (answer,) = model.answer(ready)
+    assert answer.words == ("Anna", "calls")
+    dataset, _ = model.encode_examples(ready.examples)
+    with pytest.raises(UsageError, match="has a linear part"):
+        model.tag(replace(dataset, kept=None))
+    assert torch.isfinite(torch.from_numpy(model.logits(dataset))).all()
