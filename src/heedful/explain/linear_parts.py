@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
+from heedful.runtime.tag_part import TagPart
 from heedful.text.wide_part import Phrase, WidePart
 
 Values = NDArray[np.float64]
@@ -120,6 +121,43 @@ def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> Shared:
             if phrase.end - phrase.start > 1:
                 joint.append(JointLogits(side, phrase.start, phrase.end, each))
     return Shared(part.weight * part.bias.astype(np.float64), tuple(own), tuple(joint))
+
+
+def of_tagging(part: TagPart, words: Sequence[str], place: int) -> Shared:
+    """Share what the linear part of a model of tags adds to the logits of one word.
+
+    A feature of several words is shared evenly among those that are in the text; what reads only the edges of the text
+    is in the start, with the bias.
+
+    Args:
+        part: the linear part.
+        words: of the text.
+        place: of the word, from 0.
+
+    Returns:
+        The shares.
+    """
+    start, own = part.bias.astype(np.float64), np.zeros((len(words), part.outputs))
+    joint = []
+    for feature in part.shapes.features(words, place):
+        rows = part.rows(np.array([feature.number], np.int32))
+        if not len(rows):
+            continue
+        weights = part.weights[rows[0]].astype(np.float64)
+        first, end = max(feature.start, 0), min(feature.end, len(words))
+        if end <= first:
+            start += weights
+            continue
+        own[first:end] += weights / (end - first)
+        if end - first > 1:
+            joint.append(JointLogits(0, first, end, weights))
+    if part.vectors is not None:
+        reach, each = part.vectors.reach, part.vectors.each(words)
+        tables = part.exact_vector_weights.reshape(2 * reach + 1, -1, part.outputs)
+        for offset, table in enumerate(tables, start=-reach):
+            if 0 <= place + offset < len(words):
+                own[place + offset] += each[place + offset] @ table
+    return Shared(start, (own,), tuple(joint))
 
 
 def _of_mean(part: SentencePart, texts: MeanOfVectors, words: Sequence[str]) -> Shared:

@@ -10,9 +10,9 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.explain.assembling import ValuesExplained, assembled, explained_by, with_looked
 from heedful.explain.explanation import Explanation, SentenceView, TagOfWord
-from heedful.explain.legends import SYSTEMS, System, caption, shared_place
+from heedful.explain.legends import NO_NETWORK, SYSTEMS, System, caption, shared_place
 from heedful.explain.methods import MethodChoice
-from heedful.explain.methods.game import game_of_word
+from heedful.explain.methods.game import ChainedTags, game_of_word
 from heedful.runtime.answers import Shown, TagsAnswer
 from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Values
@@ -109,7 +109,9 @@ def explain_tags(
     if not words.kept:
         raise UsageError("the text has no words, so there is nothing to explain")
     sight = program.look([(words.ids, words.ngrams)])
-    answer = model.tagged(finite("prediction", sight.logits, 1), words)
+    part = model.parts.tagging
+    own = model.with_part(finite("prediction", sight.logits, 1), words.kept)
+    answer = model.tagged(own, words)
     unknown = tuple(not model.asking.vocabulary.knows(word) for word in words.kept)
     view = SentenceView("text", words.text, words.written, words.spans, unknown, words.truncated)
     looked, averaged = sight.texts[0], sight.averaged
@@ -130,13 +132,20 @@ def explain_tags(
     place = place_of(answer.words, answer.probabilities, word)
     names, tag = model.decision.names, answer.tags[place]
     (logits,) = model.logits_of([(1, (words,))])
+    alone = settings.encoder == NO_NETWORK
 
     def network(texts: list[tuple[str, ...]], places: list[int]) -> list[Floats]:
         rows = model.network_logits([[text] for text in texts])
         return [row[place] for row, place in zip(rows, places, strict=True)]
 
-    game = game_of_word(words.kept, place, logits[place], network, mask_of(model.asking.vocabulary))
-    values = values_of_tag(names, logits[place], place, words.written, names.index(tag), choice.why)
+    def whole(text: tuple[str, ...]) -> Floats:
+        return model.with_part(model.network_logits([[text]])[0], text)
+
+    chained = None if part is None else ChainedTags(part, whole, model.paths)
+    row = logits[place] if chained is None else (logits + model.paths.context(logits))[place]
+    mask = mask_of(model.asking.vocabulary)
+    game = game_of_word(words.kept, place, row, None if alone else network, mask, chained)
+    values = values_of_tag(names, row, place, words.written, names.index(tag), choice.why)
     return explained_by(explanation, choice, game, values, deletions=True)
 
 

@@ -14,6 +14,8 @@ from heedful.text.bio import OUTSIDE, may_follow, scheme_of
 
 Number = TypeVar("Number", bound=np.floating)
 _MOST = 700.0
+FLOOR = -60.0
+"""The logarithm at which a sequence that cannot be counts where a finite number is needed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +108,19 @@ class TagPaths:
             [L, Y]: without a chain each word by itself, float32; with one over all sequences that fit together, by the
             forward-backward algorithm in double precision.
         """
-        if not self.has_chain or not len(scores):
-            return log_softmax(scores)
+        return log_softmax(self.marginal_logits(scores) if self.has_chain else scores)
+
+    def marginal_logits(self, scores: Floats) -> NDArray[np.float64]:
+        """Return unnormalised logarithms of the probability of each tag of each word over all sequences, [L, Y].
+
+        Args:
+            scores: of each tag of each word, [L, Y].
+
+        Returns:
+            What a word scores by itself, plus what all sequences before it and behind it say of its tag.
+        """
+        if not len(scores):
+            return scores.astype(np.float64)
         own, chain = scores.astype(np.float64), self.chain
         top = float(chain.follows.max())
         table = np.exp(chain.follows.astype(np.float64) - top)
@@ -117,7 +130,18 @@ class TagPaths:
             forward[place] = _step(forward[place - 1], table.T) + top + own[place]
             back = len(own) - place
             backward[back - 1] = _step(backward[back] + own[back], table) + top
-        return log_softmax(forward + backward)
+        found: NDArray[np.float64] = forward + backward
+        return found
+
+    def context(self, scores: Floats) -> NDArray[np.float64]:
+        """Return what the other words' tags say of each word's tag: `marginal_logits` without its own scores, [L, Y].
+
+        What cannot be is `FLOOR` below what says most, rather than minus infinity; without a chain all is 0.
+        """
+        if not self.has_chain or not len(scores):
+            return np.zeros(scores.shape)
+        beside = self.marginal_logits(scores) - scores
+        return np.maximum(beside - beside.max(axis=1, keepdims=True), FLOOR)
 
 
 def _step(logs: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:

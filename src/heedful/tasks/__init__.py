@@ -23,11 +23,11 @@ from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer
 from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
-from heedful.tasks.tags import TagsModel
 from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task
 from heedful.tasks.translation.translation_task import build_translation
 from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.vectors import VectorModel
+from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.text_model import TextModel
 
 __all__ = [

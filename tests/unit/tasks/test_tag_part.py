@@ -11,6 +11,9 @@ import torch
 
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import ArtefactError, UsageError
+from heedful.explain.from_runtime import explain
+from heedful.explain.linear_parts import of_tagging
+from heedful.explain.methods import MethodChoice, Sampling
 from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.run import from_examples, prepare_examples, train
@@ -254,3 +257,43 @@ def test_corpora_and_words_are_what_the_task_reads(trained: RunResult) -> None:
     with pytest.raises(UsageError, match="has a linear part"):
         model.tag(replace(dataset, kept=None))
     assert torch.isfinite(torch.from_numpy(model.logits(dataset))).all()
+
+
+@pytest.mark.parametrize("kind", ["trained", "by_folds"])
+def test_explanations_add_up_to_the_log_odds_of_the_marginal(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    made = model_of(request.getfixturevalue(kind))
+    made.save(tmp_path / "model")
+    text = "Anna Smith calls Nora ."
+    (answer,) = made.answer([text])
+    for word, label in ((2, None), (4, "O"), (1, None)):
+        theirs = explain(load(tmp_path / "model"), text, MethodChoice(None, Sampling(5), label), word=word)
+        for found in (made.explain(text, word=word, why=label), theirs):
+            said = found.attribution
+            assert said is not None
+            total = said.start + sum(float(side.sum()) for side in said.values)
+            if label is None:
+                assert said.probability == pytest.approx(answer.probabilities[word - 1], abs=1e-5)
+            assert said.probability is not None
+            odds = np.log(said.probability) - np.log1p(-said.probability)
+            assert total == pytest.approx(odds, abs=2e-2)
+            assert found.tags[word - 1].tag == answer.tags[word - 1]
+            assert len(found.sides[0].maps) == (4 if kind == "trained" else 0)
+        if kind == "by_folds":  # all is linear: nothing is drawn
+            assert said.samples == 0
+
+
+def test_the_shares_of_the_linear_part_are_exact() -> None:
+    part, words = drawn_part(), ["Anna", "sees", "X"]
+    for place in range(3):
+        shares = of_tagging(part, words, place)
+        np.testing.assert_allclose(shares.total, part.emissions(words)[place], atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["occlusion", "shapley", "gradient", "integrated"])
+def test_the_other_methods_take_the_chain_along(method: str, trained: RunResult) -> None:
+    found = model_of(trained).explain("Anna Smith calls Nora .", method=method, samples=3, word=1)  # type: ignore[arg-type]
+    assert found.attribution is not None
+    assert np.isfinite(np.concatenate([np.asarray(side) for side in found.attribution.values])).all()
+    assert found.faithfulness is not None

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.explain.explained_value import ExplainedValue
-from heedful.explain.linear_parts import Shared, linear_shares, nothing
+from heedful.explain.linear_parts import Shared, linear_shares, nothing, of_tagging
 from heedful.explain.methods.question import Kept, Question, remaining
 from heedful.runtime.parts import Parts
+from heedful.runtime.tag_part import TagPart
+from heedful.runtime.tag_paths import TagPaths
 
 Values = NDArray[np.float64]
 Examples = Sequence[Sequence[Sequence[str]]]
 """For each example the words of each of its texts."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainedTags:
+    """A model of tags with a linear part and a chain.
+
+    Attributes:
+        part: the linear part.
+        logits: takes the words of a text; returns what the network and the linear part give, [L, Y].
+        paths: the chain.
+    """
+
+    part: TagPart
+    logits: Callable[[tuple[str, ...]], NDArray[np.float32]]
+    paths: TagPaths
+
+    def marginal_logits(self, words: tuple[str, ...]) -> Values:
+        """Return the logits of the probability of each tag of each word over all sequences, all finite, [L, Y]."""
+        scores = self.logits(words)
+        found: Values = scores + self.paths.context(scores)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,26 +139,49 @@ def game_of_word(
     words: Sequence[str],
     place: int,
     whole: ArrayLike,
-    network: Callable[[list[tuple[str, ...]], list[int]], ArrayLike],
+    network: Callable[[list[tuple[str, ...]], list[int]], ArrayLike] | None,
     mask: str | None = None,
+    chained: ChainedTags | None = None,
 ) -> Game:
     """Make a game of a model that gives each word a tag: of one word's logits, which always remains itself.
+
+    With a chain of tags the logits are those of the probability over all sequences: what the linear part and the
+    network say of the word, and what the other words' tags say of its tag, which is in the start.
 
     Args:
         words: of the text.
         place: of the word, from 0.
         whole: its logits, [Y].
-        network: takes lists of words, and the place of the word in each; returns its logits, [N, Y].
+        network: takes lists of words, and the place of the word in each; returns its logits, [N, Y]. None for a model
+            without one.
         mask: see `Game`.
+        chained: the linear part and the chain; None for a model of the network alone.
 
     Returns:
         The game.
     """
     own, logits = tuple(words), np.asarray(whole, np.float64)
+    fixed = frozenset({(0, place)})
+
+    def asked(choices: Sequence[Kept]) -> tuple[list[tuple[str, ...]], list[int]]:
+        texts = [tuple(remaining(own, kept[0], mask)) for kept in choices]
+        return texts, [kept[0].index(place) if mask is None else place for kept in choices]
 
     def answered(choices: Sequence[Kept]) -> ArrayLike:
-        texts = [tuple(remaining(own, kept[0], mask)) for kept in choices]
-        return network(texts, [kept[0].index(place) if mask is None else place for kept in choices])
+        assert network is not None  # without one nothing asks
+        return network(*asked(choices))
 
-    nowhere = nothing([own], len(logits))
-    return Game((own,), logits, answered, answered, nowhere, frozenset({(0, place)}), mask)
+    rest = None if network is None else answered
+    if chained is None:
+        return Game((own,), logits, rest, answered, nothing([own], len(logits)), fixed, mask)
+    linear = of_tagging(chained.part, own, place)
+    context = logits - linear.total
+    if network is not None:
+        context = context - np.asarray(network([own], [place]), np.float64)[0]
+    shares = replace(linear, start=linear.start + context)
+
+    def totals(choices: Sequence[Kept]) -> ArrayLike:
+        found = [chained.marginal_logits(text)[at] for text, at in zip(*asked(choices), strict=True)]
+        return np.array(found).reshape(len(choices), len(logits))
+
+    return Game((own,), logits, rest, totals, shares, fixed, mask)

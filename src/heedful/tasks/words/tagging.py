@@ -22,8 +22,10 @@ from heedful.explain.assembling import explained_by
 from heedful.explain.attribution import Attribution
 from heedful.explain.legends import shared_place
 from heedful.explain.methods import MethodChoice
-from heedful.explain.methods.game import game_of_word
+from heedful.explain.methods.game import ChainedTags, game_of_word
 from heedful.explain.tag_explanations import MANY, NOTE, place_of, tags_of, values_of_tag
+from heedful.models.config import NO_NETWORK
+from heedful.runtime.tag_paths import TagPaths
 from heedful.structures import Batch, MapPlace, Maps, NetworkOutput, SideTrace
 from heedful.tasks.saved_model import A_co, finite
 from heedful.tasks.words.text_model import TextModel
@@ -32,7 +34,8 @@ from heedful.text.vocabulary import mask_of
 
 if TYPE_CHECKING:
     from heedful.explain.methods.gradients import OnVectors
-    from heedful.tasks.tags import TagsAnswer, TagsModel
+    from heedful.runtime.answers import TagsAnswer
+    from heedful.tasks.words.tags_model import TagsModel
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,7 @@ class TaggingModel(TextModel[A_co]):
         said: str,
         *,
         truncated: bool,
+        probabilities: Sequence[float] | None = None,
     ) -> Explanation:
         """Show what the model looked at when it gave the words of one text their tags.
 
@@ -117,6 +121,7 @@ class TaggingModel(TextModel[A_co]):
             tags: the answer.
             said: the answer in a line, which becomes the one label of the record.
             truncated: whether the text was cut.
+            probabilities: of the tags; None for those of the network, each word by itself.
 
         Returns:
             The record that the pictures are drawn from.
@@ -127,7 +132,11 @@ class TaggingModel(TextModel[A_co]):
         numbers = torch.tensor([self.labels.index(tag) for tag in tags], dtype=torch.int64)
         words, spans, text, written = self.words_of(example, len(tags))
         unknown = tuple(not self.vocabulary.knows(word) for word in words)
-        own = scores[torch.arange(len(numbers)), numbers]
+        own = (
+            scores[torch.arange(len(numbers)), numbers]
+            if probabilities is None
+            else torch.tensor(probabilities, dtype=torch.float64)
+        )
         return explanation_from(
             _with_means(output),
             0,
@@ -190,15 +199,26 @@ def explain_tag(
     def network(texts: list[tuple[str, ...]], places: list[int]) -> NDArray[np.float64]:
         return _logits(model, texts, np.array(places))
 
-    (whole,) = network([tuple(words)], [place])
+    alone = model.model.encoder == NO_NETWORK
+    (row,) = network([tuple(words)], [place])
+    part, chained, whole = model.about.tagging, None, row
+    if part is not None:
+        paths = TagPaths(model.labels, part.chain)
+        chained = ChainedTags(part, lambda text: model.logits(_encoded(model, [text])), paths)
+        whole = chained.marginal_logits(tuple(words))[place]
     values = values_of_tag(model.labels, whole, place, answer.words, number, choice.why)
-    game = game_of_word(words, place, whole, network, mask_of(model.vocabulary))
+    mask = mask_of(model.vocabulary)
+    game = game_of_word(words, place, whole, None if alone else network, mask, chained)
 
     def problem() -> OnVectors:
         from heedful.explain.methods.gradients import log_odds, on_vectors
 
-        of = values.value.of
-        return on_vectors(model.network, batch, lambda rows: log_odds(rows[:, place].double(), number), of)
+        beside = torch.from_numpy(whole - row).to(model.device)
+
+        def odds(rows: Tensor) -> Tensor:
+            return log_odds(rows[:, place].double() + beside, number)
+
+        return on_vectors(model.network, batch, odds, values.value.of)
 
     def by_gradients(name: str) -> Callable[[], Attribution]:
         def way() -> Attribution:
@@ -214,14 +234,19 @@ def explain_tag(
     return explained_by(explanation, choice, game, values, further, deletions=True)
 
 
+def _encoded(model: TagsModel, texts: Sequence[tuple[str, ...]]) -> EncodedDataset:
+    """Return texts whose words are given as they are."""
+    reader = model.reading(
+        replace(model.text, tokenizer="whitespace", markup="keep", normalize=False, truncate="head")
+    )
+    return reader.encode_examples([Example((" ".join(words),)) for words in texts])[0]
+
+
 def _logits(
     model: TagsModel, texts: Sequence[tuple[str, ...]], places: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return the logits at one place of each text, [N, Y]."""
-    reader = model.reading(
-        replace(model.text, tokenizer="whitespace", markup="keep", normalize=False, truncate="head")
-    )
-    dataset, _ = reader.encode_examples([Example((" ".join(words),)) for words in texts])
+    dataset = _encoded(model, texts)
     found = np.zeros((len(texts), len(model.labels)))
     with torch.inference_mode():
         for rows in model.batches(dataset):
