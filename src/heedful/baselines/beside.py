@@ -14,6 +14,7 @@ from heedful.baselines.linear import LinearModel
 from heedful.baselines.mean_vectors import CosineModel
 from heedful.baselines.rivals import rivals
 from heedful.baselines.splits import CLASS_TASKS, Split, Splits, read_splits
+from heedful.baselines.tag_rival import CRF, MOST_WORDS, TagRival, tag_splits
 from heedful.errors import HeedfulError
 from heedful.evaluation import (
     Comparison,
@@ -32,6 +33,8 @@ from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study
+from heedful.tasks import TagsModel
+from heedful.text.bio import scheme_of
 
 Rival = LinearModel | CosineModel
 SCORE_TASKS = {"number": "r2", "pair-number": "pearson", "relatedness": "pearson"}
@@ -50,7 +53,7 @@ class Beside:
             baseline the second. Where cross-validation chose, "dev" holds every training example, out of fold.
         adjusted: likewise to the p-value after Holm's adjustment for the baselines of that split.
         strengths: baseline to the strength of regularization that dev chose.
-        metric: "accuracy"; of numbers "r2", and of scores of pairs "pearson".
+        metric: "accuracy"; of numbers "r2", of scores of pairs "pearson", and of tags that mark spans "f1".
     """
 
     tests: dict[str, dict[str, Comparison]]
@@ -144,9 +147,11 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
         result: the run on them.
 
     Returns:
-        The comparison; None for anything but classes and numbers of texts or pairs, where wrong answers have costs, for
-        more than `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
+        The comparison; None for anything but tags, and classes and numbers of texts or pairs, where wrong answers have
+        costs, for more than `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
     """
+    if source.task == "tags":
+        return _beside_tags(source, result)
     metric = SCORE_TASKS.get(source.task, "accuracy")
     if source.task not in (*CLASS_TASKS, *SCORE_TASKS) or "cost" in result.dev.metrics:
         return None
@@ -165,6 +170,34 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
             for other, model in models.items()
         }
     return adjusted(tests, models, metric)
+
+
+def _beside_tags(source: Source, result: RunResult) -> Beside | None:
+    """Train a chain over words and their shapes on the sentences of a run; see `beside_source`."""
+    model = result.predictor
+    assert isinstance(model, TagsModel)  # what a task of tags trains
+    splits, labels = tag_splits(source, model.text.cutter)
+    if sum(map(len, splits["train"].texts)) > MOST_WORDS:
+        return None
+    rival = TagRival.train(splits, labels, seed=0)
+    choosing = splits.get("dev", splits["train"])
+    reports = {"dev": (result.dev, rival.report(choosing, rival.nested))}
+    if result.test is not None and "test" in splits:
+        reports["test"] = result.test, rival.report(splits["test"])
+    metric = "accuracy" if scheme_of(labels) == "plain" else "f1"
+    tests: dict[str, dict[str, Comparison]] = {}
+    for split, (own, other) in reports.items():
+        if len(own.gold) < 2 or not np.array_equal(own.gold, other.gold):
+            continue
+        if metric == "accuracy":
+            tests[split] = {CRF: mcnemar(own.gold, own.predicted, other.predicted)}
+        else:
+            found = paired_bootstrap(metric, own.gold, own.predicted, other.predicted, resamples=1_000)
+            tests[split] = {CRF: found}
+    if not tests:
+        return None
+    p_values = {split: {CRF: _p(test[CRF])} for split, test in tests.items()}
+    return Beside(tests, p_values, {CRF: rival.strength}, metric)
 
 
 def _compared(metric: str, report: Report, outputs: NDArray[np.float64]) -> Comparison:

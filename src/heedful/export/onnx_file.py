@@ -25,6 +25,7 @@ from heedful.runtime.kernels import Floats
 from heedful.runtime.loading import load
 from heedful.runtime.program import SIDES, WORDS, Program
 from heedful.runtime.steps import Step
+from heedful.runtime.tag_part import TAGGING
 from heedful.runtime.weights import Weights
 from heedful.storage import write_bytes
 from heedful.storage.manifest import WEIGHTS
@@ -338,6 +339,10 @@ def export_onnx(
     """
     if folder.config.get("sentence"):
         raise NotExported("model.sentence: an ONNX file has no sentence part; train with model.sentence=none")
+    if folder.config.get(TAGGING):
+        raise NotExported(
+            "model.wide: an ONNX file has no linear part of tags and no chain; train with model.wide=none"
+        )
     weights = Weights(source / WEIGHTS)
     vocabulary = vocabulary_from_json(json.dumps(folder.vocabulary), str(source))
     assert isinstance(vocabulary, Vocabulary)  # a network of word pieces is not described

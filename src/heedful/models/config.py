@@ -97,12 +97,14 @@ class ModelConfig(Settings):
             ``data.max_tokens`` if ``data.truncate`` is "window".
         wide: with "linear", a linear model over words, pairs of neighboring words and runs of characters is fitted
             before the network is trained. Its logits are added to those of the network with a weight that is fitted on
-            the dev split; if it does not improve the dev split, it is dropped. "none" for no such model.
+            the dev split; if it does not improve the dev split, it is dropped. For tags it reads each word, its
+            beginning, ending and shape and its neighbors, and a chain of tags stands on top. "none" for no such model.
         sentence: likewise, a linear model over features of the whole text: with "mean" the mean of its word vectors
             (``text.vectors``), scaled to length 1, and for pairs how the two texts differ, their cosine and their
             overlap; with "en-sentences" also the states of that sentence encoder of heedful-en, for pairs in the place
-            of the mean; with "overlap" only the overlap, which needs no vectors. "auto" takes what there is. "none" for
-            no such model.
+            of the mean; with "overlap" only the overlap, which needs no vectors. For tags "mean" reads the vectors of
+            each word and its neighbors beside its shape, if ``model.wide`` is "linear". "auto" takes what there is.
+            "none" for no such model.
         tagger: the ``[model.tagger]`` table, for semantic roles.
         task_options: settings of the task itself that differ from its defaults, if it has any.
     """

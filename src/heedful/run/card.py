@@ -13,6 +13,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.models.config import NO_NETWORK
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
+from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
 from heedful.tasks import AnyPrepared, task_named
 from heedful.text.wide_part import WidePart
@@ -83,6 +84,7 @@ def model_card(
         _course(config, result),
         *(["", result.parts] if result.parts else []),
         *_about_wide(config, wide),
+        *_about_tagging(result.predictor.about.tagging),
         *_about_training(result),
         "",
         "## Data",
@@ -162,6 +164,17 @@ def _about_training(result: RunResult) -> list[str]:
     return [*heading, *signs, *(["", *never] if never else [])]
 
 
+def _about_tagging(part: TagPart | None) -> list[str]:
+    if part is None:
+        return []
+    reads = "" if part.vectors is None else " and the vectors of words"
+    return [
+        "",
+        f"A linear part over {len(part.numbers):,} features of words, their shapes and their neighbors{reads} is added "
+        "to the logits, and a chain scores tags side by side.",
+    ]
+
+
 def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
     if wide is not None:
         return [
@@ -169,7 +182,7 @@ def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
             f"A wide part, a linear model over {len(wide.numbers):,} words, phrases and runs of characters, is added "
             f"to the logits {wide.weight:.2f} times.",
         ]
-    tried = config.model.wide != "none"
+    tried = config.model.wide != "none" and config.model.task != "tags"
     return ["", "A wide part was tried and left out: it did not help."] if tried else []
 
 

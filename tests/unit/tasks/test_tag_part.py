@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from heedful.baselines.beside import beside_source
+from heedful.baselines.tag_rival import CRF, TagRival, TagSplit
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import ArtefactError, UsageError
 from heedful.explain.from_runtime import explain
@@ -297,3 +299,27 @@ def test_the_other_methods_take_the_chain_along(method: str, trained: RunResult)
     assert found.attribution is not None
     assert np.isfinite(np.concatenate([np.asarray(side) for side in found.attribution.values])).all()
     assert found.faithfulness is not None
+
+
+def test_the_rival_is_trained_on_the_same_sentences(trained: RunResult, by_folds: RunResult) -> None:
+    config = load_config("my-tags", ["data.train=x"])
+    source = from_examples(sentences(36), sentences(12), "tags", config.data.dev_fraction, 0)
+    found = beside_source(source, trained)
+    assert found is not None
+    assert (found.metric, found.deciding, list(found.tests["dev"])) == ("f1", "dev", [CRF])
+    assert found.tests["dev"][CRF].second > 0.9
+    assert CRF in found.render()
+    few = from_examples(sentences(30), None, "tags", config.data.dev_fraction, 0, few_rows=300)
+    beside = beside_source(few, by_folds)
+    assert beside is not None
+    test = beside.tests["dev"][CRF]
+    assert test.first == test.second  # the linear part without vectors is the same model
+    assert not beside.warning
+
+
+def test_a_rival_of_plain_tags_is_measured_by_accuracy() -> None:
+    split = TagSplit([["a", "dog"], ["a", "cat"], ["the", "dog"]], [("D", "N")] * 3)
+    rival = TagRival.train({"train": split}, ("D", "N"), 0)
+    assert rival.report(split).metrics["accuracy"] == 1
+    other = TagSplit([["a", "dog"]], [("D", "X")])
+    assert rival.report(other).metrics["accuracy"] == 0.5
