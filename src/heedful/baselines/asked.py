@@ -18,6 +18,7 @@ from heedful.data.datasets import DATASETS
 from heedful.errors import UsageError
 from heedful.packaged import recipe_names
 from heedful.run.comparison import read_study
+from heedful.run.decided import remembered
 from heedful.run.own_file import is_own_file, own_file
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
@@ -65,6 +66,8 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
         UsageError: if the data or a system is unknown, or the data has no test split.
     """
     config = settings_of(name, asked.overrides, asked.folder)
+    if config.model.task == "tags":
+        return _board_of_tags(name, config, asked, say)
     splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
     task = next(iter(splits.values())).task
     root = data_root(config, asked.folder)
@@ -84,6 +87,19 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
         skipped=skipped,
         say=say,
     )
+
+
+def _board_of_tags(name: str, config: RunConfig, asked: Asked, say: Callable[[str], None]) -> Board:
+    if asked.examples or asked.studies:
+        raise UsageError("--examples and --study: a board of tags takes neither")
+    from heedful.baselines.tag_board import TagRun, tag_board
+
+    runs = {}
+    for number in asked.runs:
+        own = replace(config, train=replace(config.train, seed=number))
+        source = find_source(own, data_root(own, asked.folder))
+        runs[f"train.seed={number}"] = TagRun(own, replace(source, load=remembered(source.load)), number)
+    return tag_board(name, runs, asked.encoders, asked.without, say)
 
 
 def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = None) -> RunConfig:
@@ -108,9 +124,11 @@ def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = 
 def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> RunConfig:
     if name in DATASETS:
         task = catalogue.data_set(name).task
+        if task == "tags":
+            return load_config("disan-ewt-upos", [f"data.set={name}", *overrides])
         if task not in _RECIPES:
             raise UsageError(
-                f"{name}: is data of {task!r}; the baselines take classes or scores of texts and pairs"
+                f"{name}: is data of {task!r}; the baselines take classes or scores of texts and pairs, or tags"
             )
         own = (recipe for recipe in recipe_names() if recipe.startswith("disan-"))
         for recipe in own:

@@ -45,11 +45,12 @@ class Board:
 
     Attributes:
         data: the data set or recipe.
-        metric: "accuracy", or "pearson" for scores.
+        metric: "accuracy", "pearson" for scores, or "f1" for tags that mark spans.
         protocol: one sentence that says how the splits came about.
         examples: training examples of a run.
         tested: test examples of a run.
-        gold: of the test split of each run: ones for classes, the scores for scores.
+        gold: of the test split of each run: ones for classes and plain tags, the scores for scores, the number of each
+            sentence's spans.
         rows: the systems, the best first.
         skipped: name of a system to why it has no row.
         tests: all pairs of rows with the better one first, and the p-value after Holm's adjustment for all of them.
@@ -131,7 +132,7 @@ def make_board(
         gold,
         tuple(rows),
         dict(skipped or {}),
-        _tests(rows, metric, gold),
+        tested_pairs(rows, metric, gold),
     )
 
 
@@ -155,10 +156,19 @@ def _mean_metric(row: Row) -> float:
     return found
 
 
-def _tests(
+def tested_pairs(
     rows: Sequence[Row], metric: str, gold: Mapping[str, Numbers]
 ) -> dict[tuple[str, str], tuple[Comparison, float]]:
-    """Compare all pairs, the better row first."""
+    """Compare all pairs of rows.
+
+    Args:
+        rows: the systems, the best first.
+        metric: what is compared.
+        gold: of the test split of each run.
+
+    Returns:
+        The better one and the worse one to the comparison, and the p-value after Holm's adjustment for all of them.
+    """
     found: dict[tuple[str, str], Comparison] = {}
     for better, worse in itertools.combinations(rows, 2):
         runs = [

@@ -20,7 +20,7 @@ from heedful.tasks.words.tag_joining import TagGold, fit_by_folds, fit_on_dev
 from heedful.tasks.words.tag_sequences import TagSequences, chain_of
 
 if TYPE_CHECKING:
-    from heedful.runtime.tag_part import TagPart
+    from heedful.runtime.tag_part import TagPart, WordVectors
     from heedful.tasks import Source
     from heedful.text.tokenize import Tokenizer
 
@@ -79,23 +79,30 @@ class TagRival:
     nested: NDArray[np.int64] | None
 
     @classmethod
-    def train(cls, splits: dict[str, TagSplit], labels: tuple[str, ...], seed: int) -> TagRival:
+    def train(
+        cls,
+        splits: dict[str, TagSplit],
+        labels: tuple[str, ...],
+        seed: int,
+        vectors: WordVectors | None = None,
+    ) -> TagRival:
         """Fit the chain.
 
         Args:
             splits: "train", and "dev" unless cross-validation chooses.
             labels: the tags of the training part.
             seed: of the order of the sentences.
+            vectors: word vectors that are read too; None for none.
 
         Returns:
             The model.
         """
         training = splits["train"].gold(labels)
         if "dev" in splits:
-            found = fit_on_dev(training, splits["dev"].gold(labels), labels, None, seed)
+            found = fit_on_dev(training, splits["dev"].gold(labels), labels, vectors, seed)
             return cls(labels, found.part, found.strength.words, None)
         folds = cross_folds(rarest_tags(training), [tuple(text) for text in training.texts], FOLDS, seed)
-        chosen = fit_by_folds(training, folds, labels, None, seed)
+        chosen = fit_by_folds(training, folds, labels, vectors, seed)
         return cls(labels, chosen.part, chosen.strength.words, chosen.tags)
 
     def report(self, split: TagSplit, numbers: NDArray[np.int64] | None = None) -> Report:

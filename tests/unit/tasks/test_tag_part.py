@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from heedful.baselines.beside import beside_source
+from heedful.baselines.show import render
+from heedful.baselines.tag_board import TagRun, tag_board
 from heedful.baselines.tag_rival import CRF, TagRival, TagSplit
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import ArtefactError, UsageError
@@ -323,3 +325,18 @@ def test_a_rival_of_plain_tags_is_measured_by_accuracy() -> None:
     assert rival.report(split).metrics["accuracy"] == 1
     other = TagSplit([["a", "dog"]], [("D", "X")])
     assert rival.report(other).metrics["accuracy"] == 0.5
+
+
+def test_a_board_of_tags_compares_chains_and_networks() -> None:
+    config = load_config("my-tags", ["data.train=x", "model.width=8", "train.epochs=1", "data.few_rows=0"])
+    corpora = {name: Corpus(sentences(count)) for name, count in (("train", 24), ("dev", 12), ("test", 18))}
+    first = from_examples(sentences(24), sentences(12), "tags", 0.1, 0)
+    run = TagRun(config, replace(first, load=lambda: dict(corpora)), 0)
+    board = tag_board("made up", {"train.seed=0": run}, without=["with word vectors"])
+    assert [row.system for row in board.rows] == [CRF]
+    assert (board.metric, board.examples, board.tested) == ("f1", 24, 18)
+    assert board.rows[0].mean("metric") == 1
+    assert CRF in render(board)
+    without_test = TagRun(config, first, 0)
+    with pytest.raises(UsageError, match="no test split"):
+        tag_board("made up", {"train.seed=0": without_test})

@@ -16,10 +16,10 @@ from heedful.tasks.words.fitting_chain import ChainFit, ChainRows, ChainStrength
 from heedful.tasks.words.tag_rows import TagReading
 from heedful.tasks.words.tag_sequences import ScaledParts, TagSequences, allowed_chain, chain_of
 
-STRENGTHS = (ChainStrength(1.0), ChainStrength(3.0), ChainStrength(10.0))
-"""Strengths of regularization that are tried, the strongest first."""
-_MUCH = 1.2e8
-"""Features in all words, times tags, above which one strength alone is tried."""
+STRENGTHS = (ChainStrength(3.0, 0.3), ChainStrength(10.0, 1.0))
+"""Strengths of regularization that are tried, the strongest first; word vectors need more of it."""
+_MUCH = 2e8
+"""Numbers in all words, times tags, above which the first strength alone is tried."""
 _LIMITS = (0.0, 20.0)
 NETWORK_LIMITS = (0.05, 20.0)
 """Smallest and largest weight of a network beside the linear part."""
@@ -127,7 +127,7 @@ class TagJoining:
 def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:
     """Return the strengths that are tried: where a fit takes long, one alone."""
     work = (rows.words.nnz + rows.vectors.size // 4) * tags
-    return STRENGTHS[1:2] if work > _MUCH else STRENGTHS
+    return STRENGTHS[:1] if work > _MUCH else STRENGTHS
 
 
 def fit_on_dev(
