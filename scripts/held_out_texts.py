@@ -1,8 +1,8 @@
-"""Hold out 300 examples of TREC's training split and of CR, drawn with seed 0, as CSV files for docs/explanations.md.
+"""Hold out 300 examples of the training splits of TREC and SST-2 and of CR, drawn with seed 0.
 
     python scripts/held_out_texts.py FOLDER
 
-It writes trec-train.csv, trec-held.csv, cr-train.csv and cr-held.csv into FOLDER. HEEDFUL_DATA is the folder of data
+It writes trec-train.csv, trec-held.csv and so on for cr and sst-2 into FOLDER. HEEDFUL_DATA is the folder of data
 sets.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from heedful.data import catalogue
 
 HELD = 300
-SETS = (("trec", "train"), ("cr", "all"))
+SETS = (("trec", "train"), ("cr", "all"), ("sst-2", "train"))
 
 
 def main(folder: Path) -> None:

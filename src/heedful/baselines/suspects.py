@@ -19,6 +19,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, together
 from heedful.data.gold import collect_labels
 from heedful.errors import DataError, UsageError
+from heedful.evaluation.confident import rank_suspects
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
@@ -28,7 +29,6 @@ MOST_WORDS = 5
 """How many words are shown for each suspect."""
 _LONGEST = 200
 """Words of a text that are left out one by one at most."""
-_ROUNDING = 1e-6
 Floats = NDArray[np.float64]
 Against = Callable[[int, int, int], list[tuple[str, float]]]
 """Place of an example, number of its label and of the suggested one, to words with how much each speaks against."""
@@ -61,31 +61,6 @@ class Suspect:
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
         return asdict(self)
-
-
-def rank_suspects(probabilities: Floats, gold: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Find labels that are likely wrong, by the rule of confident learning.
-
-    A class is a candidate for an example where its probability reaches the mean that it has over the examples of its
-    own label. An example is suspect where its likeliest candidate is another class than its label, and the model's
-    first choice is too. Classes that no label names are no candidates.
-
-    Args:
-        probabilities: of each class, from models that did not see the example, [N, Y].
-        gold: the labels, [N].
-
-    Returns:
-        Places of the suspects, the least probable label first.
-    """
-    classes = probabilities.shape[1]
-    own = probabilities[np.arange(len(gold)), gold]
-    means = np.array([own[gold == k].mean() if (gold == k).any() else np.inf for k in range(classes)])
-    candidates = np.where(probabilities >= means - _ROUNDING, probabilities, -1.0)
-    guess = candidates.argmax(axis=1)
-    wrong = (candidates.max(axis=1) >= 0) & (guess != gold) & (probabilities.argmax(axis=1) != gold)
-    places = np.flatnonzero(wrong)
-    ranked: NDArray[np.int64] = places[np.argsort(own[places], kind="stable")]
-    return ranked
 
 
 def find_suspects(

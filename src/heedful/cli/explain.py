@@ -47,6 +47,13 @@ class Views:
         """Whether links, gates and weights are shown; None where nothing else is there."""
         return True if self.attention else None
 
+    def refuse_beside_all(self) -> None:
+        """Refuse what shows one explanation, where a whole model is looked at."""
+        given = {"--figure": self.figures, "--compare": self.compare, "--attention": self.attention}
+        for option, value in given.items():
+            if value:
+                raise UsageError(f"{option} is for one text; leave it out with --all")
+
     def check(self) -> None:
         """Refuse figures that cannot be drawn, before anything is explained."""
         from heedful.drawing import check_figure
@@ -104,6 +111,14 @@ class Views:
     help="Another model that explains the same input. The page shows both predictions and the gates of both models "
     "side by side.",
 )
+@click.option(
+    "--all",
+    "whole",
+    type=PATH,
+    metavar="FILE",
+    help="Look at the whole model: let it answer a table with labels, and show the words and phrases that matter for "
+    "each class, what is confused, the surest mistakes, weak slices, calibration and suspect labels.",
+)
 @click.option("--html", type=WRITTEN, help="Write a page that works offline.")
 @figures_option("Write a figure as .png, .svg or .pdf. May be repeated.")
 @limit_options
@@ -116,6 +131,7 @@ def command(
     method: MethodOptions,
     features: FeatureOptions,
     policy: bool,
+    whole: Path | None,
     limits: TextLimits,
     views: Views,
 ) -> None:
@@ -132,6 +148,8 @@ def command(
     shows the same features in another sentence. --compare explains the input by a second model too.
     --policy shows how the policy of MDMAN opened the masks.
 
+    --all FILE looks at the whole model instead of one text: FILE is a table with labels that MODEL was not trained on.
+
     Example: heedful explain runs/reviews "I found that song superb." --html why.html
     """
     from heedful.cli.explained_input import Explaining
@@ -139,6 +157,12 @@ def command(
 
     views.check()
     how = Explaining(method, features, policy, {"predicates": requests.predicates}, limits)
+    if whole is not None:
+        from heedful.cli.whole_model import show_whole
+
+        views.refuse_beside_all()
+        show_whole(model, whole, how, requests, views.html, as_json=views.as_json)
+        return
     opened = how.opened(model)
     corpus = gather(opened.asked(requests))
     if views.compare is not None:

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from heedful.tasks.schema import AnyAnswer
 
 
+_CLASSES = ("text", "pair")
+"""Tasks whose answer is one class."""
+
+
 @dataclass(frozen=True)
 class Opened:
     """A model as a command asks it.
@@ -52,6 +56,7 @@ class Opened:
         explain: explains the answer to one example as options say; None where that takes torch.
         prefers_torch: says whether the model's own method of explanation takes torch, and torch is installed.
         options: options of the commands that not every task takes and this model does.
+        labels: the classes, where the model answers with one of them.
     """
 
     noun: str
@@ -68,6 +73,7 @@ class Opened:
     explain: Callable[[Corpus, MethodOptions], Explanation] | None
     prefers_torch: Callable[[], bool]
     options: frozenset[str] = frozenset()
+    labels: tuple[str, ...] = ()
 
     def asked(self, requests: Requests) -> Asked:
         """Return what a command asks of the model: the options of the command with what the model adds to them.
@@ -196,6 +202,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS, named: Named = U
         explain=explain if model.program.shown is not None else None,
         options=frozenset({"conll"} if tags else ()),
         prefers_torch=lambda: _prefers_torch(model.metrics),
+        labels=tuple(model.decision.names) if settings.task in _CLASSES else (),
     )
 
 
@@ -248,6 +255,7 @@ def with_torch(model: AnyModel, given: Mapping[str, object]) -> Opened:
         encode=model.encode if isinstance(model, SentenceModel) else None,
         explain=lambda corpus, asked: asked.explain(model, corpus, given),
         prefers_torch=lambda: False,  # torch is loaded already
+        labels=tuple(getattr(model, "labels", ())) if task.name in _CLASSES else (),
     )
 
 

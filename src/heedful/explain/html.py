@@ -7,13 +7,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful import __version__
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT
+from heedful.explain.page_frame import page_of
 from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.scene import percent
 from heedful.explain.signed_words import (
-    SIGNED_LEVELS,
     framed_words,
     signed_key,
     signed_section,
@@ -21,7 +20,6 @@ from heedful.explain.signed_words import (
     signed_word,
     title_of,
 )
-from heedful.explain.style import style_sheet
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.explain.svg import LEVELS
 from heedful.storage import write_text
@@ -102,7 +100,6 @@ def _escaped(text: str) -> str:
     return escape(visible(text, one_line=False))
 
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _LINKS_NOTE = (
     "“performs ← playing 0.41” means: 41 % of what the network adds to “performs” from its context comes from "
     "“playing”. Ordered by how far the weight stands above an even spread over the visible words{share}."
@@ -173,26 +170,6 @@ def sections_of(explanation: Explanation) -> list[str]:
         *inside,
         *map(policy_section, explanation.policy),
     ]
-
-
-def page_of(title: str, sections: Sequence[str]) -> str:
-    """Put sections into one self-contained page without scripts.
-
-    Args:
-        title: its title, which is escaped here.
-        sections: HTML; empty ones are left out.
-
-    Returns:
-        The page.
-    """
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{_safe(title)}</title><style>{style_sheet(LEVELS, SIGNED_LEVELS)}</style></head>\n<body><main>\n"
-        + "\n".join(section for section in sections if section)
-        + f'\n<footer class="note">Made by Heedful {__version__}.</footer>\n</main></body></html>\n'
-    )
 
 
 def _why_not(explanation: Explanation) -> str:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.explain.html import headline, page_of, probability_table, reading_of, sections_of
+from heedful.explain.html import headline, probability_table, reading_of, sections_of
 from heedful.explain.html_pictures import figure_with_width, gate_key, panels
+from heedful.explain.page_frame import page_of
 from heedful.explain.summary import focus
 from heedful.explain.svg import Geometry, word_bars
 from heedful.storage import write_text

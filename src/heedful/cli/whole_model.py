@@ -1,0 +1,85 @@
+"""``heedful explain MODEL --all FILE``: a whole model at a glance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from heedful.cli.opened_model import Opened
+from heedful.cli.output import print_json, print_text
+from heedful.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heedful.cli.explained_input import Explaining
+    from heedful.cli.option_groups import Requests
+    from heedful.data.examples import Corpus, Example
+    from heedful.explain import Explanation
+    from heedful.tasks.schema import AnyAnswer
+
+
+def show_whole(
+    model: Path, file: Path, how: Explaining, requests: Requests, html: Path | None, *, as_json: bool
+) -> None:
+    """Let a model answer a labeled file, and print or write what is noticed.
+
+    Args:
+        model: its folder.
+        file: a table with labels.
+        how: how it explains.
+        requests: the options that say how the file is read; texts are refused.
+        html: a page to write, or None.
+        as_json: whether plain values are printed.
+
+    Raises:
+        UsageError: if texts are given too, or the model does not answer with one class.
+    """
+    from heedful.data.examples import Corpus
+    from heedful.run.glance import Asked, glance_at, glance_lines, render_glance
+    from heedful.storage import write_text
+
+    given = (requests.texts, requests.words, requests.premise, requests.hypothesis, requests.input_file)
+    if any(given):
+        raise UsageError(
+            "--all FILE looks at a whole file: leave texts, --input, --premise and --hypothesis out"
+        )
+    opened = how.opened(model)
+    if not opened.labels:
+        raise UsageError(f"--all is for models that answer with one class; this is a model of {opened.noun}")
+
+    def answer(examples: Sequence[Example]) -> Sequence[AnyAnswer]:
+        return opened.answer(Corpus(list(examples)))
+
+    def explain(example: Example) -> Explanation:
+        assert opened.explain is not None  # `Explaining.opened` sees to it
+        return opened.explain(Corpus([example]), how.asked)
+
+    corpus, columns = _read(opened, file, requests)
+    asked = Asked(str(model), opened.labels, answer, explain)  # type: ignore[arg-type]
+    glance = glance_at(
+        asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
+    )
+    if as_json:
+        print_json(glance.as_dict())
+    else:
+        print_text("\n".join(glance_lines(glance)))
+    if html is not None:
+        write_text(html, render_glance(glance))
+        click.echo(f"wrote {html}", err=True)
+
+
+def _read(opened: Opened, file: Path, requests: Requests) -> tuple[Corpus, tuple[str, ...]]:
+    """Read the file as the training file was read, with all columns; return the names of those with a role."""
+    from heedful.data.examples import Corpus
+    from heedful.data.readers.class_folders import found_data
+    from heedful.data.readers.table_files import table_blocks
+
+    found = found_data(file)
+    how = requests.reading.beside(opened.trained, found)
+    roles = (*(("premise", "hypothesis") if opened.is_pair else ("text",)), "label")
+    blocks = table_blocks(found, roles, how, known=opened.labels, keep_fields=True)
+    examples = [example for block in blocks for example in block.examples]
+    return Corpus(examples, source=found), tuple(how.columns.get(role, role) for role in roles)

@@ -1,0 +1,36 @@
+"""The frame of every page of explanations: one file without scripts that loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from heedful import __version__
+from heedful.explain.signed_words import SIGNED_LEVELS
+from heedful.explain.style import style_sheet
+from heedful.explain.svg import LEVELS
+from heedful.text.characters import visible
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page_of(title: str, sections: Sequence[str], style: str = "") -> str:
+    """Put sections into one self-contained page without scripts.
+
+    Args:
+        title: its title, which is escaped here.
+        sections: HTML; empty ones are left out.
+        style: further rules.
+
+    Returns:
+        The page.
+    """
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{escape(visible(title))}</title>"
+        f"<style>{style_sheet(LEVELS, SIGNED_LEVELS)}{style}</style></head>\n<body><main>\n"
+        + "\n".join(section for section in sections if section)
+        + f'\n<footer class="note">Made by Heedful {__version__}.</footer>\n</main></body></html>\n'
+    )

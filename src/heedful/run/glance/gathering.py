@@ -1,0 +1,300 @@
+"""What is said of a whole model: it answers labeled rows, and some of them are explained."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.examples import Example
+from heedful.errors import DataError, HeedfulError, UsageError
+from heedful.evaluation import Interval, Reliability, accuracy_interval
+from heedful.evaluation.calibration import reliability
+from heedful.evaluation.confident import rank_suspects
+from heedful.evaluation.metrics import class_scores
+from heedful.explain import Explanation
+from heedful.explain.word_sums import WordSum, WordSums
+from heedful.run.glance.slices import Slice, slices_of
+from heedful.runtime.answers import Answer
+
+SECONDS = 30.0
+WORDS, PAIRS, TEXTS, MISTAKES, SUSPECTS = 12, 12, 5, 10, 20
+"""How many words of a class, pairs of classes, texts of a pair, mistakes and labels are kept."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model, as it is asked here.
+
+    Attributes:
+        name: what it is called.
+        labels: its classes.
+        answer: answers examples.
+        explain: explains the answer to one example.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    answer: Callable[[Sequence[Example]], Sequence[Answer]]
+    explain: Callable[[Example], Explanation]
+
+
+@dataclass(frozen=True)
+class Class:
+    """One class: its figures, and the words and phrases that speak for it.
+
+    Attributes:
+        name: the class.
+        count: rows with this label.
+        precision: share of the answers with this class that is right.
+        recall: share of the rows with this label that is found.
+        f1: their harmonic mean.
+        words: the strongest first; their texts are places in `Glance.examples`.
+    """
+
+    name: str
+    count: int
+    precision: float
+    recall: float
+    f1: float
+    words: tuple[WordSum, ...]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Rows of one class that are taken for another one.
+
+    Attributes:
+        label: their label.
+        answer: what the model answers.
+        count: how many there are.
+        places: of those that the model is surest of, in `Glance.examples`.
+    """
+
+    label: str
+    answer: str
+    count: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A label that the model doubts; see `heedful.evaluation.confident`.
+
+    Attributes:
+        place: in `Glance.examples`.
+        probability: of the label.
+        suggestion: the class that the model would give.
+        suggested: its probability.
+    """
+
+    place: int
+    probability: float
+    suggestion: str
+    suggested: float
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """A whole model at a glance.
+
+    Attributes:
+        model: what it is called.
+        source: what the rows are called.
+        examples: the rows with labels.
+        answers: to each.
+        accuracy: share of right answers.
+        interval: its 95 % interval.
+        classes: every class.
+        confusions: the most frequent ones first.
+        mistakes: places of wrong answers with their explanations, the surest first.
+        slices: the weakest first.
+        calibration: confidence against accuracy.
+        suspects: the least probable label first.
+        suspected: how many there are in all.
+        explained: from how many texts the words were added up.
+    """
+
+    model: str
+    source: str
+    examples: Sequence[Example]
+    answers: Sequence[Answer]
+    accuracy: float
+    interval: Interval
+    classes: tuple[Class, ...]
+    confusions: tuple[Confusion, ...]
+    mistakes: tuple[tuple[int, Explanation], ...]
+    slices: tuple[Slice, ...]
+    calibration: Reliability
+    suspects: tuple[Suspect, ...]
+    suspected: int
+    explained: int
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for JSON; texts stand where they belong."""
+
+        def row(place: int) -> dict[str, object]:
+            example, answer = self.examples[place], self.answers[place]
+            return {
+                "row": example.row,
+                "texts": list(example.texts),
+                "label": str(example.target),
+                "answer": answer.label,
+                "probability": max(answer.probabilities.values()),
+            }
+
+        return {
+            "model": self.model,
+            "rows": len(self.examples),
+            "accuracy": self.accuracy,
+            "interval": [self.interval.low, self.interval.high],
+            "classes": [
+                {
+                    **asdict(each),
+                    "words": [{"word": w.name, "mean": w.mean, "texts": w.count} for w in each.words],
+                }
+                for each in self.classes
+            ],
+            "confusions": [
+                {
+                    "label": each.label,
+                    "answer": each.answer,
+                    "count": each.count,
+                    "texts": list(map(row, each.places)),
+                }
+                for each in self.confusions
+            ],
+            "mistakes": [row(place) for place, _ in self.mistakes],
+            "slices": [
+                {**asdict(each), "interval": [each.interval.low, each.interval.high]} for each in self.slices
+            ],
+            "calibration": asdict(self.calibration),
+            "suspects": [{**row(each.place), **asdict(each)} for each in self.suspects],
+            "suspected": self.suspected,
+            "explained": self.explained,
+        }
+
+
+def glance_at(
+    asked: Asked,
+    examples: Sequence[Example],
+    source: str,
+    read: Sequence[str],
+    *,
+    seconds: float = SECONDS,
+    say: Callable[[str], None] = lambda _: None,
+) -> Glance:
+    """Let a model answer labeled rows and say what is noticed.
+
+    Args:
+        asked: the model.
+        examples: the rows; those without a label are left out.
+        source: what they are called.
+        read: columns of the texts and the label.
+        seconds: after which no further text is explained; those that are explained are drawn with a fixed seed.
+        say: told what happens.
+
+    Returns:
+        What was noticed.
+
+    Raises:
+        UsageError: if the model does not answer with one class.
+        DataError: if no row has a label.
+    """
+    if not asked.labels:
+        raise UsageError(f"{asked.name}: a report of a whole model is for models that answer with one class")
+    kept = [example for example in examples if example.target is not None]
+    if not kept:
+        raise DataError(f"{source}: no row has a label")
+    answers = asked.answer(kept)
+    say(f"{len(kept):,} rows are answered; explaining some of them takes up to {seconds:.0f} seconds")
+    labels = [*asked.labels, *sorted({str(e.target) for e in kept} - set(asked.labels))]
+    number = {label: place for place, label in enumerate(labels)}
+    gold = np.array([number[str(example.target)] for example in kept], np.int64)
+    predicted = np.array([number[str(answer.label)] for answer in answers], np.int64)
+    shares = np.array([[answer.probabilities[label] for label in asked.labels] for answer in answers])
+    right, sure = gold == predicted, shares.max(axis=1)
+    surest = _surest(np.flatnonzero(~right), sure)
+    mistakes = [(place, asked.explain(kept[place])) for place in surest[:MISTAKES]]
+    sums, places = _summed(asked, kept, seconds)
+    known = np.flatnonzero(gold < len(asked.labels))
+    ranked = known[rank_suspects(shares[known], gold[known])] if len(known) else known
+    return Glance(
+        asked.name,
+        source,
+        kept,
+        answers,
+        float(right.mean()),
+        accuracy_interval(int(right.sum()), len(right)),
+        _classes(labels, gold, predicted, sums, places),
+        _confusions(labels, gold, predicted, surest),
+        tuple(mistakes),
+        tuple(slices_of(kept, answers, right, read)),
+        reliability(np.log(np.maximum(shares, 1e-300)), gold),
+        tuple(
+            Suspect(int(k), float(shares[k, gold[k]]), labels[predicted[k]], float(sure[k]))
+            for k in ranked[:SUSPECTS]
+        ),
+        len(ranked),
+        sums.texts,
+    )
+
+
+def _surest(places: NDArray[np.int64], sure: NDArray[np.float64]) -> list[int]:
+    order: list[int] = places[np.argsort(-sure[places], kind="stable")].tolist()
+    return order
+
+
+def _summed(asked: Asked, examples: Sequence[Example], seconds: float) -> tuple[WordSums, list[int]]:
+    """Explain rows until the time is over; return the sums, and the place of each row that was explained."""
+    sums, places, until = WordSums(), list[int](), time.monotonic() + seconds
+    for place in random.Random(0).sample(range(len(examples)), len(examples)):
+        try:
+            explanation = asked.explain(examples[place])
+        except HeedfulError:  # too long a text, say
+            continue
+        sums.add(explanation)
+        places.append(place)
+        if time.monotonic() > until:
+            break
+    return sums, places
+
+
+def _classes(
+    labels: Sequence[str],
+    gold: NDArray[np.int64],
+    predicted: NDArray[np.int64],
+    sums: WordSums,
+    places: Sequence[int],
+) -> tuple[Class, ...]:
+    scores = class_scores(gold, predicted, np.arange(len(labels)))
+    counts = np.bincount(gold, minlength=len(labels))
+    found = []
+    for k, label in enumerate(labels):
+        words = (
+            WordSum(w.name, w.total, w.count, tuple((value, places[text]) for value, text in w.texts))
+            for w in sums.top(label, WORDS)
+        )
+        figures = (float(scores.precision[k]), float(scores.recall[k]), float(scores.f1[k]))
+        found.append(Class(label, int(counts[k]), *figures, tuple(words)))
+    return tuple(found)
+
+
+def _confusions(
+    labels: Sequence[str], gold: NDArray[np.int64], predicted: NDArray[np.int64], surest: Sequence[int]
+) -> tuple[Confusion, ...]:
+    pairs = Counter((int(gold[place]), int(predicted[place])) for place in surest)
+    return tuple(
+        Confusion(
+            labels[own],
+            labels[other],
+            count,
+            tuple([place for place in surest if (gold[place], predicted[place]) == (own, other)][:TEXTS]),
+        )
+        for (own, other), count in pairs.most_common(PAIRS)
+    )
