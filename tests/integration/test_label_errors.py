@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.baselines.suspects import rank_suspects
 from heedful.errors import ExitCode
+from heedful.evaluation.confident import rank_suspects
 
 WORDS = {
     "art": ["film", "song", "novel"],

@@ -6,7 +6,7 @@ Some options choose a method, others show single features of a word.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.opened_model import Opened, open_model, with_torch, without_torch
-from heedful.cli.option_groups import TextLimits
+from heedful.cli.option_groups import NO_OPTION, TextLimits
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -106,13 +106,23 @@ def feature_options(command: Callable[..., object]) -> Callable[..., object]:
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """Values of the options; None where one was not given."""
+    """Values of the options; None where one was not given.
+
+    Attributes:
+        method: of ``--method``.
+        samples: of ``--samples``.
+        seed: of ``--seed``.
+        word: of ``--word``.
+        why: of ``--why``.
+        rough: whether fewer choices of words are computed, because many texts are added up.
+    """
 
     method: str | None = None
     samples: int | None = None
     seed: int | None = None
     word: str | None = None
     why: str | None = None
+    rough: bool = field(default=False, metadata=NO_OPTION)
 
     def __post_init__(self) -> None:
         if self.method is not None:
@@ -139,7 +149,7 @@ class MethodOptions:
         from heedful.explain.methods import MethodChoice, Sampling
 
         method = "shapley" if self.method is None and self.samples is not None else self.method
-        return MethodChoice(method, Sampling(**self._sampling()), self.why)
+        return MethodChoice(method, Sampling(**self._sampling(), rough=self.rough), self.why)
 
     def check(self, *, tags: bool) -> None:
         """Refuse ``--word`` for a model that has no tags."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -42,7 +42,9 @@ def grouped(**records: type) -> Callable[[F], F]:
         @functools.wraps(function)
         def with_records(*arguments: object, **values: object) -> object:
             made = {
-                name: record(**{each.name: values.pop(each.name) for each in fields(record) if each.init})
+                name: record(
+                    **{each.name: values.pop(each.name) for each in fields(record) if _is_option(each)}
+                )
                 for name, record in records.items()
             }
             return function(*arguments, **made, **values)
@@ -50,6 +52,14 @@ def grouped(**records: type) -> Callable[[F], F]:
         return cast(F, with_records)
 
     return decorate
+
+
+NO_OPTION = {"option": False}
+"""Metadata of a field of a record that no option of the command stands for."""
+
+
+def _is_option(each: Field[Any]) -> bool:
+    return each.init and bool(each.metadata.get("option", True))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,12 +55,12 @@ def show_whole(
     def answer(examples: Sequence[Example]) -> Sequence[AnyAnswer]:
         return opened.answer(Corpus(list(examples)))
 
-    def explain(example: Example) -> Explanation:
+    def explain(example: Example, *, rough: bool = False) -> Explanation:
         assert opened.explain is not None  # `Explaining.opened` sees to it
-        return opened.explain(Corpus([example]), how.asked)
+        return opened.explain(Corpus([example]), replace(how.asked, rough=rough))
 
     corpus, columns = _read(opened, file, requests)
-    asked = Asked(str(model), opened.labels, answer, explain)  # type: ignore[arg-type]
+    asked = Asked(str(model), opened.labels, answer, explain, partial(explain, rough=True))  # type: ignore[arg-type]
     glance = glance_at(
         asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
     )

@@ -229,7 +229,7 @@ def explained_by(
     check_method(method)
     value = values.value
     if method == DEFAULT:
-        made = contributions(game, choice.sampling.seed)
+        made = contributions(game, choice.sampling.seed, rough=choice.sampling.rough)
         found = [_attribution(game, made, each, values.reach) for each in (value, *values.others)]
         first, *others = [with_prefix(each, added) for each in found]
         return replace(explanation, attribution=first, others=tuple(others))

@@ -84,6 +84,7 @@ def test_every_option_that_names_an_output_is_known_to_the_guard() -> None:
         "--input",
         "--references",
         "--compare",
+        "--all",
         "--key-file",
         "--from",
         "--space",

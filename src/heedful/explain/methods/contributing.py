@@ -24,7 +24,8 @@ Ask = Callable[[Choices], Values]
 EXACT = 7
 """Up to so many words all choices of words are computed, 128 texts."""
 _PAIRS, _FEWEST = 48, 16
-"""Random choices, each with its complement: of short and of long texts."""
+_ROUGH_EXACT, _ROUGH_PAIRS = 4, 4
+"""Random choices, each with its complement: of short and of long texts; and both where many texts are added up."""
 _LONG, _TOKENS = 40, 20_000
 """Words from which neighbors are not asked about and fewer choices are drawn; words read in all, about."""
 
@@ -44,12 +45,13 @@ class Explained:
     run: int = 1
 
 
-def contributions(game: Game, seed: int = 0) -> Explained:
+def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explained:
     """Share the logits of an answer among its words.
 
     Args:
         game: the model's logits for any choice of words.
         seed: of the random choices.
+        rough: whether a third of the choices is enough, because many texts are added up.
 
     Returns:
         The shares. Their start is what the model gives without words; where the words read, all of them, give exactly
@@ -67,7 +69,7 @@ def contributions(game: Game, seed: int = 0) -> Explained:
         return np.asarray(rest([kept.of(row[player]) for row in choices]), np.float64)
 
     neighbors = _neighbors(places) if len(places) <= _LONG else []
-    values, start, joint, asked = shapley_of(int(player[-1]) + 1, ask, whole, neighbors, seed)
+    values, start, joint, asked = shapley_of(int(player[-1]) + 1, ask, whole, neighbors, seed, rough=rough)
     words, sizes = tuple(side.copy() for side in linear.words), np.bincount(player)
     for (side, place), own in zip(places, player.tolist(), strict=True):
         words[side][place] += values[own] / sizes[own]
@@ -119,7 +121,7 @@ def _neighbors(places: list[tuple[int, int]]) -> list[int]:
 
 
 def shapley_of(
-    count: int, ask: Ask, whole: Values, neighbors: list[int], seed: int = 0
+    count: int, ask: Ask, whole: Values, neighbors: list[int], seed: int = 0, *, rough: bool = False
 ) -> tuple[Values, Values, dict[int, Values], int]:
     """Return Shapley values of several numbers at once.
 
@@ -129,13 +131,14 @@ def shapley_of(
         whole: the numbers with all players, [Y], to which the values and the start add up.
         neighbors: players of which is asked what they add together with the next one.
         seed: of the random choices.
+        rough: see `contributions`.
 
     Returns:
         The values [P, Y]; the numbers without players [Y]; for each of the neighbors what both add beyond what each
         adds to all others, ``v(N) - v(N without i) - v(N without j) + v(N without both)``, [Y]; and how many choices
         were asked.
     """
-    if count <= EXACT:
+    if count <= (_ROUGH_EXACT if rough else EXACT):
         keep = (np.arange(2**count)[:, None] >> np.arange(count)) & 1 > 0
         values = ask(keep)
         values[-1] = whole
@@ -144,7 +147,7 @@ def shapley_of(
     one, pairs = np.eye(count, dtype=bool), np.zeros((len(neighbors), count), bool)
     for row, i in zip(pairs, neighbors, strict=True):
         row[i : i + 2] = True
-    drawn = np.array(list(_drawn(count, seed)), bool).reshape(-1, count)
+    drawn = np.array(list(_drawn(count, seed, _ROUGH_PAIRS if rough else 0)), bool).reshape(-1, count)
     sampled = np.stack([drawn, ~drawn], axis=1).reshape(-1, count)
     keep = np.concatenate([np.zeros((1, count), bool), one, ~one, ~pairs, sampled])
     values = ask(keep)
@@ -176,8 +179,8 @@ def _exactly(count: int, values: Values) -> Values:
     return found
 
 
-def _drawn(count: int, seed: int) -> Iterator[list[bool]]:
-    """Draw choices of 2 to P - 2 players, of each size as often as its weight says.
+def _drawn(count: int, seed: int, pairs: int = 0) -> Iterator[list[bool]]:
+    """Draw choices of 2 to P - 2 players, of each size as often as its weight says; 0 pairs are the usual ones.
 
     The random numbers are those of a linear congruential generator, which the exported page has too.
     """
@@ -189,7 +192,7 @@ def _drawn(count: int, seed: int) -> Iterator[list[bool]]:
         state = (1664525 * state + 1013904223) & 0xFFFFFFFF
         return state / 2**32
 
-    for _ in range(max(_FEWEST, _PAIRS - max(0, count - _LONG) // 4)):
+    for _ in range(pairs or max(_FEWEST, _PAIRS - max(0, count - _LONG) // 4)):
         size = 2 + int(np.searchsorted(shares, uniform() * shares[-1], side="right"))
         order = list(range(count))
         for place in range(size):

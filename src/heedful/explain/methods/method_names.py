@@ -24,10 +24,12 @@ class Sampling:
     Attributes:
         orders: random orders of the words.
         seed: of the random numbers.
+        rough: whether the default method computes fewer choices of words, because many texts are added up.
     """
 
     orders: int = ORDERS
     seed: int = 0
+    rough: bool = False
 
     def __post_init__(self) -> None:
         if self.orders < 1 or self.seed < 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
 from heedful.explain.word_sums import WordSum, WordSums
 from heedful.run.glance.slices import Slice, slices_of
+from heedful.run.important_words import TimeLeft
 from heedful.runtime.answers import Answer
 
 SECONDS = 30.0
@@ -36,12 +36,14 @@ class Asked:
         labels: its classes.
         answer: answers examples.
         explain: explains the answer to one example.
+        explain_roughly: likewise, with fewer choices of words, where many are added up.
     """
 
     name: str
     labels: tuple[str, ...]
     answer: Callable[[Sequence[Example]], Sequence[Answer]]
     explain: Callable[[Example], Explanation]
+    explain_roughly: Callable[[Example], Explanation]
 
 
 @dataclass(frozen=True)
@@ -252,15 +254,15 @@ def _surest(places: NDArray[np.int64], sure: NDArray[np.float64]) -> list[int]:
 
 def _summed(asked: Asked, examples: Sequence[Example], seconds: float) -> tuple[WordSums, list[int]]:
     """Explain rows until the time is over; return the sums, and the place of each row that was explained."""
-    sums, places, until = WordSums(), list[int](), time.monotonic() + seconds
+    sums, places, time_left = WordSums(), list[int](), TimeLeft(seconds)
     for place in random.Random(0).sample(range(len(examples)), len(examples)):
         try:
-            explanation = asked.explain(examples[place])
+            explanation = asked.explain_roughly(examples[place])
         except HeedfulError:  # too long a text, say
             continue
         sums.add(explanation)
         places.append(place)
-        if time.monotonic() > until:
+        if time_left.is_over:
             break
     return sums, places
 

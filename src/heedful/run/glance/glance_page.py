@@ -18,7 +18,8 @@ from heedful.text.characters import shorten, visible
 STYLE = """
 nav{margin-top:14px}nav a{display:inline-block;padding:4px 14px 4px 0}a{color:var(--own)}
 a:focus-visible,summary:focus-visible{outline:2px solid var(--context);outline-offset:2px}
-.scroll{overflow-x:auto}.scroll table{max-width:none;width:auto;min-width:min(100%,560px)}
+.scroll{overflow-x:auto}.scroll table{max-width:none;width:auto;min-width:min(100%,480px)}
+.scroll td{padding-right:22px}.scroll th{padding-right:22px}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:24px 36px;margin-top:14px}
 .cards table{max-width:none}
 .cards td:first-child{white-space:nowrap;max-width:12em;overflow:hidden;text-overflow:ellipsis}
@@ -87,22 +88,23 @@ def _words(glance: Glance) -> str:
         return ""
     note = (
         f"Mean contributions to the log-odds of the class, in those of {glance.explained:,} explained rows where the "
-        "word stands. Words that matter together are one phrase. Each text is a row of the file where the word speaks "
-        "most for the class."
+        "word stands. Words that matter together are one phrase. Each text is a row of the file, answered with the "
+        "class where one of the three in which the word speaks most for it is."
     )
     return f'{_note(note)}<div class="cards">{cards}</div>'
 
 
 def _card(each: Class, glance: Glance) -> str:
     largest = max(abs(word.mean) for word in each.words)
-    rows = "".join(_word_row(word, largest, glance) for word in each.words)
+    rows = "".join(_word_row(word, each.name, largest, glance) for word in each.words)
     head = '<tr><th>word</th><th class="r">mean</th><th><span class="unseen">size</span></th><th>for example</th></tr>'
     return f"<div><h3>{_safe(each.name)}</h3><table>{head}{rows}</table></div>"
 
 
-def _word_row(word: WordSum, largest: float, glance: Glance) -> str:
+def _word_row(word: WordSum, label: str, largest: float, glance: Glance) -> str:
     width = 100 * min(1.0, abs(word.mean) / largest)
-    place = word.texts[0][1]
+    places = [place for _, place in word.texts]
+    place = next((each for each in places if glance.answers[each].label == label), places[0])
     bar = f'<span class="track-box"><i style="width:{width:.0f}%"></i></span>'
     return (
         f'<tr><td><bdi>{_safe(word.name)}</bdi></td><td class="r">{number(word.mean)}</td>'
@@ -113,7 +115,8 @@ def _word_row(word: WordSum, largest: float, glance: Glance) -> str:
 
 def _found(name: str, example: Example) -> str:
     """Return the part of a text around a word, the word marked."""
-    pattern = re.compile(r"\W+".join(map(re.escape, name.split())), re.IGNORECASE)
+    words = r"\W+".join(map(re.escape, name.split()))
+    pattern = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
     for text in example.texts:
         if match := pattern.search(text):
             start, end = max(0, match.start() - 40), min(len(text), match.end() + 60)

@@ -128,3 +128,16 @@ def test_a_text_without_words_is_its_base() -> None:
     )
     found = contributions(game)
     assert (found.choices, found.shares.start.tolist()) == (0, [0.75, 0.5])
+
+
+def test_fewer_choices_still_add_up() -> None:
+    def ask(choices: np.ndarray) -> np.ndarray:
+        count = choices.sum(axis=1, keepdims=True).astype(float)
+        return np.concatenate([count + (choices[:, :1] & choices[:, 1:2]) * 2.0, count**2], axis=1)
+
+    whole = ask(np.ones((1, 10), bool))[0]
+    found = {rough: shapley_of(10, ask, whole, [0, 4], rough=rough) for rough in (False, True)}
+    assert found[True][3] < found[False][3] / 2
+    for values, start, joint, _ in found.values():
+        np.testing.assert_allclose(values.sum(axis=0) + start, whole)
+        np.testing.assert_allclose(joint[0][0], 2.0)

@@ -63,7 +63,11 @@ def explain(example: Example) -> Explanation:
 
 
 def rows() -> list[Example]:
-    texts = [("a lovely film", "good", "east"), ("a dull <b>film</b>", "bad", "east"), ("so it was", "good", "east")]
+    texts = [
+        ("a lovely film", "good", "east"),
+        ("a dull <b>film</b>", "bad", "east"),
+        ("so it was", "good", "east"),
+    ]
     made = [texts[k % 3] for k in range(60)] + [("a lovely zzz place", "bad", "west")] * 12
     return [
         Example((text,), label, row=k + 2, fields={"text": text, "label": label, "where": where})
@@ -73,7 +77,7 @@ def rows() -> list[Example]:
 
 @pytest.fixture(scope="module")
 def glance() -> Glance:
-    return glance_at(Asked("mine", LABELS, answer, explain), rows(), "held.csv", ("text", "label"))
+    return glance_at(Asked("mine", LABELS, answer, explain, explain), rows(), "held.csv", ("text", "label"))
 
 
 def test_figures(glance: Glance) -> None:
@@ -86,7 +90,7 @@ def test_figures(glance: Glance) -> None:
 
 def test_words_with_real_examples(glance: Glance) -> None:
     bad, good = glance.classes
-    assert [word.name for word in bad.words][0] == "dull"
+    assert bad.words[0].name == "dull"
     assert good.words[0].name == "lovely"
     assert "lovely" in glance.examples[good.words[0].texts[0][1]].texts[0]
     assert glance.explained == 72
@@ -118,7 +122,14 @@ def test_the_page_is_safe_and_whole(glance: Glance) -> None:
     assert "<script" not in page
     assert "<b>film</b>" not in page
     assert "a dull &lt;b&gt;film&lt;/b&gt;" in page or "&lt;b&gt;film" in page
-    for title in ("Classes", "Words and phrases", "What is confused", "Surest mistakes", "Slices", "Calibration"):
+    for title in (
+        "Classes",
+        "Words and phrases",
+        "What is confused",
+        "Surest mistakes",
+        "Slices",
+        "Calibration",
+    ):
         assert f"<h2>{title}</h2>" in page
     assert page.count("<section") == page.count("</section>")
     assert "<mark>lovely</mark>" in page
@@ -136,14 +147,16 @@ def test_lines_and_plain_values(glance: Glance) -> None:
 
 def test_what_cannot_be_looked_at() -> None:
     with pytest.raises(UsageError, match="answer with one class"):
-        glance_at(Asked("mine", (), answer, explain), rows(), "held.csv", ())
+        glance_at(Asked("mine", (), answer, explain, explain), rows(), "held.csv", ())
     with pytest.raises(DataError, match="no row has a label"):
-        glance_at(Asked("mine", LABELS, answer, explain), rows()[-1:], "held.csv", ())
+        glance_at(Asked("mine", LABELS, answer, explain, explain), rows()[-1:], "held.csv", ())
 
 
 def test_a_label_that_the_model_does_not_have() -> None:
     odd = [*rows(), Example(("a lovely film",), "so-so", row=99, fields={})]
-    found = glance_at(Asked("mine", LABELS, answer, explain), odd, "held.csv", ("text", "label"), seconds=0)
+    found = glance_at(
+        Asked("mine", LABELS, answer, explain, explain), odd, "held.csv", ("text", "label"), seconds=0
+    )
     assert found.classes[-1].name == "so-so"
     assert found.classes[-1].recall == 0.0
     assert found.explained == 1
