@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from pathlib import Path
 
@@ -70,6 +71,26 @@ def test_texts_without_an_option(trained: Path, inside: None, capsys: pytest.Cap
     assert len(capsys.readouterr().out.splitlines()) == 36
     assert run(["predict", "runs/reviews", "reviews.csv", "--input", "reviews.csv"]) == 2
     assert "give one file" in capsys.readouterr().err
+
+
+def test_a_whole_model(trained: Path, inside: None, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["explain", "runs/reviews", "--all", "reviews.csv"]
+    assert run([*command, "--html", "report.html"]) == 0
+    printed = capsys.readouterr()
+    assert "of 36 rows are right" in printed.out
+    assert "36 explained texts" in printed.out
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert "<h2>Words and phrases</h2>" in page
+    assert "id: " not in page  # a column that tells rows apart makes no slices
+    assert run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 36
+    for wrong, said in (
+        (["a superb song"], "looks at a whole file"),
+        (["--attention"], "--attention is for one text"),
+        (["--html", "reviews.csv"], "is the file of --all"),
+    ):
+        assert run([*command, *wrong]) == 2
+        assert said in capsys.readouterr().err
 
 
 def test_what_is_open_is_one_line(shop: Path, inside: None, capsys: pytest.CaptureFixture[str]) -> None:

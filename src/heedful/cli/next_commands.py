@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
 
 _LONGEST = 60
+_CLASSES, _SAME = ("text", "pair"), "a file with the same columns"
 
 
 def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) -> str:
@@ -47,7 +48,9 @@ def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> lis
     return [
         f"  heedful predict {folder} {asked}",
         f"  heedful explain {folder} {asked} --html why.html",
-        f"  heedful evaluate {folder} {shlex.quote(test)}    # a file with the same columns",
+        f"  heedful explain {folder} --all {shlex.quote(test)} --html report.html    # {_SAME}: the whole model"
+        if config.model.task in _CLASSES
+        else f"  heedful evaluate {folder} {shlex.quote(test)}    # {_SAME}",
     ]
 
 
