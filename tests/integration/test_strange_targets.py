@@ -34,6 +34,16 @@ def test_a_frame_of_pairs_is_read_by_name(caplog: pytest.LogCaptureFixture) -> N
         ]
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float32"])
+def test_nullable_columns_of_indicators_are_labels(dtype: str) -> None:
+    frame = pandas.DataFrame({"art": [1, 0], "food": [0, 1]}).astype(dtype)
+    assert LabelSets.of(frame).names == ("art", "food")
+    assert [each.names for each in LabelSets.of(frame).read(frame)] == [("art",), ("food",)]
+    frame.iloc[1, 0] = pandas.NA
+    with pytest.raises(DataError, match="target 2: a value is missing"):
+        LabelSets.of(frame)
+
+
 def test_a_frame_of_indicators_is_read_by_name() -> None:
     frame = pandas.DataFrame({"art": [1, 0], "food": [0, 1]})
     sets = LabelSets.of(frame)

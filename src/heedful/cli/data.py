@@ -75,8 +75,8 @@ def check(recipe: Recipe, as_json: bool) -> int:
 def cache(clear: bool, as_json: bool) -> None:
     """List the encoded texts, word vectors and parses that earlier runs keep on disk, with their sizes.
 
-    The folder is HEEDFUL_CACHE, or ~/.cache/heedful. With HEEDFUL_CACHE=none, or --no-cache of a command, nothing is
-    kept.
+    The folder is HEEDFUL_CACHE, or heedful in XDG_CACHE_HOME, which is ~/.cache if nothing else is set. With
+    HEEDFUL_CACHE=none, or --no-cache of a command, nothing is kept.
     """
     from heedful.data import cache_contents
     from heedful.data.cache import cache_folder

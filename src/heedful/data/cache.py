@@ -24,6 +24,7 @@ from heedful.data.encoding import EncodedDataset, EncodeReport, KeptWords
 from heedful.data.examples import Ragged
 from heedful.errors import ArtefactError
 from heedful.storage import add_folder, sha256
+from heedful.storage.user_cache import user_cache
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
 from heedful.text.vocabulary import AnyVocabulary, vocabulary_from_json
 
@@ -129,14 +130,14 @@ CACHE_VARIABLE, NONE = "HEEDFUL_CACHE", "none"
 
 
 def cache_folder(folder: Path | None = None) -> Path | None:
-    """Return the cache folder: the argument, else the environment's HEEDFUL_CACHE, else ``~/.cache/heedful``.
+    """Return the cache folder: the argument, else the environment's HEEDFUL_CACHE, else "heedful" in `user_cache`.
 
     Returns None where HEEDFUL_CACHE is "none": nothing is kept then.
     """
     named = os.environ.get(CACHE_VARIABLE)
     if folder is None and named == NONE:
         return None
-    return folder or Path(named or Path.home() / ".cache" / "heedful")
+    return folder or Path(named or user_cache() / "heedful")
 
 
 def cache_key(files: Sequence[Path], settings: Mapping[str, object]) -> str:

@@ -179,7 +179,7 @@ def _in_order(y: Any, names: tuple[str, ...]) -> object:
 
 def _matrix(y: object) -> NDArray[np.generic] | None:
     """Return an indicator matrix; None for lists of labels."""
-    values = y.to_numpy() if hasattr(y, "to_numpy") else y
+    values = _plain_numbers(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if hasattr(values, "toarray"):  # a sparse matrix of SciPy
         values = values.toarray()
     if not isinstance(values, np.ndarray):
@@ -192,6 +192,20 @@ def _matrix(y: object) -> NDArray[np.generic] | None:
             return None
         values = np.array(rows)
     return values if values.ndim == 2 and values.dtype.kind in "biuf" else None
+
+
+def _plain_numbers(values: Any) -> Any:
+    """Return an array of objects that are all numbers, as nullable columns of pandas give them, as one of numbers."""
+    if not isinstance(values, np.ndarray) or values.ndim != 2 or values.dtype != object:
+        return values
+    for row, cells in enumerate(values.tolist(), start=1):
+        if any(type(cell).__name__ in ("NAType", "NoneType") for cell in cells):
+            raise DataError(
+                f"target {row}: a value is missing; write 0 or 1 in every column, or drop the row"
+            )
+        if not all(isinstance(cell, bool | int | float) for cell in cells):
+            return values
+    return values.astype(np.float64)
 
 
 def _lists(y: object) -> list[list[str]]:

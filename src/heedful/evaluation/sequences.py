@@ -136,10 +136,12 @@ def evaluate_tags(
     if scheme_of(labels) == "plain":
         number = {tag: place for place, tag in enumerate(labels)}
         sizes = [len(tags) for tags in gold]
-        words = [np.array([number[t] for tags in part for t in tags], np.int64) for part in (gold, answered)]
+        first, second = (
+            np.array([number[t] for tags in part for t in tags], np.int64) for part in (gold, answered)
+        )
         report = evaluate_classes(
-            words[0],
-            words[1],
+            first,
+            second,
             labels,
             groups=[name for name, size in zip(groups, sizes, strict=False) for _ in range(size)],
             lengths=None if lengths is None else np.repeat(lengths, sizes, axis=0),
@@ -147,7 +149,7 @@ def evaluate_tags(
             notes=notes,
         )
         return replace(
-            report, metrics={**report.metrics, "f1": _f1_of_words(*words, number.get(OUTSIDE, -1))}
+            report, metrics={**report.metrics, "f1": _f1_of_words(first, second, number.get(OUTSIDE, -1))}
         )
     spans = [(set(spans_of(own)), set(spans_of(other))) for own, other in zip(gold, answered, strict=True)]
     counts = [Counts(len(a & b), len(b - a), len(a - b)) for a, b in spans]

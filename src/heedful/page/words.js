@@ -12,6 +12,7 @@ const SECOND_SPLIT = /([-−—–/~"'“’”‘°])/u;
 // What Python's re.IGNORECASE takes for these letters, beside both cases.
 const MORE_CASES = { i: "İı", s: "ſ", k: "\u212a" };
 const TAG = "<tag>", LINK = "<link>", MASK = "[MASK]";
+const LONGEST_WORD = 1000;  // characters that n-grams are taken from
 const REMEMBERED = 20000;  // words and features whose rows are kept
 
 const anyCase = (source) =>
@@ -183,7 +184,8 @@ class Ngrams {
     this.kinds = this.cased ? [["X", kind(capitals)], ["x", kind(letters)], ["d", kind(signs)]] : [];
   }
 
-  rowsOf(word) {
+  rowsOf(whole) {
+    const word = whole.length > LONGEST_WORD ? [...whole].slice(0, LONGEST_WORD).join("") : whole;
     let found = this.known.get(word);
     if (found === undefined) {
       found = this.of(word).flatMap((ngram) => this.hashed(ngram));

@@ -26,6 +26,7 @@ from heedful.errors import (
 )
 from heedful.storage.installed import installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
+from heedful.storage.user_cache import user_cache
 
 GROUP = "heedful.models"
 """The entry points by which an installed package names its models: name = function that returns the folder."""
@@ -157,7 +158,7 @@ def _licensed(card: str, license: str) -> str:
 
 def _is_cached(name: str, revision: str | None) -> bool:
     """Say whether the Hub's cache on this machine has the model, without importing its library where it has not."""
-    home = os.environ.get("HF_HOME", os.path.join(os.path.expanduser("~"), ".cache", "huggingface"))
+    home = os.environ.get("HF_HOME") or os.path.join(user_cache(), "huggingface")
     cache = os.environ.get("HF_HUB_CACHE", os.path.join(home, "hub"))
     return os.path.isdir(os.path.join(cache, "models--" + name.replace("/", "--"), "snapshots"))
 

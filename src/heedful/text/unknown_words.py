@@ -116,6 +116,8 @@ def _edits(word: str, letters: Sequence[str]) -> Iterator[str]:
 
 MOST_ROWS = 1 << 24
 _LONGEST_NGRAM = 16
+LONGEST_WORD = 1000
+"""Characters of a word that n-grams are taken from; the rest of a longer one costs time and says nothing."""
 _REMEMBERED = 1 << 16
 BEGIN, END = "<", ">"
 """Marks in front of a word and behind it."""
@@ -125,7 +127,8 @@ BEGIN, END = "<", ">"
 class NgramRule:
     """Which n-grams a word has, and which rows of the table they have.
 
-    An n-gram is a run of ``shortest`` to ``longest`` characters of ``<word>``; a word too short for one is its own. Its
+    An n-gram is a run of ``shortest`` to ``longest`` characters of ``<word>``; a word too short for one is its own, and
+    of one longer than `LONGEST_WORD` the beginning counts. Its
     rows are taken from the 8-byte BLAKE2b digest of its UTF-8 form: the first 4 bytes, little-endian, modulo the number
     of rows, and with two hashes the other 4 bytes likewise. So they are the same on every machine.
 
@@ -165,6 +168,7 @@ class NgramRule:
 
     def rows_of(self, word: str) -> NDArray[np.int32]:
         """Return the rows of a word's n-grams, at least one; one that occurs twice is there twice."""
+        word = word[:LONGEST_WORD]
         found = self._known.get(word)
         if found is None:
             found = np.array([row for ngram in self._ngrams(word) for row in self._hashed(ngram)], np.int32)

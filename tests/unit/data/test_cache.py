@@ -136,6 +136,9 @@ def test_folder_is_the_argument_then_the_environment_then_the_home(
     monkeypatch.setenv("HEEDFUL_CACHE", "none")
     assert cache_folder() is None
     monkeypatch.delenv("HEEDFUL_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg" / "heedful"
+    monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "heedful"
 

@@ -148,7 +148,7 @@ def test_vectors_of_ngrams_are_added(
     )
     model = load(tmp_path / "small")
     assert np.abs(np.array(found) - model.logits(texts)).max() <= 1e-4
-    words = "".join(texts).split()
+    words = [*"".join(texts).split(), "aB\U0001f600" * 600]
     rows = page.evaluate(
         "async (words) => { const model = await heedful; return words.map((word) => model.words.ngrams(word)); }",
         words,

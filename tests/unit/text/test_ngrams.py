@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.text.unknown_words import NgramRule
+from heedful.text.unknown_words import LONGEST_WORD, NgramRule
 from heedful.text.vocabulary import Vocabulary
 
 
@@ -67,3 +67,10 @@ def test_a_damaged_rule_is_refused(wrong: object) -> None:
     )
     with pytest.raises(ArtefactError):
         Vocabulary.from_json(json.dumps(content))
+
+
+def test_a_word_without_end_costs_no_more_than_a_long_one() -> None:
+    rule, word = NgramRule(cased=True), "aB" * 500_000
+    np.testing.assert_array_equal(rule.rows_of(word), rule.rows_of(word[:LONGEST_WORD]))
+    assert len(rule.rows_of(word)) < 3 * LONGEST_WORD + 10
+    assert sum(map(len, rule._known)) == LONGEST_WORD  # nor is the whole word remembered
