@@ -133,6 +133,21 @@ def test_kills_of_train_as_a_user_starts_it(data: Path, tmp_path: Path, tally: T
     kill_often(small_runs.train(data, real=True), tmp_path, tally, tally.count(24))
 
 
+class OnThreads(Command):
+    """A command that begins with two threads; once it is saved it goes on with one or two, and keeps its number."""
+
+    def start(self, folder: Path, *more: str, **options: Any) -> Started:
+        """See `Command.start`."""
+        saved = (folder / "checkpoints" / "latest").exists()
+        threads = random.choice("12") if saved else "2"
+        return super().start(folder, *more, more={"OMP_NUM_THREADS": threads}, **options)
+
+
+def test_kills_of_train_with_two_threads(data: Path, tmp_path: Path, tally: Tally) -> None:
+    command = OnThreads(**vars(small_runs.train(data, real=True)))
+    kill_often(command, tmp_path, tally, tally.count(18))
+
+
 def test_kills_of_study(data: Path, tmp_path: Path, tally: Tally) -> None:
     kill_often(small_runs.study(data), tmp_path, tally, tally.count(36))
 

@@ -214,6 +214,18 @@ def test_one_worker_that_is_asked_to_end_is_replaced(tmp_path: Path) -> None:
     assert LOG == ["worker 1 was asked to end, and another one takes its place"]
 
 
+def test_one_worker_that_is_killed_after_it_has_answered_is_replaced(tmp_path: Path) -> None:
+    parent = Parent(tmp_path, fake_workers.stands)
+
+    def kill_one() -> None:
+        until(lambda: parent.stand(1, 1) and parent.parent._places[0].running.has_answered)
+        os.kill(parent.stood(1)[0], signal.SIGKILL)
+        until(lambda: parent.stand(2, 1))
+
+    assert parent.run(kill_one) == ExitCode.OK
+    assert LOG == ["worker 1 was killed by SIGKILL, and another one takes its place"]
+
+
 def test_the_pause_before_a_start_grows_to_a_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "_PAUSE", 1.0)
     place = Parent(tmp_path, fake_workers.stands).parent._places[0]

@@ -145,7 +145,9 @@ def test_a_killed_worker_is_replaced_and_no_later_request_is_lost(running: Serve
     while len(running.workers()) < 2 or counted(running, "heedful_workers") < 2:
         assert (ask().status, ask().body) == (200, expected[0])
     assert second in running.workers()
-    assert running.waits_for("was killed by SIGKILL, and another one takes its place")
+    assert running.waits_for(
+        "was killed by SIGKILL"
+    )  # whether it had answered, the parent may not have heard yet
     assert counted(running, 'heedful_requests_total{endpoint="/v1/predict"') >= 8
     for worker in running.workers():  # both at once: connections wait for the next ones
         os.kill(worker, signal.SIGKILL)
