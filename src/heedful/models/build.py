@@ -167,9 +167,9 @@ def encoder_problems(config: ModelConfig) -> list[str]:
 
     Returns:
         One sentence a mistake. What depends on the width of the vectors, or on two options together, is found by the
-        encoder itself.
+        encoder itself. Options of an encoder say nothing where there is none, and are left out when data is prepared.
     """
-    return _read_options(config)[1]
+    return [] if config.encoder == NO_NETWORK else _read_options(config)[1]
 
 
 def _read_options(config: ModelConfig) -> tuple[object, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from heedful.data.examples import Corpus
@@ -51,6 +51,10 @@ class Decided:
     settings: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def with_(self, settings: Mapping[str, object]) -> Decided:
+        """Return the same with further settings."""
+        return replace(self, settings={**self.settings, **settings})
+
 
 def remembered(load: Callable[[], Corpora]) -> Callable[[], Corpora]:
     """Return a function that reads once, however often it is called."""
@@ -76,6 +80,8 @@ def decide(config: RunConfig, source: Source) -> Decided:
     """
     if problem := _wider_scores(config, source):
         return problem
+    if config.model.task == "tags" and config.model.wide == "none" and config.model.sentence == "auto":
+        return decide(override(config, {"model.sentence": "none"}), source).with_({"model.sentence": "none"})
     limit = few_rows(config)
     open_vectors = config.text.vectors == "auto"
     open_sentence = config.model.sentence == "auto"

@@ -92,6 +92,13 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             return [
                 f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
             ]
+        if config.model.sentence not in ("none", "auto", "mean"):
+            return [
+                f"model.sentence = {config.model.sentence!r} reads whole texts; the linear part of tags reads the "
+                'vectors of each word with "mean" or "auto"'
+            ]
+        if config.model.encoder == NO_NETWORK and config.model.wide == "none":
+            return ['model.encoder = "none" leaves the linear part alone: set model.wide = "linear"']
         if config.train.metric in ("macro_f1", "precision", "recall"):
             return [
                 'train.metric: tags are selected by "f1" or "accuracy", which plain tags and spans both have'

@@ -340,3 +340,56 @@ def test_a_board_of_tags_compares_chains_and_networks() -> None:
     without_test = TagRun(config, first, 0)
     with pytest.raises(UsageError, match="no test split"):
         tag_board("made up", {"train.seed=0": without_test})
+
+
+def test_a_model_without_a_network_is_asked_for_by_name() -> None:
+    config = load_config("my-tags", ["data.train=x", "model.encoder=none", "model.sentence=none"])
+    source = from_examples(sentences(30), sentences(12), "tags", 0.1, 0)
+    config = replace(config, data=replace(config.data, few_rows=10))
+    model = model_of(train(config, prepare_examples(config, source)))
+    assert model.model.encoder == "none"
+    assert model.about.tagging is not None
+    (answer,) = model.answer(["Anna calls Bob ."])
+    assert answer.tags == ("B-PER", "O", "B-PER", "O")
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("model.sentence=en-sentences", "reads whole texts"),
+        ("model.sentence=overlap", "reads whole texts"),
+    ],
+)
+def test_what_tags_do_not_read_is_refused(setting: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        load_config("my-tags", ["data.train=x", setting])
+
+
+def test_a_model_of_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"set model\.wide"):
+        load_config("my-tags", ["data.train=x", "model.encoder=none", "model.wide=none"])
+
+
+def test_without_a_linear_part_no_vectors_are_looked_for() -> None:
+    config = load_config("my-tags", ["data.train=x", "model.wide=none", "model.width=8", "train.epochs=1"])
+    source = from_examples(sentences(24), sentences(12), "tags", 0.1, 0)
+    prepared = prepare_examples(config, source)
+    assert prepared.decided["model.sentence"] == "none"
+    assert not [note for note in prepared.notes if "vectors" in note]
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_two_sentences_are_enough(count: int) -> None:
+    data = gold(count)
+    found = fit_by_folds(data, np.zeros(count, np.int64), LABELS, None, 0)
+    assert found.part.outputs == len(LABELS)
+    assert len(found.tags) == len(data.tags)
+
+
+def test_vectors_are_read_in_training_as_in_answers() -> None:
+    part = drawn_part()
+    texts = [["Anna", "sees", "X"], [], ["sees"]]
+    rows = TagReading(part.shapes, part.numbers, part.vectors).rows(texts)
+    assert part.vectors is not None
+    wanted = np.concatenate([part.vectors.of(text) for text in texts if text])
+    np.testing.assert_allclose(rows.vectors(np.arange(4)), wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float32]
 EPOCHS, BATCH = 12, 16
 """Passes over the sentences, and sentences of a step."""
+_BLOCK = 8192
+"""Words whose vectors are in memory at a time."""
 RATE = 0.2
 """Learning rate of AdaGrad; the last half of the passes is averaged."""
 
@@ -27,13 +29,25 @@ class ChainRows:
 
     Attributes:
         words: which features each word has, one row a word, sparse [T, n] of ones.
-        vectors: further numbers of each word, [T, D]; D may be 0.
+        table: vectors of distinct words, [V, D]; D may be 0.
+        around: of each word the rows of the vectors that are read at it, side by side, [T, k].
         offsets: where each sentence begins, and the end, [N + 1].
     """
 
     words: sparse.csr_matrix
-    vectors: Floats
+    table: Floats
+    around: NDArray[np.int64]
     offsets: NDArray[np.int64]
+
+    @property
+    def width(self) -> int:
+        """Numbers of the vectors that are read at a word, k D."""
+        return self.around.shape[1] * self.table.shape[1]
+
+    def vectors(self, places: NDArray[np.int64]) -> Floats:
+        """Return the numbers of the vectors that are read at some words, [n, k D]."""
+        found: Floats = self.table[self.around[places]].reshape(len(places), self.width)
+        return found
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -80,7 +94,10 @@ class ChainFit:
     def emissions(self, rows: ChainRows) -> Floats:
         """Return what each tag of each word scores by itself, [T, Y]."""
         found: Floats = np.asarray(rows.words @ self.words, np.float32) + self.bias
-        return found + rows.vectors @ self.vectors if rows.vectors.shape[1] else found
+        for start in range(0, len(found) if rows.width else 0, _BLOCK):
+            places = np.arange(start, min(start + _BLOCK, len(found)))
+            found[places] += rows.vectors(places) @ self.vectors
+        return found
 
     def chain(self, allowed: Chain) -> Chain:
         """Return the scores of tags side by side; those that may not be are minus infinity."""
@@ -128,7 +145,7 @@ def fit_chain(
         The weights; the same input gives the same.
     """
     tags, n = len(allowed.first), rows.words.shape[1]
-    fit = ChainFit.zeros(n, rows.vectors.shape[1], tags)
+    fit = ChainFit.zeros(n, rows.width, tags)
     squares = tuple(np.full_like(each, 1e-6) for each in fit.tensors())
     total, kept = [np.zeros(each.shape) for each in fit.tensors()], 0
     steps = -(-len(rows) // BATCH)
@@ -171,10 +188,9 @@ def _descend(
     own, tags = rows.words[places], len(fit.bias)
     known, columns = np.unique(own.indices, return_inverse=True)
     own = type(own)((own.data, columns, own.indptr), shape=(len(places), len(known)))
-    weights, vectors = fit.words[known], rows.vectors[places]
-    small = replace(fit, words=weights)
+    weights, vectors = fit.words[known], rows.vectors(places)
     scores = np.zeros((*valid.shape, tags))
-    scores[valid] = small.emissions(ChainRows(own, vectors, rows.offsets))
+    scores[valid] = own @ weights + fit.bias + vectors @ fit.vectors
     mask = torch.from_numpy(valid)
     expected = crf_expected(torch.from_numpy(scores), mask, fit.chain(allowed))
     wanted = np.zeros_like(scores)

@@ -126,7 +126,7 @@ class TagJoining:
 
 def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:
     """Return the strengths that are tried: where a fit takes long, one alone."""
-    work = (rows.words.nnz + rows.vectors.size // 4) * tags
+    work = (rows.words.nnz + rows.words.shape[0] * rows.width // 4) * tags
     return STRENGTHS[:1] if work > _MUCH else STRENGTHS
 
 

@@ -75,12 +75,28 @@ class TagReading:
         words = np.repeat(np.arange(len(each)), count)[known]
         ones = np.ones(int(known.sum()), np.float32)
         matrix = sparse.csr_matrix((ones, (words, places[known])), shape=(len(each), len(self.numbers)))
-        width = 0 if self.vectors is None else self.vectors.width
-        vectors = np.zeros((len(each), width), np.float32)
-        if self.vectors is not None:
-            for start, end, text in zip(offsets, offsets[1:], texts, strict=False):
-                vectors[start:end] = self.vectors.of(text)
-        return ChainRows(matrix, vectors, offsets)
+        table, around = self._vectors(texts, len(each))
+        return ChainRows(matrix, table, around, offsets)
+
+    def _vectors(
+        self, texts: Sequence[Sequence[str]], count: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return the vectors of the distinct words, behind one of zeros, and which are read at each word."""
+        if self.vectors is None:
+            return np.zeros((1, 0), np.float32), np.zeros((count, 1), np.int64)
+        forms = list(dict.fromkeys(word for text in texts for word in text))
+        row = {word: place for place, word in enumerate(forms, start=1)}
+        table = np.zeros((len(forms) + 1, self.vectors.rows.width), np.float32)
+        table[1:] = self.vectors.each(forms)
+        reach = self.vectors.reach
+        edge = [0] * reach
+        around = [
+            padded[place : place + 2 * reach + 1]
+            for text in texts
+            for padded in ([*edge, *(row[word] for word in text), *edge],)
+            for place in range(len(text))
+        ]
+        return table, np.array(around, np.int64).reshape(count, 2 * reach + 1)
 
     def part(self, fit: ChainFit) -> TagPart:
         """Return the part that a fit makes, with the features whose weights are not all next to nothing."""
