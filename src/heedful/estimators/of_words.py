@@ -36,7 +36,9 @@ class TokenTagger(Estimator[TagsModel]):
     ``X`` is a list of lists of words, and ``y`` is a list of lists of tags, one tag for each word. Tags in BIO, BIOES
     or BILOU are recognized and checked, and the predicted tags then form valid spans. By default words have character
     n-grams in addition to their own vectors, and the encoder of 100 features attends separately to the left neighbor,
-    the right neighbor, and each side of the sentence. ``data__options={"repair": True}`` repairs broken spans.
+    the right neighbor, and each side of the sentence. Beside it stands a linear model over words, their shapes and
+    their neighbors, with a chain of tags on top; of fewer than 300 sentences it is the whole model.
+    ``data__options={"repair": True}`` repairs broken spans.
 
     For scikit-learn it is not a classifier, because classifiers have single classes as targets. Its searches and
     cross-validation therefore use folds without stratification.
