@@ -54,6 +54,10 @@ def test_wrong_labels_are_found_with_the_words_against_them(folder: Path) -> Non
         assert weight > 0
     shown = tiny.run("data", "labels", folder / "train.csv", "--column", "label=topic", "--most", "2")
     assert [len(line.split("\t")) for line in shown.out.splitlines()] == [7, 7]
+    assert "4 of 120 labels are suspect; 2 are shown" in shown.err
+    assert (
+        "of 6 labels that were changed on purpose, 5 were suspect (83%), and of the 8 suspects" in shown.err
+    )
 
 
 def test_a_network_finds_them_too(folder: Path) -> None:

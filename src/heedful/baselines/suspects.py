@@ -25,11 +25,14 @@ from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
 from heedful.tasks import Predictor
 
+CHANGED = 0.05
+"""Share of the labels that are changed on purpose to measure the judge."""
 MOST_WORDS = 5
 """How many words are shown for each suspect."""
 _LONGEST = 200
 """Words of a text that are left out one by one at most."""
 Floats = NDArray[np.float64]
+Held = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 Against = Callable[[int, int, int], list[tuple[str, float]]]
 """Place of an example, number of its label and of the suggested one, to words with how much each speaks against."""
 
@@ -90,6 +93,32 @@ def find_suspects(
         UsageError: if the data is no classes of texts or pairs.
         DataError: if there are fewer examples than folds, or fewer than two classes.
     """
+    examples, labels, gold, held = _held_out(source, folds, seed)
+    if config is None:
+        probabilities, against = _linear(examples, gold, len(labels), held)
+    else:
+        probabilities, against = _network(examples, labels, held, config, root)
+    ranked = rank_suspects(probabilities, gold)
+    best = probabilities.argmax(axis=1)
+    suspects = [
+        Suspect(
+            examples[place].row,
+            labels[gold[place]],
+            labels[best[place]],
+            float(probabilities[place, gold[place]]),
+            float(probabilities[place, best[place]]),
+            tuple(against(int(place), int(gold[place]), int(best[place]))),
+            examples[place].texts,
+        )
+        for place in (ranked[:most] if most else ranked)
+    ]
+    return suspects, len(ranked), len(examples)
+
+
+def _held_out(
+    source: Source, folds: int, seed: int
+) -> tuple[list[Example], tuple[str, ...], NDArray[np.int64], Held]:
+    """Return the examples, the labels, the number of each example's label, and the parts that are held out."""
     if source.task not in CLASS_TASKS:
         raise UsageError(
             f"labels are looked at in classes of texts and pairs; this is data of {source.task!r}"
@@ -118,28 +147,52 @@ def find_suspects(
     held = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in np.unique(fold).tolist()]
     if len(held) < 2:
         raise DataError(f"all {len(examples)} examples are copies of one text; there is nothing to compare")
-    if config is None:
-        probabilities, against = _linear(examples, gold, len(labels), held)
-    else:
-        probabilities, against = _network(examples, labels, held, config, root)
-    ranked = rank_suspects(probabilities, gold)
-    best = probabilities.argmax(axis=1)
-    suspects = [
-        Suspect(
-            examples[place].row,
-            labels[gold[place]],
-            labels[best[place]],
-            float(probabilities[place, gold[place]]),
-            float(probabilities[place, best[place]]),
-            tuple(against(int(place), int(gold[place]), int(best[place]))),
-            examples[place].texts,
+    return examples, tuple(labels), gold, held
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How accurate the linear model is as a judge, measured on labels that were changed on purpose.
+
+    Attributes:
+        changed: how many labels were changed.
+        found: how many of them are suspect then.
+        suspected: how many labels are suspect then, the changed ones among them.
+    """
+
+    changed: int
+    found: int
+    suspected: int
+
+    def sentence(self) -> str:
+        """Return it in words."""
+        rest = "the others are labels of yours that it doubts, some of them rightly"
+        return (
+            f"How accurate this is: of {self.changed:,} labels that were changed on purpose, {self.found:,} were "
+            f"suspect ({self.found / self.changed:.0%}), and of the {self.suspected:,} suspects then, "
+            f"{self.found / max(1, self.suspected):.0%} were the changed ones; {rest}."
         )
-        for place in (ranked[:most] if most else ranked)
-    ]
-    return suspects, len(ranked), len(examples)
 
 
-Held = Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+def judged(source: Source, folds: int, seed: int) -> Judge:
+    """Change a twentieth of the labels at random and count how many of them the linear model suspects.
+
+    Args:
+        source: where the examples come from.
+        folds: parts that are held out in turn.
+        seed: of the cut into parts, and of the changes.
+
+    Returns:
+        The counts.
+    """
+    examples, labels, gold, held = _held_out(source, folds, seed)
+    generator = np.random.default_rng(seed)
+    chosen = generator.permutation(len(gold))[: max(1, round(CHANGED * len(gold)))]
+    changed = gold.copy()
+    changed[chosen] = (gold[chosen] + generator.integers(1, len(labels), len(chosen))) % len(labels)
+    probabilities, _ = _linear(examples, changed, len(labels), held)
+    ranked = set(rank_suspects(probabilities, changed).tolist())
+    return Judge(len(chosen), sum(place in ranked for place in chosen.tolist()), len(ranked))
 
 
 def _linear(

@@ -222,7 +222,13 @@ def glance_at(
     shares = np.array([[answer.probabilities[label] for label in asked.labels] for answer in answers])
     right, sure = gold == predicted, shares.max(axis=1)
     surest = _surest(np.flatnonzero(~right), sure)
-    mistakes = [(place, asked.explain(kept[place])) for place in surest[:MISTAKES]]
+    different = {
+        kept[place].texts: place for place in reversed(surest)
+    }  # a text that is there twice is shown once
+    mistakes = [
+        (place, asked.explain(kept[place]))
+        for place in _surest(np.array([*different.values()], int), sure)[:MISTAKES]
+    ]
     sums, places = _summed(asked, kept, seconds)
     known = np.flatnonzero(gold < len(asked.labels))
     ranked = known[rank_suspects(shares[known], gold[known])] if len(known) else known
