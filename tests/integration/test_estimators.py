@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import base
 
 import tiny
 from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
@@ -260,3 +261,23 @@ def test_the_defaults_learn_from_a_few_hundred_examples() -> None:
     texts = TextClassifier(**width).fit(TEXTS[:240], LABELS[:240])
     assert texts.score(TEXTS[240:], LABELS[240:]) > 0.95
     assert texts.config.train.epochs == 12
+
+
+def test_verbose_shows_progress_and_results_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["good plot and fine acting", "dull plot and poor acting"] * 10
+    labels = ["positive", "negative"] * 10
+    model = TextClassifier(verbose=True).fit(texts, labels, baseline=False)
+    assert "training" in capsys.readouterr().err or model.result_.fit.steps == 0
+    assert base.clone(model).verbose
+    assert model.get_params()["verbose"] is True
+    for each in (
+        model.result_,
+        model.result_.fit,
+        model.evaluate(texts, labels),
+        model.predictor,
+        model.explain(texts[0]),
+    ):
+        assert "\n" not in repr(each)
+        assert len(repr(each)) < 200, repr(each)
+    assert repr(model.explain(texts[0])).startswith("Explanation(negative ")
+    assert repr(model.predictor) == "Predictor(linear parts, negative, positive)"

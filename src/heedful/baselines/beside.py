@@ -108,6 +108,13 @@ class Beside:
         """Return plain values for JSON."""
         return {**asdict(self), "warning": self.warning}
 
+    def __repr__(self) -> str:
+        tests = self.tests[self.deciding]
+        name, best = max(tests.items(), key=lambda item: item[1].second)
+        return (
+            f"Beside({self.metric} on {self.deciding}: this model {best.first:.4f}, {name} {best.second:.4f})"
+        )
+
     def _repr_html_(self) -> str:
         """Return the figures as a table, which is how a notebook shows them."""
         header = ["", *(f"{split} {what}" for split in self.tests for what in (self.metric, "p (Holm)"))]

@@ -95,9 +95,14 @@ class Estimator(KeptState, Generic[Model]):
     _teacher: PythonTeacher | None = None
 
     def __init__(
-        self, config: RunConfig | None = None, *, threads: int | None = None, **settings: Unpack[Settings]
+        self,
+        config: RunConfig | None = None,
+        *,
+        threads: int | None = None,
+        verbose: bool = False,
+        **settings: Unpack[Settings],
     ) -> None:
-        self.threads = threads
+        self.threads, self.verbose = threads, verbose
         self._given, self._settings = config, dict[str, Any](**settings)
 
     @property
@@ -131,12 +136,13 @@ class Estimator(KeptState, Generic[Model]):
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
-        return {"config": self._given, "threads": self.threads, **self._settings}
+        return {"config": self._given, "threads": self.threads, "verbose": self.verbose, **self._settings}
 
     def set_params(self, **params: Any) -> Self:
         """Change settings, named as in the constructor, for the next `fit`; a trained model stays until then."""
         self._given = params.pop("config", self._given)
         self.threads = params.pop("threads", self.threads)
+        self.verbose = params.pop("verbose", self.verbose)
         self._settings = {**self._settings, **params}
         return self
 
@@ -147,7 +153,7 @@ class Estimator(KeptState, Generic[Model]):
         *,
         dev: tuple[object, ...] | None = None,
         folder: Path | str | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         baseline: bool = True,
         sample_weight: object = None,
     ) -> Self:
@@ -164,7 +170,8 @@ class Estimator(KeptState, Generic[Model]):
                 parts, the temperature and the thresholds. A pair of texts and targets, or with weights of the
                 examples as a third column; None holds out ``data.dev_fraction`` of the training examples.
             folder: run folder to write; None keeps the model in memory.
-            progress: show progress, and the comparison with the baselines, on standard error.
+            progress: show progress, and the comparison with the baselines, on standard error, in a notebook as tqdm's
+                bar where it is installed; None for ``verbose`` of the constructor.
             baseline: train the baselines; see `baseline_`. They do not use ``sample_weight``.
             sample_weight: weight of each example, [N], 0 or more; None for equal weights. It reaches every part of the
                 model, and everything that is chosen on the examples that are held out.
@@ -177,6 +184,7 @@ class Estimator(KeptState, Generic[Model]):
             DataError: if a text or target is invalid, with its position, or if there are too few.
         """
         self._use_threads()
+        progress = bool(self.verbose) if progress is None else progress
         refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         targets = self._targets_of(y)

@@ -27,6 +27,7 @@ class _Estimator(Protocol):
     """What a state is taken from."""
 
     threads: int | None
+    verbose: bool
     _given: RunConfig | None
     _settings: dict[str, Any]
 
@@ -44,6 +45,7 @@ class KeptState(BaseEstimator):
         state: dict[str, Any] = {
             _KIND: 1,
             "threads": self.threads,
+            "verbose": self.verbose,
             "config": asdict(given) if isinstance(given, RunConfig) else given,
             "settings": dict(self._settings),
         }
@@ -72,6 +74,7 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
     if state[_KIND] != 1 or not isinstance(settings, dict):
         raise ArtefactError("this estimator was written by another version of heedful; write it again")
     estimator.threads, estimator._settings = state.get("threads"), settings
+    estimator.verbose = bool(state.get("verbose"))
     estimator._given = from_table(given, "the kept settings") if isinstance(given, dict) else given
     files = state.get("files")
     if files is None:

@@ -64,7 +64,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         *,
         dev: tuple[object, ...] | None = None,
         folder: Path | str | None = None,
-        progress: bool = False,
+        progress: bool | None = None,
         baseline: bool = True,
         sample_weight: object = None,
         teacher: AnyTeacher | None = None,

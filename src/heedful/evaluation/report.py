@@ -100,6 +100,13 @@ class Report:
         """Return the report as lines for a terminal."""
         return render(self)
 
+    def brief(self) -> str:
+        """Return the metrics in a few words."""
+        return " ".join(f"{name} {value:.4f}" for name, value in self.metrics.items())
+
+    def __repr__(self) -> str:
+        return f"Report({self.brief()}; {self.count:,} examples)"
+
     def _repr_html_(self) -> str:
         """Return the report as tables, which is how a notebook shows it."""
         return report_html(self)

@@ -274,6 +274,13 @@ class Explanation:
 
         return write_html(self, path)
 
+    def __repr__(self) -> str:
+        from heedful.explain.html import headline
+        from heedful.explain.scene import brief
+
+        said = "" if self.attribution is None else f": {brief(self.attribution, self.sides)}"
+        return f"Explanation({' '.join(headline(self)).strip()}{said})"
+
     def _repr_html_(self) -> str:
         """Return the same page in a frame, which is how a notebook shows it."""
         from heedful.explain.html import render_frame

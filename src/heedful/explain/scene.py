@@ -96,6 +96,12 @@ def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int
     return [*shown, Line("sum", attribution.of.removeprefix("the "), attribution.whole)]
 
 
+def brief(attribution: Attribution, views: Sequence[SentenceView], count: int = 3) -> str:
+    """Return the strongest words and phrases in one line."""
+    lines = [line for line in lines_of(attribution, views, count) if line.kind in ("word", "phrase")]
+    return ", ".join(f"{line.name} {line.value:+.2f}" for line in lines)
+
+
 def _phrase(attribution: Attribution, views: Sequence[SentenceView], joint: Joint) -> Line:
     view = views[joint.side]
     value = float(attribution.values[joint.side][joint.start : joint.end].sum())

@@ -219,16 +219,32 @@ def _single_examples(prepared: AnyPrepared) -> Iterator[str]:
         if isinstance(part, EncodedDataset) and part.targets is not None and part.targets.dtype == np.int64
     ]
     file = next(iter(prepared.fingerprint), "training data")
+    found = []
     for number, label in enumerate(prepared.labels):
         places = [
             (name, int(part.rows[k])) for name, part in known for k in np.flatnonzero(part.targets == number)
         ]
         if len(places) == 1:
-            name, row = places[0]
-            yield (
-                f"{file}: row {row} is the only example of class {label!r}, and it is in the {name} split, so the "
-                "model can hardly learn this class. Add examples of it, or drop the row."
-            )
+            found.append((label, *places[0]))
+    if len(found) > _FEW:
+        yield (
+            f"{file}: {len(found):,} classes have a single example, such as {_listed([each[0] for each in found])}, so "
+            "the model can hardly learn them. Add examples of them, or drop the rows."
+        )
+        return
+    for label, name, row in found:
+        yield (
+            f"{file}: row {row} is the only example of class {label!r}, and it is in the {name} split, so the "
+            "model can hardly learn this class. Add examples of it, or drop the row."
+        )
+
+
+_FEW = 3
+"""Classes that each have a line of their own; more of them share one."""
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"{name!r:.60}" for name in names[:_FEW])
 
 
 def _never_predicted(result: RunResult) -> Iterator[str]:
@@ -236,13 +252,19 @@ def _never_predicted(result: RunResult) -> Iterator[str]:
     answered = Counter[str]()
     for row in confusion.values():
         answered.update(row)
-    for name in confusion:
-        gold, predicted = sum(confusion[name].values()), answered[name]
-        if gold and not predicted:
-            yield (
-                f"The model never predicts {name!r} on the dev split, where {gold:,} of {total:,} examples have it. "
-                "Add examples of this class."
-            )
+    counts = {name: sum(row.values()) for name, row in confusion.items()}
+    never = {name: gold for name, gold in counts.items() if gold and not answered[name]}
+    if len(never) > _FEW:
+        yield (
+            f"The model never predicts {len(never):,} classes on the dev split, such as {_listed(list(never))}, which "
+            f"{sum(never.values()):,} of {total:,} examples have. Add examples of these classes."
+        )
+        return
+    for name, gold in never.items():
+        yield (
+            f"The model never predicts {name!r} on the dev split, where {gold:,} of {total:,} examples have it. "
+            "Add examples of this class."
+        )
 
 
 def _worse_from_the_start(result: RunResult) -> Iterator[str]:

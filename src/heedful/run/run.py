@@ -92,6 +92,12 @@ class RunResult:
             **({"parts": self.parts} if self.parts else {}),
         }
 
+    def __repr__(self) -> str:
+        test = "" if self.test is None else f", test: {self.test.brief()}"
+        return (
+            f"RunResult({type(self.predictor).__name__}, dev: {self.dev.brief()}{test}, {self.seconds:.0f} s)"
+        )
+
     def _repr_html_(self) -> str:
         """Return the figures as tables, which is how a notebook shows them."""
         parts = [

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 A_co = TypeVar("A_co", bound=AnyAnswer, covariant=True)
 
 
+_NAMED = 5
+
+
 class SavedModel(ABC, Generic[A_co]):
     """A trained network that answers requests; a saved model folder is one of these and nothing more.
 
@@ -45,6 +48,18 @@ class SavedModel(ABC, Generic[A_co]):
     text: TextSettings
     about: About
     is_pair: bool = False
+
+    def __repr__(self) -> str:
+        labels = tuple(getattr(self, "labels", ()))
+        named = (
+            f", {len(labels):,} labels"
+            if len(labels) > _NAMED
+            else f", {', '.join(labels)}"
+            if labels
+            else ""
+        )
+        encoder = "linear parts" if self.model.encoder == "none" else self.model.encoder
+        return f"{type(self).__name__}({encoder}{named})"
 
     @property
     def device(self) -> torch.device:

@@ -61,6 +61,10 @@ class FitResult:
     signs: tuple[str, ...] = ()
     dead: Mapping[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        best = f"best at {self.best_step:,}; {self.seconds:.0f} s"
+        return f"FitResult({self.stopped!r} after {self.steps:,} steps, {best})"
+
 
 def fit(
     network: nn.Module,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import json
 import math
 import os
@@ -13,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from heedful.errors import ArtefactError
 from heedful.machine import threads
@@ -42,10 +44,12 @@ class Reporter(Protocol):
 def choose_reporter(quiet: bool = False) -> Reporter:
     """Choose how to report: a bar on a terminal, lines elsewhere and under CI or NO_COLOR, nothing when quiet.
 
-    Returns a reporter that writes to stderr.
+    In a notebook the bar is tqdm's, where it is installed. Returns a reporter that writes to stderr.
     """
     if quiet:
         return Silent()
+    if in_notebook() and importlib.util.find_spec("tqdm") is not None:
+        return NotebookBar()
     plain = os.environ.get("CI") or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return (
         Lines(sys.stderr)
@@ -153,6 +157,44 @@ class Bar:
     def close(self) -> None:
         """Take the bar away."""
         self._progress.stop()
+
+
+def in_notebook() -> bool:
+    """Tell whether this process is the kernel of a notebook."""
+    python = sys.modules.get("IPython")
+    shell = python.get_ipython() if python is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class NotebookBar:
+    """Draws tqdm's bar in a notebook; evaluations stand beside it."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def start(self, total: int, done: int) -> None:
+        """Draw the bar: a widget where they can be drawn, else text."""
+        widgets = importlib.util.find_spec("ipywidgets") is not None
+        kind = importlib.import_module("tqdm.notebook" if widgets else "tqdm.std").tqdm
+        self._bar = kind(total=total, initial=done, desc="training")
+
+    def step(self, step: int, loss: float) -> None:
+        """Move the bar."""
+        self._bar.set_postfix_str(f"loss {loss:.4f}", refresh=False)
+        self._bar.update(step - self._bar.n)
+
+    def evaluation(self, record: Mapping[str, object]) -> None:
+        """Write one line."""
+        self._bar.write(f"step {record['step']}  {summary(record)}")
+
+    def sign(self, sentence: str) -> None:
+        """Write one line."""
+        self._bar.write(f"warning: {sentence}.")
+
+    def close(self) -> None:
+        """End the bar."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 def number_of(record: Mapping[str, object], name: str) -> float:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.util
 import io
 
 import pytest
@@ -79,3 +80,29 @@ def test_a_bar_shows_steps_and_evaluations(monkeypatch: pytest.MonkeyPatch) -> N
     train(progress.Bar(stream))
     assert "16/16" in stream.getvalue()
     assert "accuracy" in stream.getvalue()
+
+
+def test_a_notebook_has_the_bar_of_tqdm(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "in_notebook", lambda: True)
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "ipywidgets" else find(name)
+    )
+    bar = progress.choose_reporter()
+    assert isinstance(bar, progress.NotebookBar)
+    bar.start(4, 1)
+    bar.step(3, 0.5)
+    bar.evaluation({"step": 3, "epoch": 1.0, "accuracy": 0.75, "seconds": 2.0})
+    bar.sign("units are dead")
+    bar.close()
+    printed = capsys.readouterr()
+    assert "3/4" in printed.err
+    assert "accuracy 0.7500" in printed.out + printed.err
+    assert isinstance(progress.choose_reporter(quiet=True), progress.Silent)
+    assert progress.NotebookBar().close() is None  # a run that never began
+
+
+def test_a_terminal_is_no_notebook() -> None:
+    assert not progress.in_notebook()
