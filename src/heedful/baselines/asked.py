@@ -40,6 +40,7 @@ class Asked:
         without: parts of the names of systems to leave out.
         studies: networks that ``heedful study`` trained on the same splits, "NAME=FOLDER".
         overrides: ``key=value`` settings.
+        frozen: folders of pretrained encoders, whose vectors a linear model reads.
     """
 
     folder: Path | None
@@ -49,6 +50,7 @@ class Asked:
     without: Sequence[str] = ()
     studies: Sequence[str] = ()
     overrides: Sequence[str] = ()
+    frozen: Sequence[Path] = ()
 
 
 def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: None) -> Board:
@@ -71,7 +73,7 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
     splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
     task = next(iter(splits.values())).task
     root = data_root(config, asked.folder)
-    systems, skipped = roster(config, task, root, asked.encoders, asked.without)
+    systems, skipped = roster(config, task, root, asked.encoders, asked.without, asked.frozen)
     kept = []
     for study in asked.studies:
         system, sign, folder = study.partition("=")

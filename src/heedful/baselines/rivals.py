@@ -135,8 +135,6 @@ class FrozenEncoder(TransformerMixin, BaseEstimator):
             from transformers import AutoModel, AutoTokenizer
         except ImportError as error:
             raise MissingExtraError("transformers", "transformers", "a frozen encoder") from error
-        if not (Path(self.folder) / "config.json").is_file():
-            raise DataError(f"{self.folder}: is no encoder of transformers: there is no config.json")
         self.tokens_ = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
         self.encoder_ = AutoModel.from_pretrained(self.folder, local_files_only=True).eval()
         return self
@@ -218,6 +216,26 @@ def mean_of_package(task: str) -> LinearBaseline:
     return LinearBaseline(name, lambda: Frozen(features), _logistic if classes else _ridge, _STRENGTHS)
 
 
+def frozen_encoder(task: str, folder: Path) -> LinearBaseline:
+    """Return a linear model over the vectors of a pretrained encoder, which is not trained.
+
+    Args:
+        task: what the gold is for, ``model.task``.
+        folder: of the encoder.
+
+    Returns:
+        Logistic regression for classes, and ridge regression for numbers.
+
+    Raises:
+        DataError: if the folder holds no encoder.
+    """
+    if not (folder / "config.json").is_file():
+        raise DataError(f"{folder}: is no encoder of transformers: there is no config.json")
+    classes = task in CLASS_TASKS
+    name = f"{folder.name}, frozen + {'logistic regression' if classes else 'ridge regression'}"
+    return LinearBaseline(name, partial(FrozenEncoder, folder), _logistic if classes else _ridge, _STRENGTHS)
+
+
 def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[LinearBaseline | CosineBaseline]:
     """Return the simple models for a task.
 
@@ -244,7 +262,5 @@ def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[Linea
         found.append(CHARACTER_COSINE)
     if package_of(ENGLISH) and is_english(text for each in texts[:500] for text in each):
         found.append(mean_of_package(task))
-    for folder in encoders:
-        name = f"{folder.name}, frozen + {ending}"
-        found.append(LinearBaseline(name, partial(FrozenEncoder, folder), make, _STRENGTHS))
+    found += [frozen_encoder(task, folder) for folder in encoders]
     return found

@@ -24,6 +24,7 @@ from heedful.baselines.rivals import (
     CHARACTER_COSINE,
     WORDS_AND_CHARACTERS,
     WORDS_AND_CHARACTERS_RIDGE,
+    frozen_encoder,
     mean_of_package,
 )
 from heedful.baselines.systems import System, heedful_system
@@ -50,6 +51,7 @@ def roster(
     root: Path | None,
     encoders: Sequence[str] = (),
     without: Sequence[str] = (),
+    frozen: Sequence[Path] = (),
 ) -> tuple[list[System], dict[str, str]]:
     """List the systems for a data set.
 
@@ -59,12 +61,14 @@ def roster(
         root: the folder of data sets, where the vectors are.
         encoders: Heedful's networks to train, by the names of their encoders.
         without: parts of the names of systems to leave out.
+        frozen: folders of pretrained encoders, whose vectors a linear model reads.
 
     Returns:
         The systems, and name to reason for those that are left out.
 
     Raises:
         UsageError: if an encoder is unknown.
+        DataError: if a folder holds no pretrained encoder.
     """
     unknown = [name for name in encoders if name not in ENCODERS]
     if unknown:
@@ -97,6 +101,7 @@ def roster(
                 skipped |= {
                     system.name: f"{package} is not installed: {OPTIONAL[package]}" for system in found
                 }
+    systems += [frozen_encoder(task, folder) for folder in frozen]
     left_out = [system for system in systems if any(part in system.name for part in without)]
     unwanted = [name for name in skipped if any(part in name for part in without)]
     skipped |= dict.fromkeys((*(system.name for system in left_out), *unwanted), "left out by --without")

@@ -12,6 +12,7 @@ import click
 
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
+    PATH,
     computing_options,
     data_option,
     first_use_reported,
@@ -32,6 +33,7 @@ class BoardOptions:
 
     data: Path | None
     encoders: str | None
+    frozen: tuple[Path, ...]
     studies: tuple[str, ...]
     without: tuple[str, ...]
     examples: int | None
@@ -51,6 +53,7 @@ class BoardOptions:
             self.without,
             self.studies,
             self.overrides,
+            self.frozen,
         )
 
 
@@ -62,6 +65,14 @@ class BoardOptions:
     "encoders",
     metavar="NAME[,NAME]",
     help="Also train these networks of Heedful, named by their encoders: embedding,disan,mtsa,bi-lstm.",
+)
+@click.option(
+    "--frozen",
+    type=PATH,
+    multiple=True,
+    metavar="FOLDER",
+    help="Also train a linear model over the vectors of the pretrained encoder in FOLDER, which is not trained itself. "
+    "May be repeated; needs pip install 'heedful[transformers]'.",
 )
 @click.option(
     "--study",

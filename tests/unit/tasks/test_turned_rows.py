@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
+from heedful.tasks.sentences.by_folds import OutOfFold, PartRows
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
 from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
@@ -60,3 +61,15 @@ def test_rows_without_any_value_have_weights_of_zero() -> None:
     fit = Fitter(np.zeros((40, 60)), targets).fit(FitSetting(1.0))
     assert not fit.weights.any()
     assert fit.weights.shape == (60, 3)
+
+
+@pytest.mark.parametrize("folds", [[0] * 6, [0, 0, 0, 1, 1, 1]], ids=["one text", "a text for each class"])
+def test_where_no_fold_can_judge_the_examples_themselves_weigh_the_parts(folds: list[int]) -> None:
+    targets = ClassTargets.of_classes(np.array([0, 0, 0, 1, 1, 1]), 2, np.ones(6))
+    rows = np.eye(2)[[0, 0, 0, 1, 1, 1]]
+    part = PartRows("rows", rows, (FitSetting(1.0), FitSetting(3.0)), lambda about, fit, weight: about)
+    found = OutOfFold.of([part], targets, np.array(folds))
+    assert not found.judges
+    assert found.joining().join(None).weights["rows"] > 0
+    assert np.ptp(found.nested()[0], axis=0) == pytest.approx(0)
+    assert OutOfFold.of([part], targets, np.array([0, 1, 2, 0, 1, 2])).judges

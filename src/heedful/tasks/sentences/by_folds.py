@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
-from heedful.tasks.sentences.linear_fits import LinearFit, weigh
+from heedful.tasks.sentences.linear_fits import LinearFit, prior, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 
@@ -99,8 +99,28 @@ class OutOfFold:
             tuple(part for part, _ in found), training, targets, every, tuple(logits for _, logits in found)
         )
 
+    @property
+    def judges(self) -> bool:
+        """Whether any example has a kind that other folds know; else cross-validation can choose nothing.
+
+        That fails where the rows are copies of one text, or where each class is one text and its copies.
+        """
+        strata = self.targets.strata()
+        return any(
+            np.isin(strata[self.folds == k], strata[self.folds != k]).any() for k in np.unique(self.folds)
+        )
+
     def joining(self) -> Joining:
-        """Return the parts in the settings that suit best, fitted on all training examples."""
+        """Return the parts in the settings that suit best, fitted on all training examples.
+
+        Where cross-validation cannot choose, the middle setting is taken, and the examples themselves weigh the parts.
+        """
+        if not self.judges:
+            fits = [Fitter(part.rows, self.training, part.turned).fit(_middle(part)) for part in self.parts]
+            own = [
+                part.of_fit(fit, fit.logits(part.rows)) for part, fit in zip(self.parts, fits, strict=True)
+            ]
+            return Joining(self.training, tuple(own))
         chosen = [
             part.fitted(self.training, part.settings[best], logits[best])
             for part, logits, best in zip(self.parts, self.logits, self.best(), strict=True)
@@ -123,7 +143,9 @@ class OutOfFold:
             examples and the choice on all others.
         """
         rows = np.zeros((len(self.targets), self.targets.outputs))
-        choices = []
+        choices: list[tuple[NDArray[np.int64], Joined]] = []
+        if not self.judges:
+            return rows + prior(self.targets), choices
         for fold in np.unique(self.folds):
             inside = np.flatnonzero(self.folds == fold)
             outside = np.flatnonzero(self.folds != fold)
@@ -143,11 +165,17 @@ def _never(about: About, weight: float) -> About:
     raise AssertionError("a part that only measures is not kept")
 
 
+def _middle(part: PartRows) -> FitSetting:
+    return part.settings[len(part.settings) // 2]
+
+
 def _tried(
     part: PartRows, training: LinearTargets, folds: NDArray[np.int64], targets: LinearTargets
 ) -> tuple[PartRows, tuple[Floats, ...]]:
     """Return a part with the settings that were tried, and the logits in each for all examples that choose."""
     places = [(np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)) for fold in np.unique(folds)]
+    if len(places) == 1:  # copies of one text: there is nothing to compare
+        return part, tuple(np.zeros((len(targets), training.outputs)) for _ in part.settings)
     fitters = [
         Fitter(part.rows[outside], training.of(outside), part.turned.of_some(outside))
         for _, outside in places

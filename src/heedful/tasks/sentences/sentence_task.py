@@ -198,6 +198,12 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
         held = None if dev is None else self.linear_targets(model, dev)
         found = OutOfFold.of(reads, targets, folds, held)
+        if not found.judges:
+            _log.warning(
+                "The %d training rows have too few different texts for cross-validation: nothing could be chosen or "
+                "measured. Add rows.",
+                len(training),
+            )
         model.joining = found.joining()
         if dev is None:
             model.nested = self.nested(model, found, training)
