@@ -100,14 +100,14 @@ def test_foreign_folders(tmp_path: Path, tally: Tally) -> None:
         before = {name: found for name, found in tree(target).items() if name not in ours}
         try:
             result = ways[way][0](place / "papers")
-            code = getattr(result, "code", 0)
+            code, said = getattr(result, "code", 0), getattr(result, "err", "")[-300:]
         except HeedfulError:
-            code = 2
+            code, said = 2, ""
         after = tree(target)
         lost = sorted(name for name, found in before.items() if after.get(name) != found)
         still = not linked or os.path.islink(place / "papers")
         left = [name for name in after if ".tmp-" in name]
         good = not lost and still and not left and code != 70
-        note = f"{number}: {way}: lost {lost}, link {still}, left {left}, exit {code}"
+        note = f"{number}: {way}: lost {lost}, link {still}, left {left}, exit {code} {said}"
         tally.add(Outcome("failed" if not good else "refused" if code else "right", note))
         shutil.rmtree(place)
