@@ -226,7 +226,7 @@ def test_numbers_are_sorted_as_numbers() -> None:
         ([0, "a"], "mixed types"),
         ([True, 1], "mixed types"),
         ([["a"], ["b"]], "expected one class.*MultiLabelClassifier"),
-        ([0.5, 1.5], "no whole number; to predict numbers use TextScorer"),
+        ([0.5, 1.5], "no whole number; to predict continuous numbers use TextScorer"),
         ([0, None], "missing"),
         (np.array([[0, 1], [1, 0]]), "one column"),
     ],

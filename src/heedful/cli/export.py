@@ -64,6 +64,7 @@ def command(
     from heedful.page import export_page
     from heedful.runtime.settings import MISSING
     from heedful.storage.model_folder import load_model_folder
+    from heedful.storage.ownership import own_bytes
     from heedful.tasks import load_model, model_folder
 
     targets: dict[Numbers, Path | None] = {"int8": int8, "float16": float16, "float32": float32}
@@ -80,9 +81,7 @@ def command(
             if target.resolve() == path.resolve():
                 raise UsageError(f"--{numbers} {target}: is the model itself; name another folder")
             export_folder(folder, description, target, numbers)
-            before, after = (
-                sum(file.stat().st_size for file in each.iterdir()) / 1e6 for each in (path, target)
-            )
+            before, after = (own_bytes(each) / 1e6 for each in (path, target))
             reason = f"; for heedful alone, since {description[MISSING]}" if MISSING in description else ""
             click.echo(f"{target}: {after:.1f} MB, from {before:.1f} MB{reason}")
     if onnx is not None:

@@ -147,6 +147,11 @@ def own_names(folder: Path) -> frozenset[str]:
     return frozenset()
 
 
+def own_bytes(folder: Path) -> int:
+    """Return the size of the files that Heedful wrote in a model folder; a user's files beside them do not count."""
+    return sum(path.stat().st_size for name in own_names(folder) if (path := folder / name).is_file())
+
+
 def remove_own(folder: Path) -> None:
     """Delete the files that Heedful wrote in a model folder or a checkpoint, and the folder if nothing is left in it.
 

@@ -12,7 +12,7 @@ import pytest
 from heedful.errors import OutputError
 from heedful.storage import folders, remove_folder, replace_folder, write_text
 from heedful.storage.manifest import MODEL_FILES, WEIGHTS, write_manifest
-from heedful.storage.ownership import foreign_names, own_names, remove_run
+from heedful.storage.ownership import foreign_names, own_bytes, own_names, remove_run
 
 
 def save(path: Path, content: str = "new", *names: str) -> None:
@@ -201,3 +201,14 @@ def test_the_run_of_a_study_leaves_what_is_not_its_own(tmp_path: Path) -> None:
     write_text(run / "checkpoints" / "best" / "mine.bin", "mine")
     remove_folder(run)
     assert tree(run) == {"checkpoints": "/", "checkpoints/best": "/", "checkpoints/best/mine.bin": "mine"}
+
+
+def test_the_size_of_a_model_is_that_of_its_own_files(tmp_path: Path) -> None:
+    save(tmp_path / "model", "ten letter")
+    size = own_bytes(tmp_path / "model")
+    assert size == 60 + (tmp_path / "model" / "manifest.json").stat().st_size
+    (tmp_path / "model" / "thesis.tex").write_text("ten years")
+    (tmp_path / "model" / "link").symlink_to("nowhere")
+    assert own_bytes(tmp_path / "model") == size
+    (tmp_path / "model" / "README.md").unlink()
+    assert own_bytes(tmp_path / "model") == size - 10
