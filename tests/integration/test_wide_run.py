@@ -12,6 +12,7 @@ import torch
 
 from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
 from heedful.errors import ArtefactError, UsageError
+from heedful.evaluation import fit_temperature
 from heedful.explain import Explanation
 from heedful.runtime import load
 from heedful.storage.model_folder import (
@@ -181,3 +182,16 @@ def test_a_run_from_the_command_line_says_and_uses_it(tmp_path: Path) -> None:
     assert "base, without words" in explained.out
     judged = run("evaluate", tmp_path / "run", "--file", tmp_path / "e.csv")
     assert judged.code in (0, 2)
+
+
+def test_the_temperature_of_joined_parts_is_kept() -> None:
+    """The weight of the network is one over the temperature: with it, the gold of dev is likeliest."""
+    noisy = [Y[(place + 1) % len(Y)] if place % 5 == 0 else label for place, label in enumerate(Y)]
+    dev = (X[100:], noisy[100:])
+    model = TextClassifier(**SMALL, model__wide="linear").fit(X[:100], noisy[:100], dev=dev, baseline=False)
+    predictor = model.predictor
+    assert predictor.about.wide is not None or predictor.about.sentence is not None
+    gold = np.array([predictor.labels.index(label) for label in dev[1]])
+    wanted = fit_temperature(predictor.logits(dev[0]), gold)
+    assert predictor.about.temperature == pytest.approx(wanted, rel=0.05)
+    assert predictor.about.temperature != 1.0

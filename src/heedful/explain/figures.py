@@ -64,7 +64,8 @@ def _figure(explanation: Explanation, attention: bool) -> Figure:
     if explanation.alignments and attention:
         groups.append(alignments(explanation))
     lines = [_lines(group) for group in groups]
-    width = max([8.2, *(_line_width(line) for group in lines for line in group)]) + 2 * _MARGIN
+    least = 8.2 if attention else 6.4
+    width = max([least, *(_line_width(line) for group in lines for line in group)]) + 2 * _MARGIN
     height = _MARGIN + _HEAD
     for group, wrapped in zip(groups, lines, strict=True):
         height += 0.5 + sum(_line_height(group, line) + GAP for line in wrapped)

@@ -224,7 +224,8 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             for name, logits in joined.alone.items()
         }
         together = self.judged(model, joined.logits[-len(chose) :].astype(np.float32), chose)
-        model.about = joining.added(joined, model.about, self.take_weight(model, joined.network))
+        scale = self.take_weight(model, joined.network)  # sets the temperature in `about`, so it comes first
+        model.about = joining.added(joined, model.about, scale)
         model.joining = None
         model.joined_note = self.joined_note(joined, alone, together)
         _log.info("%s", model.joined_note)
