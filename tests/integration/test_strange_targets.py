@@ -22,16 +22,15 @@ LABELS = ["ab"[k % 2] for k in range(40)]
 
 def test_a_frame_of_pairs_is_read_by_name(caplog: pytest.LogCaptureFixture) -> None:
     frame = pandas.DataFrame({"hypothesis": ["h1", "h2"], "premise": ["p1", "p2"]})
-    assert [list(row) for row in rows_of(frame, pair=True)] == [["p1", "h1"], ["p2", "h2"]]
+    assert [*map(tuple, rows_of(frame, pair=True))] == [("p1", "h1"), ("p2", "h2")]  # type: ignore[arg-type]
     more = frame.assign(id=[1, 2])
-    assert [list(row) for row in rows_of(more, pair=True)] == [["p1", "h1"], ["p2", "h2"]]
+    assert [*map(tuple, rows_of(more, pair=True))] == [("p1", "h1"), ("p2", "h2")]  # type: ignore[arg-type]
     for names in (("sentence2", "sentence1"), ("text_b", "text_a"), ("Question2", "question1")):
         with pytest.raises(UsageError, match="would be read as first and second text"):
             rows_of(pandas.DataFrame([["a", "b"]], columns=names), pair=True)
     for names in (("sentence1", "sentence2"), ("query", "answer"), ("a", "b")):
-        assert [list(row) for row in rows_of(pandas.DataFrame([["x", "y"]], columns=names), pair=True)] == [
-            ["x", "y"]
-        ]
+        found = rows_of(pandas.DataFrame([["x", "y"]], columns=names), pair=True)
+        assert [*map(tuple, found)] == [("x", "y")]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "boolean", "Float32"])
@@ -59,6 +58,15 @@ def test_labels_that_differ_in_white_space_alone_are_refused() -> None:
     with pytest.raises(DataError, match="holds half of a character"):
         Classes.of(["a", "n\ud83d"])
     assert Classes.of(["a ", "b"]).names == ("a ", "b")
+
+
+@pytest.mark.parametrize(("one", "two"), [("1,0,1", "0,1,0"), ("[1 0]", "[0 1]"), ("0|1", "1|1")])
+def test_zeros_and_ones_in_a_cell_are_no_class_in_silence(
+    one: str, two: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Classes.of([one, two] * 3)
+    assert "6 rows have a label such as" in caplog.text
+    assert "write one column for each label" in caplog.text
 
 
 @pytest.mark.parametrize("cell", ["['neg', 'both']", "['neg']", '["neg"]', "('neg', 'both')"])

@@ -15,6 +15,7 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _LONGEST = 1 << 16
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
 _JOINING = "|;/+&,"
+_INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
 def written_labels(value: object, where: str) -> list[str] | None:
@@ -144,6 +145,12 @@ def several_in_one(rows: Mapping[str, int]) -> list[str]:
     Returns:
         At most one sentence.
     """
+    if indicators := [name for name in rows if _INDICATORS.fullmatch(name)]:
+        count = sum(rows[name] for name in indicators)
+        return [
+            f"{count:,} rows have a label such as {indicators[0]!r:.60}, which is read as one; if zeros and ones say "
+            f"which labels a text has, write one column for each label, and {LABELS_TASK}"
+        ]
     found = [
         (name, mark)
         for name in rows

@@ -136,6 +136,20 @@ class Pretrained:
             masked=masked,
         )
 
+    def found(self, vocabulary: AnyVocabulary) -> tuple[str, ...]:
+        """Say how many words of the training part have a pretrained vector; nothing where no vectors are read."""
+        if self.vectors is None or not isinstance(vocabulary, Vocabulary) or not vocabulary.trainable:
+            return ()
+        words, bases = set(vocabulary.trainable), self.baseforms or {}
+        direct = words.intersection(self.vectors.words)
+        other = {word: base for word in words - direct if (base := bases.get(word))}
+        reached = set(other.values()).intersection(self.vectors.words)
+        by_base = sum(base in reached for base in other.values())
+        more = f", {by_base:,} of them by their base form" if by_base else ""
+        spelled = "; the others are spelled" if self.vectors.speller is not None else ""
+        count = len(direct) + by_base
+        return (f"train: {count:,} of {len(words):,} words have a word vector{more}{spelled}",)
+
     def words(self, config: RunConfig, vocabulary: AnyVocabulary, tokenizer: str) -> Words:
         """Return a vocabulary with the vectors that its words begin with.
 

@@ -328,7 +328,10 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             for name, corpus in tokenised.items()
         }
         return PreparedData(
-            vocabulary, datasets, (*chosen, *_notes(corpora, datasets)), config.text.tokenizer
+            vocabulary,
+            datasets,
+            (*chosen, *pretrained.found(vocabulary), *_notes(corpora, datasets)),
+            config.text.tokenizer,
         )
 
 
