@@ -45,7 +45,7 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
 
 def warn_of_column_vector(y: Any) -> None:
     """Warn as scikit-learn does where targets are a table of one column, which is read as that column."""
-    shape: tuple[int, ...] = getattr(y, "shape", ())
+    shape = list(getattr(y, "shape", ()))
     if len(shape) == 2 and shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "

@@ -59,7 +59,10 @@ def _duckdb_rows(file: Path, query: str) -> Iterator[tuple[int, Record]]:
         import duckdb
     except ImportError as error:
         raise MissingExtraError("duckdb", "duckdb", "reading DuckDB") from error
-    closed = {"enable_external_access": "false", "lock_configuration": "true"}
+    closed: dict[str, str | bool | int | float | list[str]] = {
+        "enable_external_access": "false",
+        "lock_configuration": "true",
+    }
     try:
         with duckdb.connect(str(file), read_only=True, config=closed) as connection:
             names = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
