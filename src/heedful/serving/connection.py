@@ -79,6 +79,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._unread, self._ended, self._paused, self._turning = b"", False, False, False
         self._begun, self._in_body, self._since, self._fields, self._body_left = False, False, 0, 0, 0
         self._refused: Refused | None = None
+        self._chunks: list[bytes] = []
         self._lingered = -1
         self._running: RequestResponseCycle | None = None
         self._allow(self._bounds.head_seconds)
@@ -151,6 +152,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         except httptools.HttpParserError:
             self._refuse(self._refused or Refused(HTTPStatus.BAD_REQUEST, "request", "this is no HTTP/1.1."))
         else:
+            self._hand_over()
             if self._in_body and self._body_left != left:
                 self._since = 0
             elif self._since > self._bounds.head:
@@ -189,14 +191,22 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
             self.headers[:] = [field for field in self.headers if field[0] != b"host"] + [(b"host", host)]
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body."""
+        """Take a part of the body; those that the parser is given at once are handed over together."""
         self._body_left -= len(body)  # below 0 where no length was given
-        super().on_body(body)
+        self._chunks.append(body)
 
     def on_message_complete(self) -> None:
         """Note that the request has arrived whole."""
+        self._hand_over()
         self._begun, self._in_body, self._since, self._fields = False, False, 0, 0
         super().on_message_complete()
+
+    def _hand_over(self) -> None:
+        """Add to the body what has come of it: a chunk of one byte must not cost a copy of all others."""
+        if self._chunks:
+            body = b"".join(self._chunks)
+            self._chunks.clear()
+            super().on_body(body)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._running = cycle

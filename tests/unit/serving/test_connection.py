@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from heedful.serving import Bounds
+from waiting import PATIENCE
 
 uvicorn = pytest.importorskip("uvicorn")
 pytest.importorskip("httptools")
@@ -16,8 +17,6 @@ from heedful.serving.connection import Connection  # noqa: E402
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\n"
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-PATIENCE = 60
-"""Seconds after which a test fails whose client gets nothing."""
 
 
 class Echo:
@@ -169,6 +168,19 @@ def test_the_limits_are_those_that_were_set() -> None:
 def test_trailers_are_no_fields_of_the_head() -> None:
     got = talk_bytes(CHUNKED + b"3\r\nabc\r\n0\r\nAuthorization: x\r\nHost: b\r\n\r\n")
     assert bodies(got) == [b"/ host,transfer-encoding 3"]
+
+
+def test_the_chunks_that_come_at_once_are_handed_over_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Handed over one by one, they would hold up all other connections: each adds to a copy of the body."""
+    handed: list[int] = []
+    base = Connection.__mro__[1]
+    take = base.on_body
+    monkeypatch.setattr(base, "on_body", lambda self, body: (handed.append(len(body)), take(self, body)))
+    count = 40_000
+    (body,) = bodies(talk_bytes(CHUNKED + b"1\r\nx\r\n" * count + b"0\r\n\r\n"))
+    assert body.endswith(b" %d" % count)
+    assert sum(handed) == count
+    assert len(handed) < count / 100
 
 
 def test_small_chunks_are_no_trailers() -> None:
