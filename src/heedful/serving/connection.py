@@ -27,6 +27,8 @@ _READ = 1 << 16
 """Bytes that are read at a time."""
 _PART = 4_096
 """Bytes that the parser gets at a time, unless it knows that more of a body comes."""
+_CHUNKS = 64
+"""Chunks in one part of a body after which other connections have their turn: the parser takes long for small ones."""
 _HELD = 1 << 15
 """Bytes that may wait for the parser before no more are read."""
 _LINGER, _LINGER_BYTES = 2.0, 1 << 22
@@ -80,6 +82,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._begun, self._in_body, self._since, self._fields, self._body_left = False, False, 0, 0, 0
         self._refused: Refused | None = None
         self._chunks: list[bytes] = []
+        self._later = False
         self._lingered = -1
         self._running: RequestResponseCycle | None = None
         self._allow(self._bounds.head_seconds)
@@ -126,7 +129,9 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Feed the parser while it may have more, then read from the client while there is room."""
         if self._turning:
             return
-        while self._unread and not self.flow.read_paused and not self._is_answering() and self._may_read():
+        while self._unread and not (self.flow.read_paused or self._later) and self._may_read():
+            if self._is_answering():
+                break
             self._feed()
         if self._ended and not self._unread and self._lingered < 0 and not self._is_answering():
             self.transport.close()
@@ -136,6 +141,11 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         if pause != self._paused and not self.transport.is_closing() and not self._ended:
             self._paused = pause
             (self.transport.pause_reading if pause else self.transport.resume_reading)()
+
+    def _read_later(self) -> None:
+        self._later = False
+        if not self.transport.is_closing():
+            self._read_on()
 
     def _may_read(self) -> bool:
         return self.parser is not None and self._refused is None and not self.transport.is_closing()
@@ -203,6 +213,9 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def _hand_over(self) -> None:
         """Add to the body what has come of it: a chunk of one byte must not cost a copy of all others."""
+        if len(self._chunks) > _CHUNKS and not self._later:
+            self._later = True
+            self.loop.call_soon(self._read_later)
         if self._chunks:
             body = b"".join(self._chunks)
             self._chunks.clear()

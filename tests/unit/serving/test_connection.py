@@ -183,6 +183,32 @@ def test_the_chunks_that_come_at_once_are_handed_over_together(monkeypatch: pyte
     assert len(handed) < count / 100
 
 
+def test_small_chunks_leave_others_their_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed, turn, fed = Connection._feed, 0, list[int]()
+
+    def noting(self: Connection) -> None:
+        fed.append(turn)
+        feed(self)
+
+    async def count() -> None:
+        nonlocal turn
+        while True:
+            turn += 1
+            await asyncio.sleep(0)
+
+    async def talked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, side: Side) -> None:
+        counting = asyncio.ensure_future(count())
+        writer.write(CHUNKED + b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n")
+        writer.write_eof()
+        assert (await reader.read()).endswith(b" 20000")
+        counting.cancel()
+
+    monkeypatch.setattr(Connection, "_feed", noting)
+    talk(talked)
+    assert len(fed) > 25
+    assert max(map(fed.count, fed)) <= 2
+
+
 def test_small_chunks_are_no_trailers() -> None:
     got = talk_bytes(CHUNKED + b"1\r\nx\r\n" * 50_000 + b"0\r\n\r\n")
     assert bodies(got) == [b"/ host,transfer-encoding 50000"]
