@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -42,6 +44,9 @@ def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
         remark = "" if label == gold else f"   (wrong: {gold})"
         click.echo(f"  {label:<13} {probability:.2f}  {premise}  =>  {hypothesis}{remark}")
     click.echo(f"\nExplanation page: {result.page}")
+    activate = Path(sys.prefix, "bin", "activate")
+    if shutil.which("heedful") is None and activate.is_file():  # as after `make demo`
+        click.echo(f"\nTo make heedful a command in this shell:\n  . {activate}")
     click.echo(
         "\nNext:\n"
         "  heedful train reviews.csv       your own data: a table with texts and classes, pairs, numbers or tags\n"
