@@ -67,7 +67,7 @@ def crf_log_partition(scores: Tensor, valid: Tensor, chain: Chain, *, impl: Torc
     choice = choose(impl, obstacle="chains of tags are computed by plain torch")
     if choice.impl == "reference":
         return crf_reference(scores, valid, chain)
-    found: Tensor = _LogPartition.apply(scores, valid, *chain)  # type: ignore[no-untyped-call]
+    found: Tensor = _LogPartition.apply(scores, valid, *chain)
     return found
 
 
@@ -195,7 +195,7 @@ class _LogPartition(torch.autograd.Function):
     """`crf_log_partition` with the expected counts as its gradient."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, scores: Tensor, valid: Tensor, follows: Tensor, first: Tensor, last: Tensor
     ) -> Tensor:
         """Compute the logarithm of the sum; what the gradient needs is computed again."""

@@ -16,7 +16,6 @@ from heedful.baselines.tag_rival import CRF, TagRival, TagSplit
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import ArtefactError, UsageError
 from heedful.explain.from_runtime import explain
-from heedful.explain.linear_parts import of_tagging
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.export import described
 from heedful.export.folder import export_folder
@@ -24,20 +23,16 @@ from heedful.run import from_examples, prepare_examples, train
 from heedful.run.recipe_files import load_config
 from heedful.run.run import RunResult
 from heedful.runtime import load
-from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.tag_model import Tagger
-from heedful.runtime.tag_part import TagPart, WordVectors
 from heedful.runtime.tag_paths import TagChain
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
 from heedful.storage.model_folder import load_model_folder
-from heedful.storage.shared_rows import SharedRows
 from heedful.tasks import TagsModel, load_model
 from heedful.tasks.words.fitting_chain import ChainStrength, fit_chain
 from heedful.tasks.words.tag_joining import TagGold, fit_by_folds
 from heedful.tasks.words.tag_rows import TagReading
 from heedful.tasks.words.tag_sequences import ScaledParts, TagSequences, allowed_chain, torch_chain
 from heedful.text.bio import bio_tags, mistake_in
-from heedful.text.word_shapes import WordShapes
 
 NAMES, VERBS = ("Anna", "Bob", "Clara", "Dora", "Emil", "Frida"), ("sees", "calls", "finds")
 LABELS = bio_tags(["PER"])
@@ -145,39 +140,6 @@ def test_folders_that_do_not_fit_are_refused(trained: RunResult, tmp_path: Path)
         for read in (load, load_model):
             with pytest.raises(ArtefactError, match=said):
                 read(path)
-
-
-def drawn_part(seed: int = 0) -> TagPart:
-    generator = np.random.default_rng(seed)
-    rows = SharedRows(("anna", "sees"), np.array([[3, 4], [1, 0]], np.int8), np.ones(2, np.float32))
-    numbers = np.unique(np.concatenate(WordShapes().numbers(["Anna", "sees"])))
-    draw = lambda *shape: generator.normal(size=shape).astype(np.float32)  # noqa: E731
-    chain = TagChain(draw(3, 3), draw(3), draw(3))
-    vectors = WordVectors(MeanOfVectors(rows))
-    return TagPart(WordShapes(), numbers, draw(len(numbers), 3), draw(3), chain, vectors, draw(6, 3))
-
-
-def test_emissions_are_the_sum_of_what_is_read() -> None:
-    part = drawn_part()
-    words = ["Anna", "sees", "X"]
-    found = part.emissions(words)
-    vectors = np.array([[0, 0, 1.8, 2.4, 3, 0], [1.8, 2.4, 3, 0, 0, 0], [3, 0, 0, 0, 0, 0]])
-    for place, own in enumerate(WordShapes().numbers(words)):
-        wanted = part.bias + part.weights[np.isin(part.numbers, own)].sum(axis=0)
-        np.testing.assert_allclose(found[place], wanted + vectors[place] @ part.vector_weights, rtol=1e-5)
-    twice = part.scaled(2.0, 0.5)
-    np.testing.assert_allclose(twice.emissions(words), 2 * found, rtol=1e-5)
-    np.testing.assert_allclose(twice.chain.follows, 0.5 * part.chain.follows)
-
-
-def test_a_part_that_does_not_fit_is_refused() -> None:
-    part = drawn_part()
-    with pytest.raises(UsageError, match="do not fit"):
-        replace(part, weights=part.weights[:1])
-    with pytest.raises(UsageError, match="ascending"):
-        replace(part, numbers=part.numbers[::-1])
-    with pytest.raises(UsageError, match="finite"):
-        replace(part, bias=np.full(3, np.nan, np.float32))
 
 
 def gold(count: int) -> TagGold:
@@ -288,13 +250,6 @@ def test_explanations_add_up_to_the_log_odds_of_the_marginal(
             assert said.samples == 0
 
 
-def test_the_shares_of_the_linear_part_are_exact() -> None:
-    part, words = drawn_part(), ["Anna", "sees", "X"]
-    for place in range(3):
-        shares = of_tagging(part, words, place)
-        np.testing.assert_allclose(shares.total, part.emissions(words)[place], atol=1e-5)
-
-
 @pytest.mark.parametrize("method", ["occlusion", "shapley", "gradient", "integrated"])
 def test_the_other_methods_take_the_chain_along(method: str, trained: RunResult) -> None:
     found = model_of(trained).explain("Anna Smith calls Nora .", method=method, samples=3, word=1)  # type: ignore[arg-type]
@@ -384,12 +339,3 @@ def test_two_sentences_are_enough(count: int) -> None:
     found = fit_by_folds(data, np.zeros(count, np.int64), LABELS, None, 0)
     assert found.part.outputs == len(LABELS)
     assert len(found.tags) == len(data.tags)
-
-
-def test_vectors_are_read_in_training_as_in_answers() -> None:
-    part = drawn_part()
-    texts = [["Anna", "sees", "X"], [], ["sees"]]
-    rows = TagReading(part.shapes, part.numbers, part.vectors).rows(texts)
-    assert part.vectors is not None
-    wanted = np.concatenate([part.vectors.of(text) for text in texts if text])
-    np.testing.assert_allclose(rows.vectors(np.arange(4)), wanted)

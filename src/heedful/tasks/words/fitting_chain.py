@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -213,7 +213,7 @@ def _descend(
         first.numpy() + share * fit.first,
         last.numpy() + share * fit.last,
     )
-    targets = (known, *(slice(None),) * 5)
+    targets: list[Any] = [known, *[slice(None)] * 5]
     for place, square, change, weight in zip(targets, squares, slopes, fit.tensors(), strict=True):
         change = change.astype(np.float32)
         now = square[place] + change * change
