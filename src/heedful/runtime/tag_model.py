@@ -123,8 +123,9 @@ class Tagger(Model):
         if len(logits) != len(words.kept):
             raise ArtefactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
         scores = self.paths.log_shares(logits)
-        numbers = self.paths.of(logits if self.paths.has_chain else scores)
-        tags = tuple(self.decision.names[number] for number in numbers.tolist())
+        part, names = self.parts.tagging, self.decision.names
+        numbers = self.paths.of(scores if part is None else part.deciding(logits, names))
+        tags = tuple(names[number] for number in numbers.tolist())
         shares = tuple(np.exp(scores[np.arange(len(numbers)), numbers]).tolist())
         spans = role_spans(tags, shares, words.spans, words.text) if self.paths.marks_spans else ()
         return TagsAnswer(words.written, words.spans, tags, shares, spans, words.unknown, words.truncated)

@@ -20,6 +20,7 @@ from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import complete_vectors, read_vectors, vectors_table, vectors_tensors
 from heedful.runtime.tag_paths import TagChain
+from heedful.text.bio import OUTSIDE
 from heedful.text.word_shapes import Numbers, WordShapes
 
 TAGGING = "tagging"
@@ -77,6 +78,8 @@ class TagPart:
         chain: what tags side by side score, without what may not be, float32.
         vectors: word vectors that are read too; None for none.
         vector_weights: of their numbers, [D, Y] float32; D is 0 without vectors.
+        outside: what is taken from the score of O when tags are chosen, so that spans are found that are less probable
+            than none; probabilities are those without it.
 
     Raises:
         UsageError: if shapes contradict each other, or numbers are not ascending or not finite.
@@ -89,6 +92,7 @@ class TagPart:
     chain: TagChain
     vectors: WordVectors | None
     vector_weights: Floats
+    outside: float = 0.0
 
     def __post_init__(self) -> None:
         count, tags = len(self.numbers), len(self.bias)
@@ -163,6 +167,14 @@ class TagPart:
             chain=times,
         )
 
+    def deciding(self, scores: Floats, tags: Sequence[str]) -> Floats:
+        """Return scores, [L, Y], by which tags are chosen: those of O are lower by `outside`."""
+        if not self.outside:
+            return scores
+        lower = np.array([self.outside * (tag == OUTSIDE) for tag in tags], np.float32)
+        found: Floats = scores - lower
+        return found
+
     def complete(self) -> TagPart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
         if self.vectors is None:
@@ -174,7 +186,7 @@ class TagPart:
         vectors: dict[str, object] = {}
         if self.vectors is not None:
             vectors = {"reach": self.vectors.reach, "rows": vectors_table(self.vectors.rows)}
-        return {"shapes": asdict(self.shapes), "vectors": vectors}
+        return {"shapes": asdict(self.shapes), "vectors": vectors, "outside": self.outside}
 
     def tensors(self) -> dict[str, Array]:
         """Return the tensors of a folder; rows of a package are left to the package."""
@@ -211,15 +223,17 @@ def read_tag_part(
         UsageError: if something is missing, of another kind, or does not fit the model, or the package that has the
             rows of word vectors is not installed or has others.
     """
-    shapes, vectors = table.get("shapes"), table.get("vectors")
+    shapes, vectors, outside = table.get("shapes"), table.get("vectors"), table.get("outside")
     if (
-        table.keys() != {"shapes", "vectors"}
+        table.keys() != {"shapes", "vectors", "outside"}
+        or not isinstance(outside, float)
+        or not 0 <= outside < 100
         or not isinstance(shapes, dict)
         or shapes.keys() != asdict(WordShapes()).keys()
         or not isinstance(vectors, dict)
         or (vectors and (vectors.keys() != {"reach", "rows"} or not isinstance(vectors["rows"], dict)))
     ):
-        raise UsageError(f"tagging: expected the tables shapes and vectors; got {dict(table)!r:.200}")
+        raise UsageError(f"tagging: expected shapes, vectors and outside; got {dict(table)!r:.200}")
     read, weights = None, np.zeros((0, outputs), np.float32)
     if vectors:
         reach = vectors["reach"]
@@ -233,5 +247,5 @@ def read_tag_part(
     bias, *chain = (floats(f"{TAGGING}.{name}") for name in ("bias", *_CHAIN))
     if bias.shape != (outputs,):
         raise UsageError(f"the linear part of tags has {bias.shape} outputs, the model {outputs}")
-    table_of_weights = floats(f"{SHAPES}.weights")
-    return TagPart(WordShapes(**shapes), numbers, table_of_weights, bias, TagChain(*chain), read, weights)
+    own = (WordShapes(**shapes), numbers, floats(f"{SHAPES}.weights"), bias, TagChain(*chain))
+    return TagPart(*own, read, weights, outside)

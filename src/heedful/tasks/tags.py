@@ -38,7 +38,7 @@ from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.task import Files, Prepared
 from heedful.tasks.words.lexicon import Words
-from heedful.tasks.words.tag_joining import JoinedTags, TagGold, fit_by_folds, fit_on_dev
+from heedful.tasks.words.tag_joining import OUTSIDE_STEPS, JoinedTags, TagGold, fit_by_folds, fit_on_dev
 from heedful.tasks.words.tag_rows import gold_tags, texts_of
 from heedful.tasks.words.tags_model import TagsModel, in_whole
 from heedful.tasks.words.word_task import WordTask
@@ -242,13 +242,19 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         figures = {"linear part": joining.tags(None, joining.join(None))}
         if network is not None:
             figures = {"network": model.tag(dev).numbers, **figures}
-        figures["together"] = joining.tags(network, joined)
-        model.joined_note = self._note(model, dev, figures, joined)
+        f1 = {
+            lower: self._report(model, dev, joining.tags(network, joined, lower), 0.0).metrics["f1"]
+            for lower in (OUTSIDE_STEPS if scheme_of(model.labels) != "plain" else OUTSIDE_STEPS[:1])
+        }
+        outside = best_step(f1)
+        figures["together"] = joining.tags(network, joined, outside)
+        model.joined_note = self._note(model, dev, figures, joined, outside)
         _log.info("%s", model.joined_note)
         with torch.no_grad():
             for values in model.network.output.parameters():
                 values.mul_(joined.network)
-        model.about = replace(model.about, tagging=joining.part.scaled(joined.words, joined.chain))
+        part = joining.part.scaled(joined.words, joined.chain)
+        model.about = replace(model.about, tagging=replace(part, outside=outside))
         model.joining = None
 
     def _note(
@@ -257,6 +263,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         dev: WordTagDataset,
         answers: Mapping[str, NDArray[np.int64]],
         joined: JoinedTags,
+        outside: float,
     ) -> str:
         """Say what each part reaches alone, and with which weight it joins."""
         f1 = {name: self._report(model, dev, numbers, 0.0).metrics["f1"] for name, numbers in answers.items()}
@@ -264,7 +271,8 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         own = ", ".join(
             f"{name} f1 {f1[name]:.3f} (weight {weights[name]:.3g})" for name in f1 if name in weights
         )
-        return f"Parts, each alone on dev: {own}; together f1 {f1['together']:.3f}, chain {joined.chain:.3g}."
+        lower = f", O lowered by {outside:g}" if outside else ""
+        return f"Parts, each alone on dev: {own}; together f1 {f1['together']:.3f}, chain {joined.chain:.3g}{lower}."
 
     def held_out(self, model: TagsModel, datasets: Mapping[str, WordTagDataset]) -> Report:
         """See `Task.held_out`: dev, or without it every training sentence by cross-validation."""
@@ -277,6 +285,26 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     def rows(self, answer: TagsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`; the probability is the mean over the words."""
         yield TAGS.cells(answer)
+
+
+def best_step(f1: Mapping[float, float]) -> float:
+    """Choose what is taken from the score of O: the least of what is best when each step is evened with its neighbors.
+
+    Args:
+        f1: what each step gives on dev, in rising order.
+
+    Returns:
+        The step.
+    """
+    values = np.array([*f1.values()])
+    padded = np.pad(values, 1, mode="edge")
+    even = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
+    steps = list(f1)
+    return steps[int(np.argmax(even))] if even.max() > even[0] + LEAST_GAIN else steps[0]
+
+
+LEAST_GAIN = 0.005
+"""By how much the F1 on dev must rise before O is lowered."""
 
 
 def tag_gold(dataset: WordTagDataset, known: int) -> TagGold:

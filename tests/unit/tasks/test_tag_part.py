@@ -28,6 +28,7 @@ from heedful.runtime.tag_paths import TagChain
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import TagsModel, load_model
+from heedful.tasks.tags import best_step
 from heedful.tasks.words.fitting_chain import ChainStrength, fit_chain
 from heedful.tasks.words.tag_joining import TagGold, fit_by_folds
 from heedful.tasks.words.tag_rows import TagReading
@@ -131,9 +132,16 @@ def test_folders_that_do_not_fit_are_refused(trained: RunResult, tmp_path: Path)
     model_of(trained).save(path)
     whole = read_json(path / CONFIG, dict)
     for change, said in (
-        ({"shapes": {"affixes": 99, "reach": 2}, "vectors": {}}, "affixes must be"),
-        ({"shapes": {}, "vectors": {}}, "expected the tables"),
-        ({"shapes": {"affixes": 4, "reach": 2}, "vectors": {"reach": 1, "rows": {}}}, "expected the kind"),
+        ({"shapes": {"affixes": 99, "reach": 2}, "vectors": {}, "outside": 0.0}, "affixes must be"),
+        ({"shapes": {"affixes": 4, "reach": 2}, "vectors": {}, "outside": -1.0}, "expected shapes"),
+        (
+            {
+                "shapes": {"affixes": 4, "reach": 2},
+                "vectors": {"reach": 1, "rows": {}},
+                "outside": 0.0,
+            },
+            "expected the kind",
+        ),
     ):
         write_json(path / CONFIG, {**whole, "tagging": change})
         write_manifest(path, MODEL_FILES)
@@ -339,3 +347,24 @@ def test_two_sentences_are_enough(count: int) -> None:
     found = fit_by_folds(data, np.zeros(count, np.int64), LABELS, None, 0)
     assert found.part.outputs == len(LABELS)
     assert len(found.tags) == len(data.tags)
+
+
+def test_a_lower_score_of_outside_finds_more_spans_at_the_same_probabilities(
+    trained: RunResult, tmp_path: Path
+) -> None:
+    made = model_of(trained)
+    lower = made.reading(made.text)
+    assert made.about.tagging is not None
+    lower.about = replace(made.about, tagging=replace(made.about.tagging, outside=50.0))
+    (before,), (after,) = (model.answer(["the dog . sees"]) for model in (made, lower))
+    assert set(after.tags) <= {"B-PER", "I-PER"}
+    assert before.tags.count("O") > 0
+    assert min(after.probabilities) < 0.5  # what is chosen is not what is likeliest
+    lower.save(tmp_path / "model")
+    same_answers(lower, load(tmp_path / "model"))  # type: ignore[arg-type]
+
+
+def test_the_step_is_the_least_of_the_best() -> None:
+    assert best_step({0.0: 0.5, 0.5: 0.503, 1.0: 0.502}) == 0.0
+    assert best_step({0.0: 0.3, 0.5: 0.4, 1.0: 0.45, 1.5: 0.44, 2.0: 0.2}) == 1.0
+    assert best_step({0.0: 0.3, 0.5: 0.31, 1.0: 0.6, 1.5: 0.1, 2.0: 0.1}) == 1.0

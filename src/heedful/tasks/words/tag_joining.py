@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,8 @@ STRENGTHS = (ChainStrength(3.0, 0.3), ChainStrength(10.0, 1.0))
 _MUCH = 2e8
 """Numbers in all words, times tags, above which the first strength alone is tried."""
 _LIMITS = (0.0, 20.0)
+OUTSIDE_STEPS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
+"""What may be taken from the score of O where tags mark spans."""
 NETWORK_LIMITS = (0.05, 20.0)
 """Smallest and largest weight of a network beside the linear part."""
 
@@ -115,13 +117,25 @@ class TagJoining:
         *own, words, beside = (float(x) for x in found.x)
         return JoinedTags(own[0] if own else 1.0, words, beside, float(found.fun))
 
-    def tags(self, network: NDArray[np.floating] | None, joined: JoinedTags) -> NDArray[np.int64]:
-        """Return the tags of the words that choose, as the composed model gives them, [T]."""
+    def tags(
+        self, network: NDArray[np.floating] | None, joined: JoinedTags, outside: float = 0.0
+    ) -> NDArray[np.int64]:
+        """Return the tags of the words that choose, as the composed model gives them, [T].
+
+        Args:
+            network: see `join`.
+            joined: the weights.
+            outside: what is taken from the score of O.
+
+        Returns:
+            The numbers of the tags.
+        """
         scores = np.float32(joined.words) * self.emissions
         if network is not None:
             scores = scores + np.float32(joined.network) * network
         chain = chain_of(self.labels, self.part.scaled(1.0, joined.chain).chain)
-        return TagSequences(scores, self.offsets).best(chain)
+        lower = replace(self.part, outside=outside).deciding(np.asarray(scores, np.float32), self.labels)
+        return TagSequences(lower, self.offsets).best(chain)
 
 
 def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:

@@ -150,10 +150,10 @@ class TagsModel(TaggingModel[TagsAnswer]):
     def _tag_by_chain(self, dataset: EncodedDataset, part: TagPart) -> TaggedWords:
         """Return the best sequences under the chain, and how probable each tag is over all sequences."""
         scores = finite("prediction", self.logits(dataset))
-        sequences = TagSequences(scores, np.asarray(dataset.sides[0].offsets, np.int64))
+        offsets = np.asarray(dataset.sides[0].offsets, np.int64)
         chain = chain_of(self.labels, part.chain)
-        numbers = sequences.best(chain)
-        return TaggedWords(numbers, sequences.shares(chain, numbers))
+        numbers = TagSequences(part.deciding(scores, self.labels), offsets).best(chain)
+        return TaggedWords(numbers, TagSequences(scores, offsets).shares(chain, numbers))
 
     def options(self) -> Mapping[str, object]:
         """Return the options that the training file was read with."""
