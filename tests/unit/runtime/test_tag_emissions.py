@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_tagging
@@ -21,7 +22,10 @@ def drawn_part(seed: int = 0) -> TagPart:
     generator = np.random.default_rng(seed)
     rows = SharedRows(("anna", "sees"), np.array([[3, 4], [1, 0]], np.int8), np.ones(2, np.float32))
     numbers = np.unique(np.concatenate(WordShapes().numbers(["Anna", "sees"])))
-    draw = lambda *shape: generator.normal(size=shape).astype(np.float32)  # noqa: E731
+
+    def draw(*shape: int) -> NDArray[np.float32]:
+        return generator.standard_normal(shape, np.float32)
+
     chain = TagChain(draw(3, 3), draw(3), draw(3))
     vectors = WordVectors(MeanOfVectors(rows))
     return TagPart(WordShapes(), numbers, draw(len(numbers), 3), draw(3), chain, vectors, draw(6, 3))

@@ -18,11 +18,12 @@ from heedful.errors import ArtefactError, UsageError
 from heedful.explain.from_runtime import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.export import described
-from heedful.export.folder import export_folder
+from heedful.export.folder import Numbers, export_folder
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.recipe_files import load_config
 from heedful.run.run import RunResult
 from heedful.runtime import load
+from heedful.runtime.answers import TagsAnswer
 from heedful.runtime.tag_model import Tagger
 from heedful.runtime.tag_paths import TagChain
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
@@ -74,8 +75,11 @@ def model_of(result: RunResult) -> TagsModel:
 
 def same_answers(made: TagsModel, model: Tagger, atol: float = 2e-6) -> None:
     for wanted, found in zip(made.answer(TEXTS), model.predict(TEXTS), strict=True):
-        assert wanted.tags == found.tags  # type: ignore[union-attr]
-        np.testing.assert_allclose(wanted.probabilities, found.probabilities, atol=atol)  # type: ignore[union-attr]
+        assert isinstance(found, TagsAnswer)
+        assert wanted.tags == found.tags
+        np.testing.assert_allclose(
+            np.array(wanted.probabilities), np.array(found.probabilities), atol=atol, rtol=1e-5
+        )
 
 
 def test_the_linear_part_joins_and_says_so(trained: RunResult) -> None:
@@ -110,8 +114,9 @@ def test_a_folder_gives_the_same_answers(kind: str, tmp_path: Path, request: pyt
     assert isinstance(model, Tagger)
     same_answers(made, model)
     folder = load_model_folder(path)
-    for numbers in ("int8", "float16"):
-        export_folder(folder, described(made.network), tmp_path / numbers, numbers)  # type: ignore[arg-type]
+    formats: tuple[Numbers, ...] = ("int8", "float16")
+    for numbers in formats:
+        export_folder(folder, described(made.network), tmp_path / numbers, numbers)
         small = load(tmp_path / numbers)
         assert isinstance(small, Tagger)
         same_answers(made, small, atol=0.05)
@@ -254,13 +259,13 @@ def test_explanations_add_up_to_the_log_odds_of_the_marginal(
             assert total == pytest.approx(odds, abs=2e-2)
             assert found.tags[word - 1].tag == answer.tags[word - 1]
             assert len(found.sides[0].maps) == (4 if kind == "trained" else 0)
-        if kind == "by_folds":  # all is linear: nothing is drawn
-            assert said.samples == 0
+            if kind == "by_folds":  # all is linear: nothing is drawn
+                assert said.samples == 0
 
 
 @pytest.mark.parametrize("method", ["occlusion", "shapley", "gradient", "integrated"])
 def test_the_other_methods_take_the_chain_along(method: str, trained: RunResult) -> None:
-    found = model_of(trained).explain("Anna Smith calls Nora .", method=method, samples=3, word=1)  # type: ignore[arg-type]
+    found = model_of(trained).explain("Anna Smith calls Nora .", method=method, samples=3, word=1)
     assert found.attribution is not None
     assert np.isfinite(np.concatenate([np.asarray(side) for side in found.attribution.values])).all()
     assert found.faithfulness is not None
