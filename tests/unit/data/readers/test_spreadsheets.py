@@ -91,6 +91,36 @@ def test_a_spreadsheet_is_a_table(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_of_libre_office(tmp_path: Path) -> None:
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    rows = "".join(
+        "<table:table-row>"
+        + "".join(
+            f'<table:table-cell office:value-type="string"><text:p>{cell}</text:p></table:table-cell>'
+            for cell in row
+        )
+        + "</table:table-row>"
+        for row in (["text", "label"], ["good film", "yes"])
+    )
+    with zipfile.ZipFile(tmp_path / "a.ods", "w") as archive:
+        kind = "application/vnd.oasis.opendocument.spreadsheet"
+        archive.writestr("mimetype", kind)
+        space = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+        archive.writestr(
+            "META-INF/manifest.xml",
+            f'<m:manifest xmlns:m="{space}"><m:file-entry m:full-path="/" m:media-type="{kind}"/></m:manifest>',
+        )
+        archive.writestr(
+            "content.xml",
+            f'<office:document-content {spaces}><office:body><office:spreadsheet><table:table table:name="s">{rows}'
+            "</table:table></office:spreadsheet></office:body></office:document-content>",
+        )
+    assert list(spreadsheet_records(tmp_path / "a.ods")) == [(2, {"text": "good film", "label": "yes"})]
+
+
 def test_what_is_no_spreadsheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "b.xlsx").write_text("text,label\n")
     with pytest.raises(DataError, match="not a readable spreadsheet"):
