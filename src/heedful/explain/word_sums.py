@@ -64,7 +64,7 @@ class WordSums:
         """Add the explanation of one more text; its number is how many there were before."""
         said = explanation.attribution
         if said is not None:
-            two = len(explanation.labels) == 2
+            two = _two_classes(explanation)
             for each in (said, *([] if two else explanation.others)):
                 self._add(each, explanation)
         self.texts += 1
@@ -92,9 +92,8 @@ class WordSums:
     def _add(self, said: Attribution, explanation: Explanation) -> None:
         if said.is_log_odds:
             kinds = {1.0: said.label}
-            other = [label for label in explanation.labels if label != said.label]
-            if len(other) == 1:
-                kinds[-1.0] = other[0]
+            if _two_classes(explanation):
+                kinds[-1.0] = next(label for label in explanation.labels if label != said.label)
         else:
             kinds = {1.0: RAISES, -1.0: LOWERS}
         for name, value in _named(said, explanation):
@@ -106,6 +105,11 @@ class WordSums:
         before = found.get(name, WordSum(name, 0.0, 0))
         texts = sorted((*before.texts, (value, self.texts)), reverse=True)[:_TEXTS]
         found[name] = replace(before, total=before.total + value, count=before.count + 1, texts=tuple(texts))
+
+
+def _two_classes(explanation: Explanation) -> bool:
+    """Tell whether what speaks against one class speaks for the other; of several labels each stands by itself."""
+    return len(explanation.labels) == 2 and abs(float(sum(explanation.probabilities)) - 1) < 1e-6
 
 
 def _named(said: Attribution, explanation: Explanation) -> Iterator[tuple[str, float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from heedful.explain.attribution import Attribution, Joint
@@ -58,6 +60,12 @@ def test_phrases_stand_for_their_words() -> None:
     sums.add(explained("not good , though", [1.0, 1.0, 0.0, 0.2], joint=(Joint(0, 0, 2, 1.5),)))
     names = {word.name: word.total for word in sums.top("good", least=1)}
     assert names == {"not good": 2.0, "though": 0.2}
+
+
+def test_of_two_labels_each_stands_by_itself() -> None:
+    sums = WordSums()
+    sums.add(replace(explained("fine", [1.0]), probabilities=(0.6, 0.7)))
+    assert sums.labels() == ["good"]
 
 
 def test_numbers_are_raised_and_lowered() -> None:
