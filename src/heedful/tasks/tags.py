@@ -223,15 +223,6 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         model.about = replace(model.about, tagging=found.part)
         model.nested = found.tags
 
-    def judge(self, model: TagsModel, dev: WordTagDataset) -> Mapping[str, float]:
-        """See `Task.judge`: the network with the linear part, and by itself."""
-        if model.joining is None:
-            return super().judge(model, dev)
-        network = model.network_logits(dev)
-        joined = model.joining.join(network)
-        found = self._report(model, dev, model.joining.tags(network, joined), 0.0).metrics
-        return {**found, **joined.shares()}
-
     def calibrate(self, model: TagsModel, datasets: Mapping[str, WordTagDataset]) -> None:
         """See `Task.calibrate`: let the linear part join, with the weights under which dev is likeliest."""
         if model.joining is None:

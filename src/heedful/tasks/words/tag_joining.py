@@ -23,8 +23,6 @@ _MUCH = 2e8
 _LIMITS = (0.0, 20.0)
 OUTSIDE_STEPS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 """What may be taken from the score of O where tags mark spans."""
-NETWORK_LIMITS = (0.05, 20.0)
-"""Smallest and largest weight of a network beside the linear part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +60,6 @@ class JoinedTags:
     words: float
     chain: float
     loss: float
-
-    def shares(self) -> dict[str, float]:
-        """Return the weights relative to the network's, by names for logs."""
-        return {"linear_weight": self.words / self.network, "chain_weight": self.chain / self.network}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +104,7 @@ class TagJoining:
         chain, allowed = chain_of(self.labels, self.part.chain), allowed_chain(self.labels)
         bare = Chain(*(x.masked_fill(may < 0, 0) for x, may in zip(chain, allowed, strict=True)))
         problem = ScaledParts(parts, bare, allowed, self.offsets, self.held.tags)
-        limits = [NETWORK_LIMITS] * (len(parts) - 1) + [_LIMITS, _LIMITS]
+        limits = [_LIMITS] * (len(parts) + 1)
         start = np.full(len(limits), 1.0 if network is None else 0.6)
         options = {"maxiter": 25, "ftol": 1e-6}
         found = minimize(problem.loss, start, jac=True, method="L-BFGS-B", bounds=limits, options=options)
