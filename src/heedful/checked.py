@@ -212,6 +212,16 @@ def _instead(kind: type[object], name: str, path: str) -> str:
     return nearest(name, list(_hints(kind)))
 
 
+_FURTHER: dict[object, list[str]] = {}
+"""Names that programs have registered, by the type hint of the fields that take them."""
+
+
+def take_name(hint: object, name: str) -> None:
+    """Let the fields of a type hint, a Literal of names, take one name more in this process."""
+    if name not in get_args(hint) and name not in _FURTHER.setdefault(hint, []):
+        _FURTHER[hint].append(name)
+
+
 def fit(value: object, hint: object) -> tuple[object, str]:
     """Return a value as a type hint wants it, or what was expected.
 
@@ -227,6 +237,7 @@ def fit(value: object, hint: object) -> tuple[object, str]:
     if origin in (Union, types.UnionType):
         return _one_of(value, inner)
     if origin is Literal:
+        inner = (*inner, *_FURTHER.get(hint, ()))
         # Not "value in inner": Python holds True and 1.0 for equal to 1.
         if any(value == name and type(value) is type(name) for name in inner):
             return value, ""

@@ -107,6 +107,8 @@ POOLINGS: dict[str, str] = {
     "max": "The share of features whose maximum each word holds. The weights of a sentence sum to 1.",
 }
 """Pooling to what its weights mean."""
+_OTHER = "How much of the sentence vector comes from each word."
+"""Of a pooling that a program has registered."""
 
 
 _DISTANCES = {
@@ -247,7 +249,7 @@ def default_notes(
     notes |= {f"gate {name}": gate_note(name, names, system) for name in gates}
     notes |= {f"alignment {name}": alignment_note(values) for name, values in alignments.items()}
     plain = {
-        "weights": (any(view.weights is not None for view in views), POOLINGS[pooling]),
+        "weights": (any(view.weights is not None for view in views), POOLINGS.get(pooling, _OTHER)),
         "tree_distance": (any(view.tree_distance is not None for view in views), _TREE),
         "chosen": (any(view.chosen is not None for view in views), system.chosen or _CHOSEN),
         "fusion": (any(view.fusion for view in views), _FUSION),

@@ -12,6 +12,7 @@ from heedful.models.build import (
     encoder_embedding,
     encoder_problems,
     register_encoder,
+    register_pooling,
     word_embedding,
 )
 from heedful.models.config import ModelConfig, PretrainedConfig, TaggerConfig
@@ -62,5 +63,6 @@ __all__ = [
     "encoder_embedding",
     "encoder_problems",
     "register_encoder",
+    "register_pooling",
     "word_embedding",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from torch import Tensor
 
 from heedful.attention.choice import FORMER_NAMES
-from heedful.checked import Settings, fit_field
+from heedful.checked import Settings, fit_field, take_name
 from heedful.encoders import (
     BiBlosanConfig,
     BiBlosanEncoder,
@@ -53,7 +53,7 @@ from heedful.encoders import (
     TransformerEncoder,
 )
 from heedful.errors import UsageError, check_known, nearest, shown
-from heedful.models.config import NO_NETWORK, ModelConfig
+from heedful.models.config import NO_NETWORK, ModelConfig, PoolingName
 from heedful.models.decomposable import AlignmentNetwork, DecomposableConfig
 from heedful.models.networks import Network, SentenceEncoder
 from heedful.nn import Embedding, PretrainedEmbedding, WordEmbedding
@@ -124,6 +124,10 @@ POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
 """Pooling name to the function that builds it from (width of the states, model settings)."""
 
 
+_OWN_POOLINGS: dict[str, Callable[[int], Pooling]] = {}
+"""Those of other people's, by name."""
+
+
 def register_encoder(name: str, settings: type[Settings], encoder: type[ContextEncoder]) -> None:
     """Give an encoder of your own a name for ``model.encoder``, in every process that trains with it or loads it.
 
@@ -139,6 +143,24 @@ def register_encoder(name: str, settings: type[Settings], encoder: type[ContextE
     if taken or name == NO_NETWORK:
         raise UsageError(f"register_encoder: the name {name!r} is taken; choose another")
     ENCODERS[name] = (settings, encoder)
+
+
+def register_pooling(name: str, pooling: Callable[[int], Pooling]) -> None:
+    """Give a pooling of your own a name for ``model.pooling``, in every process that trains with it or loads it.
+
+    Args:
+        name: as settings write it.
+        pooling: a class that derives from `heedful.nn.pooling.Pooling`, or a function; it is called with the width of
+            the states.
+
+    Raises:
+        UsageError: if the name is taken by another pooling.
+    """
+    if name in POOLINGS and _OWN_POOLINGS.get(name) is not pooling:
+        raise UsageError(f"register_pooling: the name {name!r} is taken; choose another")
+    _OWN_POOLINGS[name] = pooling
+    POOLINGS[name] = lambda width, _: pooling(width)
+    take_name(PoolingName, name)
 
 
 def encoder_config(config: ModelConfig) -> object:

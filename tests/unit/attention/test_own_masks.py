@@ -13,15 +13,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from heedful import TextClassifier, from_pretrained
+from heedful import TextClassifier, checked, from_pretrained
 from heedful.attention import masks as known
 from heedful.attention.masks import Mask, forward, parse_mask, register_mask
 from heedful.attention.visibility import Band
 from heedful.checked import Settings
 from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder, MtsaConfig
 from heedful.errors import UsageError
-from heedful.models import ENCODERS, register_encoder
-from heedful.structures import ContextStates, Sentences
+from heedful.models import ENCODERS, POOLINGS, build, register_encoder, register_pooling
+from heedful.nn.pooling import Pooling
+from heedful.structures import ContextStates, Pooled, Sentences
 from waiting import PATIENCE
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-masks.md"
@@ -66,17 +67,30 @@ class MineEncoder(ContextEncoder):
         return ContextStates(2 * x.masked_fill(~sentences.valid[..., None], 0))
 
 
+class LastPooling(Pooling):
+    """Take the state of the last word."""
+
+    def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
+        last = (valid & (valid.sum(1, keepdim=True) == valid.cumsum(1))).to(states.dtype)[..., None]
+        weights = last.expand_as(states) if need_weights else None
+        return Pooled((last * states).sum(1), weights)
+
+
 @pytest.fixture(autouse=True)
 def _registered() -> Iterator[None]:
     register_mask("even", EvenMask)
     register_mask("behind", BehindMask)
     register_encoder("mine", MineConfig, MineEncoder)
+    register_pooling("last", LastPooling)
     yield
     for name in ("even", "behind"):
         known._OF_CLASS.pop(name)
         known._WITHOUT_NUMBER.pop(name, None)
         known._WITH_NUMBER.pop(name, None)
     ENCODERS.pop("mine")
+    POOLINGS.pop("last")
+    build._OWN_POOLINGS.clear()
+    checked._FURTHER.clear()
 
 
 def test_a_registered_mask_reads_back_from_its_text() -> None:
@@ -113,11 +127,18 @@ def test_what_cannot_be_registered_is_refused() -> None:
             register_mask(name, mask)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="taken"):
         register_encoder("disan", MineConfig, MineEncoder)
+    with pytest.raises(UsageError, match="taken"):
+        register_pooling("mean", LastPooling)
+    register_pooling("last", LastPooling)  # again
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"model__encoder_options": {"masks": ["even", "behind(1)"]}}, {"model__encoder": "mine"}],
+    [
+        {"model__encoder_options": {"masks": ["even", "behind(1)"]}},
+        {"model__encoder": "mine"},
+        {"model__pooling": "last"},
+    ],
 )
 def test_a_model_is_trained_saved_and_loaded(settings: dict[str, object], tmp_path: Path) -> None:
     model = TextClassifier(**SMALL, **settings).fit(TEXTS, LABELS, baseline=False)

@@ -327,12 +327,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             )
             for name, corpus in tokenised.items()
         }
-        return PreparedData(
-            vocabulary,
-            datasets,
-            (*chosen, *pretrained.found(vocabulary), *_notes(corpora, datasets)),
-            config.text.tokenizer,
-        )
+        notes = (*chosen, *pretrained.found(vocabulary), *_notes(corpora, datasets))
+        return PreparedData(vocabulary, datasets, notes, config.text.tokenizer)
 
 
 def text_settings(config: RunConfig) -> TextSettings:
