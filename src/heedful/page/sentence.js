@@ -37,7 +37,7 @@ class MeanOfVectors {
   }
 }
 
-// The states of a sentence encoder before its last layer; see heedful.runtime.encoder_states.
+// The states of a sentence encoder before its last layer, and its vector; see heedful.runtime.encoder_states.
 class EncoderStates {
   constructor(tensors, characters, compiled) {
     const from = "sentence.states.", text = (name) => JSON.parse(new TextDecoder().decode(tensors[from + name].data));
@@ -50,9 +50,11 @@ class EncoderStates {
   }
 
   features(words) {
-    const read = words.slice(0, this.most), { description } = this.network;
-    const vectors = this.network.vectors(read.map((word) => this.words.look(word).row), read.map((word) => this.words.ngrams(word)));
-    return Float64Array.from(this.network.run(this.network.reading, { words: vectors })[description.vector].data);
+    const kept = words.slice(0, this.most), { network } = this, { vector, logits } = network.description;
+    const vectors = network.vectors(kept.map((word) => this.words.look(word).row), kept.map((word) => this.words.ngrams(word)));
+    const read = network.run(network.reading, { words: vectors });
+    const given = Object.fromEntries(Object.entries(read).map(([name, x]) => [`first.${name}`, x]));
+    return Float64Array.from([...read[vector].data, ...network.run(network.answering, given)[logits].data]);
   }
 }
 

@@ -1,4 +1,4 @@
-"""Features of a text that a sentence encoder of an installed package gives: its states before the last layer."""
+"""Features of a text that a sentence encoder of an installed package gives: the states before its vector, and that."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATES = "states"
 
 @dataclass(frozen=True, eq=False)
 class EncoderStates:
-    """The states of a sentence encoder, for a linear part: its pooled states and the mean of its word vectors.
+    """What a sentence encoder gives of a text, for a linear part: pooled states, mean of its words, and its vector.
 
     Attributes:
         name: of the encoder, a model of an installed package; empty where the model that reads them keeps it.
@@ -59,11 +59,11 @@ class EncoderStates:
     @property
     def width(self) -> int:
         """See `SentenceFeatures.width`."""
-        return self.model.states_width
+        return self.model.states_width + self.model.width
 
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`; a text without words has zeros alone."""
-        return np.asarray(self.model.states(texts), np.float32)
+        return np.asarray(self.model.features(texts), np.float32)
 
     def origin(self) -> dict[str, str]:
         """Return by what a model folder names them."""

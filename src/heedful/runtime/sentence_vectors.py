@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self, overload
 
 import numpy as np
@@ -54,7 +54,7 @@ class SentenceVectors(Model):
         return similarity(self.encode, first, second)
 
     def states(self, words: Sequence[Sequence[str]]) -> Floats:
-        """Return the states before the last layer: what a linear part for few labels is fitted on.
+        """Return the states before the last layer: what tells texts apart for few labels.
 
         They are the pooled states and the mean of the word vectors, each of unit length, side by side.
 
@@ -67,13 +67,43 @@ class SentenceVectors(Model):
         Raises:
             ArtefactError: if the network gives a number that is not finite.
         """
+        return self._rows(words, lambda read: [self.program.vector(one) for one in read], self.states_width)
+
+    def features(self, words: Sequence[Sequence[str]]) -> Floats:
+        """Return the states and the vector side by side: the states tell more apart, the vector says what is alike.
+
+        Args:
+            words: see `states`.
+
+        Returns:
+            [N, F + D].
+
+        Raises:
+            ArtefactError: see `states`.
+        """
+
+        def both(read: Sequence[Mapping[str, Floats]]) -> list[Floats]:
+            answers = self.program.answer([(one,) for one in read])
+            return [
+                np.concatenate([self.program.vector(one), answer.logits])
+                for one, answer in zip(read, answers, strict=True)
+            ]
+
+        return self._rows(words, both, self.states_width + self.width)
+
+    def _rows(
+        self,
+        words: Sequence[Sequence[str]],
+        rows_of: Callable[[Sequence[Mapping[str, Floats]]], list[Floats]],
+        width: int,
+    ) -> Floats:
         limit, found = self.settings.max_tokens, list[Floats]()
         for start in range(0, len(words), _BLOCK):
             looked = [self.asking.looked_up(tuple(text[:limit])) for text in words[start : start + _BLOCK]]
             read = self.program.read([(each.ids, each.ngrams) for each in looked])
             first = len(found) + 1
-            found += [finite("vector", self.program.vector(one), first + n) for n, one in enumerate(read)]
-        return np.stack(found) if found else np.zeros((0, self.states_width), np.float32)
+            found += [finite("vector", row, first + n) for n, row in enumerate(rows_of(read))]
+        return np.stack(found) if found else np.zeros((0, width), np.float32)
 
     def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> Self:
         """Return a model that answers with one of these labels, without any training.

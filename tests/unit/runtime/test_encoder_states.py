@@ -22,7 +22,7 @@ def states(texts: list[list[str]]) -> np.ndarray:
     return np.array([[len(words), sum(map(len, words)), 1.0] for words in texts], np.float32).reshape(-1, 3)
 
 
-ENCODER = EncoderStates("tiny", "0" * 64, SimpleNamespace(states=states, states_width=3))  # type: ignore[arg-type]
+ENCODER = EncoderStates("tiny", "0" * 64, SimpleNamespace(features=states, states_width=2, width=1))  # type: ignore[arg-type]
 ROWS = SharedRows(("good", "bad"), np.int8([[3, 0], [0, 5]]), np.float32([0.1, 0.2]))
 
 
@@ -73,6 +73,17 @@ def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatc
     broken = {**tensors, "sentence.states.config": tensors["sentence.states.vocabulary"][:-1]}
     with pytest.raises(UsageError, match="config of the sentence encoder"):
         read_sentence_part(table, broken.__getitem__, 1, 1)
+
+
+def test_features_are_the_states_and_the_vector_of_a_text() -> None:
+    packaged, texts = EncoderStates.packaged(), [["a", "man", "plays"], [], ["dull"]]
+    rows = packaged.of(texts)
+    assert rows.shape == (3, packaged.width)
+    np.testing.assert_array_equal(rows[:, : packaged.model.states_width], packaged.model.states(texts))
+    expected = packaged.model.encode(["a man plays", "", "dull"])
+    np.testing.assert_allclose(rows[:, packaged.model.states_width :], expected, atol=1e-6)
+    assert not rows[1].any()
+    np.testing.assert_array_equal(packaged.of(texts[2:])[0], rows[2])
 
 
 def test_an_encoder_that_is_not_installed_is_named_with_the_command() -> None:
