@@ -38,7 +38,8 @@ class MssanConfig(Settings):
 
     Attributes:
         heads: the prior of each head: a direction ("forward", "backward"), a distance ("word", "dependency"), both
-            joined by "&", or "none".
+            joined by "&", or "none". A name of any other mask, or a mask itself, shows a word what that mask shows, and
+            itself: "clause & word".
         alpha: weight of the distances. The paper does not give its value; 1.5 is that of Im and Cho (2017).
         encoders: number of parallel encoders, whose states are concatenated. The heads are distributed over them in
             equal parts, in order. 2 gives MS-SAN_sep.

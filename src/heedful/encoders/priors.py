@@ -1,4 +1,4 @@
-"""The structural prior of a head of MS-SAN: a direction and a distance."""
+"""The structural prior of a head of MS-SAN: a direction and a distance, or a mask of another kind."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention.dot_product import head_bias
+from heedful.attention.masks import Mask, parse_mask
 from heedful.attention.randomness import own_generator
-from heedful.attention.visibility import Band, Visible
+from heedful.attention.visibility import Band, Visible, dense_keep
 from heedful.errors import UsageError, nearest
 from heedful.nn import Dense
 from heedful.structures import Sentences
@@ -35,22 +36,33 @@ class Prior:
     Attributes:
         direction: a key of `DIRECTIONS`: forward shows a word and what stands before it, backward what follows.
         distance: what its scores are lowered by.
+        mask: what else a word may see, beside itself; None for everything.
     """
 
     direction: str = "none"
     distance: Distance = "none"
+    mask: Mask | None = None
 
     def __str__(self) -> str:
-        parts = [part for part in (self.direction, self.distance) if part != "none"]
+        own = "none" if self.mask is None else str(self.mask)
+        parts = [part for part in (self.direction, own, self.distance) if part != "none"]
         return " & ".join(parts) or "none"
+
+    def setting_text(self) -> str:
+        """Return the text that stands for the prior in settings."""
+        return str(self)
 
 
 def parse_prior(text: str) -> Prior:
     """Read a prior from its text: a direction, a distance, both joined by ``&``, or "none".
 
+    A name of any other mask, such as a registered one, shows a word what that mask shows, and itself; several joined by
+    ``&`` what all of them show.
+
     Returns the prior; its ``str`` reads back as an equal prior. Raises UsageError if a name is unknown or given twice.
     """
     direction, distance = "none", "none"
+    mask: Mask | None = None
     for name in (part.strip() for part in text.split("&")):
         if name == "none":
             if text.strip() != "none":
@@ -64,9 +76,15 @@ def parse_prior(text: str) -> Prior:
                 raise UsageError(f"head {text!r}: one distance a head; {_EXAMPLE}")
             distance = name
         else:
-            hint = nearest(name, [*DIRECTIONS, *_DISTANCES])
-            raise UsageError(f"head {text!r}: {name!r} is unknown: {hint}; {_EXAMPLE}")
-    return Prior(direction, "word" if distance == "word" else "dependency" if distance != "none" else "none")
+            try:
+                own = parse_mask(name)
+            except UsageError:
+                hint = nearest(name, [*DIRECTIONS, *_DISTANCES])
+                raise UsageError(f"head {text!r}: {name!r} is unknown: {hint}; {_EXAMPLE}") from None
+            mask = own if mask is None else mask & own
+    return Prior(
+        direction, "word" if distance == "word" else "dependency" if distance != "none" else "none", mask
+    )
 
 
 def word_offset(sentences: Sentences) -> Tensor:
@@ -127,12 +145,28 @@ def prior_bias(
     if "dependency" in wanted:
         known["dependency"] = tree_distance(sentences, without_parse)
     return head_bias(
-        [_visible(DIRECTIONS[prior.direction], sentences) for prior in priors],
+        [_shown(prior, sentences) for prior in priors],
         [known[prior.distance] for prior in priors],
         alpha,
         sentences.valid,
         dtype,
     )
+
+
+def _shown(prior: Prior, sentences: Sentences) -> Visible:
+    """Return what a head may see: what its direction and its mask show, and a word itself."""
+    direction = _visible(DIRECTIONS[prior.direction], sentences)
+    if prior.mask is None:
+        return direction
+    valid = sentences.valid
+    own = torch.eye(valid.shape[1], dtype=torch.bool, device=valid.device)
+    return (
+        dense_keep(direction, valid) & dense_keep(_of_mask(prior.mask.visible(sentences), sentences), valid)
+    ) | own
+
+
+def _of_mask(visible: Visible, sentences: Sentences) -> Visible:
+    return _visible(visible, sentences) if isinstance(visible, Band) else visible
 
 
 def _visible(direction: Band, sentences: Sentences) -> Visible:

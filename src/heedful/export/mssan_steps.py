@@ -7,7 +7,7 @@ from torch import Tensor
 from heedful.encoders import MssanEncoder
 from heedful.encoders.mssan import MssanBlock
 from heedful.encoders.priors import DIRECTIONS, Prior, RelativePositions, SinusoidPositions
-from heedful.export.recording import Recording, Table, encoder_steps, rule
+from heedful.export.recording import NotDescribed, Recording, Table, encoder_steps, rule
 from heedful.nn import FeedForward, ProjectedGate
 from heedful.structures import MapPlace
 
@@ -34,6 +34,10 @@ def _(encoder: MssanEncoder, record: Recording, x: str) -> str:
 
 def _head(prior: Prior, without_parse: str) -> dict[str, object]:
     """Describe the prior of a head. The runtime has no parse, so a distance in the tree is replaced."""
+    if prior.mask is not None:
+        raise NotDescribed(
+            f"model.encoder_options.heads: {str(prior)!r} has a mask that only heedful itself knows"
+        )
     distance = without_parse if prior.distance == "dependency" else prior.distance
     return {"mask": rule(DIRECTIONS[prior.direction]), "distance": distance == "word"}
 

@@ -18,7 +18,8 @@ from heedful.attention import masks as known
 from heedful.attention.masks import Mask, forward, parse_mask, register_mask
 from heedful.attention.visibility import Band
 from heedful.checked import Settings
-from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder, MtsaConfig
+from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder, MssanConfig, MssanEncoder, MtsaConfig
+from heedful.encoders.priors import Prior, parse_prior
 from heedful.errors import UsageError
 from heedful.models import ENCODERS, POOLINGS, build, register_encoder, register_pooling
 from heedful.nn.pooling import Pooling
@@ -110,6 +111,22 @@ def test_objects_are_settings() -> None:
     assert [place.rule for place in found] == ["even", "forward & behind(1)"]
 
 
+def test_heads_of_ms_san_take_masks_beside_distances() -> None:
+    heads = (EvenMask(), "behind(1) & even & word", "forward & word", Prior("backward"))
+    config = MssanConfig(heads=heads)  # type: ignore[arg-type]
+    assert config.heads == ("even", "behind(1) & even & word", "forward & word", "backward")
+    assert str(parse_prior("even & word & forward")) == "forward & even & word"
+    encoder = MssanEncoder(8, config).eval()
+    valid = torch.tensor([[True] * 4, [True] * 3 + [False]])
+    found = encoder(torch.randn(2, 4, 8), Sentences(valid.long(), valid), need_weights=True)
+    even, nothing, *_ = (weights.detach() for weights in found.maps.values())
+    assert (even[0] > 0).tolist() == [[True, False] * 2, [False, True] * 2] * 2
+    torch.testing.assert_close(nothing[0], torch.eye(4))  # a word that sees no other sees itself
+    assert even[1, 3].sum() == even[1, :, 3].sum() == 0
+    with pytest.raises(UsageError, match="'evn' is unknown"):
+        MssanConfig(heads=("evn & word",))
+
+
 def test_what_cannot_be_registered_is_refused() -> None:
     @dataclass(frozen=True)
     class Nameless(EvenMask):
@@ -137,6 +154,7 @@ def test_what_cannot_be_registered_is_refused() -> None:
     [
         {"model__encoder_options": {"masks": ["even", "behind(1)"]}},
         {"model__encoder": "mine"},
+        {"model__encoder": "mssan", "model__encoder_options": {"heads": ["even & word", "behind(1)"]}},
         {"model__pooling": "last"},
     ],
 )
