@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -27,7 +28,7 @@ from heedful.structures import ContextStates, Pooled, Sentences
 from waiting import PATIENCE
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-masks.md"
-SMALL = {"model__width": 16, "model__hidden": 16, "train__max_steps": 3}
+SMALL: dict[str, Any] = {"model__width": 16, "model__hidden": 16, "train__max_steps": 3}
 TEXTS = ["the film was superb", "the long film was dull", "a superb cast", "a dull plot"] * 10
 LABELS = ["good", "bad", "good", "bad"] * 10
 
@@ -158,7 +159,7 @@ def test_what_cannot_be_registered_is_refused() -> None:
         {"model__pooling": "last"},
     ],
 )
-def test_a_model_is_trained_saved_and_loaded(settings: dict[str, object], tmp_path: Path) -> None:
+def test_a_model_is_trained_saved_and_loaded(settings: dict[str, Any], tmp_path: Path) -> None:
     model = TextClassifier(**SMALL, **settings).fit(TEXTS, LABELS, baseline=False)
     model.save_pretrained(tmp_path / "model")
     again = from_pretrained(tmp_path / "model")
