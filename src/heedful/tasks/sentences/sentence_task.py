@@ -347,16 +347,9 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
 
 
 def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:
-    """Return the targets of a data set.
+    """Return the targets of a data set, [N, ...].
 
-    Args:
-        dataset: the examples.
-
-    Returns:
-        Its targets, [N, ...].
-
-    Raises:
-        UsageError: if there are none.
+    Raises UsageError if there are none.
     """
     if dataset.targets is None or not len(dataset):
         raise UsageError(
@@ -392,15 +385,7 @@ def notes_of(dataset: EncodedDataset) -> dict[str, int]:
 
 
 def unseen_of(dataset: EncodedDataset, known: int) -> dict[str, int]:
-    """Return how many labels of the gold the model does not know, for the notes of a report.
-
-    Args:
-        dataset: the examples.
-        known: labels of the model.
-
-    Returns:
-        The count, with what it is of.
-    """
+    """Return how many labels of the gold the model does not know, for a report; of its labels ``known`` are counted."""
     unseen = len(dataset.labels) - known
     return {"labels of the gold that the model does not know": unseen} if unseen else {}
 
