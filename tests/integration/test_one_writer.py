@@ -43,7 +43,8 @@ def together(children: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
 
 
 def train(trained, out: Path, *more: object) -> list[object]:
-    return ["train", trained.data / "text.toml", "--data", trained.data, "--out", out, "-q", *more]
+    where = ["--data", trained.data, "--out", out]
+    return ["train", trained.data / "text.toml", *where, "--no-baseline", "-q", *more]
 
 
 def weights(out: Path) -> bytes:
