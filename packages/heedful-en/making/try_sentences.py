@@ -27,6 +27,7 @@ from torch.nn import functional
 
 from heedful.data.catalogue import load as load_set
 from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
+from heedful.nn import WordEmbedding
 from heedful.nn.pooling import SourceToToken, mean_of
 from heedful.structures import Sentences
 from heedful.text.vectors import read_baseforms
@@ -46,7 +47,7 @@ from train_sentences import (
     words_of,
 )  # fmt: skip
 
-FEW = 1_000
+FEW, LENGTH = 1_000, 8.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Try:
         frozen: whether the word vectors stay as the first phase left them, with one trained layer over them.
         ngrams: whether the n-grams of a word add to its vector.
         blocks: how many times the blocks of the other rows.
+        buckets: fixed random vectors, one of which an unknown word is by its spelling; 0 for the nearest known word.
     """
 
     recipe: dict[str, float] = field(default_factory=dict)
@@ -66,6 +68,7 @@ class Try:
     frozen: bool = False
     ngrams: bool = False
     blocks: int = 1
+    buckets: int = 0
 
 
 TRIES = {
@@ -77,6 +80,7 @@ TRIES = {
     "20,000 rows": Try({"rows": 20_000}),
     "frozen table with a layer": Try({"words_lr": 0.0}, frozen=True),
     "n-grams of words": Try(ngrams=True),
+    "unknown words as random vectors": Try(buckets=1_000),
 }
 
 
@@ -85,6 +89,9 @@ class Tried(Student):
 
     def __init__(self, tried: Try, table: Tensor, width_out: int, vocabulary: Vocabulary) -> None:
         super().__init__(table, width_out)
+        if tried.buckets:
+            drawn = torch.randn(tried.buckets, table.shape[1], generator=torch.Generator().manual_seed(0))
+            self.embedding = WordEmbedding(table, functional.normalize(drawn, dim=-1) * LENGTH)
         width, last = table.shape[1], self.output.weight
         if tried.encoder == "mtsa":
             self.encoder = MtsaEncoder(width, MtsaConfig(dropout=0.0))
@@ -167,7 +174,8 @@ def train(tried: Try, out: Path, data: Path, blocks: int, *, bfloat16: bool) -> 
     vocabulary = Vocabulary.build(
         {word: len(kept) - rank for rank, word in enumerate(kept)},
         baseforms=read_baseforms(VECTORS / BASEFORMS),
-        oov="nearest",
+        oov="hash" if tried.buckets else "nearest",
+        buckets=tried.buckets,
         ngrams=NgramRule(rows=20_000) if tried.ngrams else None,
     )
     corpus = _corpus(out, blocks * tried.blocks, counted, vocabulary)
