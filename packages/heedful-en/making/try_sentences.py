@@ -113,26 +113,27 @@ class Tried(Student):
 
     def forward(self, sentences: Sentences, *, words_alone: bool = False) -> Tensor:
         """Return vectors of unit length, [B, 384]."""
-        found = self.states(sentences)
-        if words_alone:
-            mean = found[:, -self.embedding.width :]
-            return functional.normalize(
-                functional.linear(mean, self.output.weight[:, -mean.shape[1] :]), dim=-1
-            )
-        return functional.normalize(self.output(found), dim=-1)
+        if not words_alone:
+            return functional.normalize(self.output(self.states(sentences)), dim=-1)
+        mean = functional.normalize(mean_of(self._words(sentences), sentences.valid), dim=-1)
+        return functional.normalize(functional.linear(mean, self.output.weight[:, -mean.shape[1] :]), dim=-1)
 
     def states(self, sentences: Sentences) -> Tensor:
         """Return what the last layer reads."""
+        words = self._words(sentences)
+        mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
+        states = self.encoder(words, sentences).states
+        pooled = functional.normalize(self.pooling(states, sentences.valid).vector, dim=-1)
+        return torch.cat([pooled, mean], -1)
+
+    def _words(self, sentences: Sentences) -> Tensor:
         words = self.embedding.embed(sentences).tokens
         if self.adapter is not None:
             words = words + self.adapter(words)
         if self.bag is not None and self.rows is not None:
             known, back = torch.unique(sentences.ids, return_inverse=True)
             words = words + self.bag(self.rows[known])[back]
-        mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
-        states = self.encoder(words, sentences).states
-        pooled = functional.normalize(self.pooling(states, sentences.valid).vector, dim=-1)
-        return torch.cat([pooled, mean], -1)
+        return words
 
 
 def read(network: Tried, vocabulary: Vocabulary, texts: Sequence[str], *, states: bool) -> Features:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import numpy as np
 
@@ -84,8 +85,7 @@ def tag_board(
             started = time.process_time()
             report, rate, chosen = made()
             spent = time.process_time() - started
-            right: Numbers = report.predicted
-            gold[varied] = report.gold
+            right, gold[varied] = cast(Numbers, report.predicted), cast(Numbers, report.gold)
             if metric == "accuracy":
                 right = (report.gold == report.predicted).astype(np.int64)
                 gold[varied] = np.ones(len(right), np.int64)

@@ -68,6 +68,7 @@ class Estimator(KeptState, Generic[Model]):
     Args:
         config: the settings to start from; None for the defaults.
         threads: number of threads of the whole process, as torch counts them; None does not change it.
+        verbose: whether `fit` shows progress where its own ``progress`` is None.
         **settings: single settings, by their dotted names with ``__`` instead of the dot: ``train__epochs=3``,
             ``model__dropout=0.5``, ``text__vectors="vectors.txt"``.
 
