@@ -138,7 +138,7 @@ class Tried(Student):
 
 def read(network: Tried, vocabulary: Vocabulary, texts: Sequence[str], *, states: bool) -> Features:
     """Return the states or the vectors of texts."""
-    rows = [vocabulary.ids(words_of(text)) or [1] for text in texts]
+    rows = [list(vocabulary.ids(words_of(text))) or [1] for text in texts]
     made: list[NDArray[np.float32]] = []
     with torch.inference_mode():
         for start in range(0, len(rows), 64):
