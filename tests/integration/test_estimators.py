@@ -279,5 +279,5 @@ def test_verbose_shows_progress_and_results_are_one_line(capsys: pytest.CaptureF
     ):
         assert "\n" not in repr(each)
         assert len(repr(each)) < 200, repr(each)
-    assert repr(model.explain(texts[0])).startswith("Explanation(negative ")
+    assert repr(model.explain(texts[0])).startswith("Explanation(positive ")
     assert repr(model.predictor) == "Predictor(linear parts, negative, positive)"

@@ -74,12 +74,22 @@ def test_a_process_that_gives_no_sign_of_life_is_replaced(
     assert sorted(found) == list(range(6))
 
 
+def stopped_first(folder: Path) -> Callable[[int], int]:
+    """Prepare a worker like `stopped`; other numbers wait until the number 3 has stopped its process."""
+    do = stopped(folder)
+
+    def wait(number: int) -> int:
+        while number != 3 and not (folder / "stopped").exists():
+            time.sleep(0.01)
+        return do(number)
+
+    return wait
+
+
 def test_an_error_ends_a_process_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crew, "end_all", lambda running: endings.end_all(running, 1.0))
-    parts = each_done(stopped, (tmp_path,), [3, 1, 2], jobs=2)
+    parts = each_done(stopped_first, (tmp_path,), [3, 1, 2], jobs=2)
     next(parts)
-    while not (tmp_path / "stopped").exists():
-        next(parts)
     parts.close()
 
 

@@ -91,6 +91,7 @@ def test_every_option_that_names_an_output_is_known_to_the_guard() -> None:
         "--convert",
         "--join",
         "--examples",
+        "--frozen",
     }
 
     def paths(command: click.Command) -> set[str]:

@@ -132,8 +132,8 @@ def test_the_default_classifier(tmp_path: Path) -> None:
     assert np.abs(logits - wanted).max() <= 1e-5 * max(1, np.abs(wanted).max())
 
 
-def test_the_default_tagger(tmp_path: Path) -> None:
-    model = TokenTagger(train__epochs=1, model__width=12)
+def test_a_tagger_of_a_network_alone(tmp_path: Path) -> None:
+    model = TokenTagger(train__epochs=1, model__width=12, model__wide="none")
     model.fit(
         [["Ada", "writes", "3rd", "😀"], ["ﬁn", "b"]] * 20, [["O", "B-x", "I-x", "O"], ["O", "B-x"]] * 20
     )

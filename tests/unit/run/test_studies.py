@@ -89,7 +89,7 @@ def test_a_study_needs_seeds_or_folds_and_a_test_part(tmp_path: Path) -> None:
 def test_folds_of_data_that_is_not_cut_into_any_are_refused(tmp_path: Path) -> None:
     folder = tiny.write_tasks(tmp_path / "data")
     for recipe, named in (
-        (str(folder / "text.toml"), "data in named files"),
+        (str(folder / "text.toml"), "data with data.test"),
         ("disan-trec", "trec"),
         ("disan-scenes", "scenes"),
     ):
