@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Processes of the tests; each of them computes with one thread.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # Folder of the real data sets; tests that need it are skipped, and counted, without it.
-export HEEDFUL_DATA ?= $(wildcard ../shared/data)
+export HEEDFUL_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: demo test trials lint bench load ray format clean
 

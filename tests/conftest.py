@@ -14,6 +14,10 @@ from hypothesis import settings
 # torch is imported, and inherited by every process a test starts; tests about threads set their own number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# A path of the command line stays right where a test changes its folder.
+if os.environ.get("HEEDFUL_DATA"):
+    os.environ["HEEDFUL_DATA"] = str(Path(os.environ["HEEDFUL_DATA"]).resolve())
+
 # How long one example takes says nothing on a machine with other work.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
