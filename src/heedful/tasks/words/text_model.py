@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -206,6 +206,18 @@ def _tagging_tensors(about: About) -> dict[str, Tensor]:
     )
 
 
+def _finder(state: Mapping[str, Tensor]) -> Callable[[str], NDArray[np.generic]]:
+    """Return a function that finds a tensor by its name, or says that it is missing."""
+
+    def tensor(name: str) -> NDArray[np.generic]:
+        if name not in state:
+            raise UsageError(f"tensor {name!r} is missing")
+        found: NDArray[np.generic] = state[name].numpy()
+        return found
+
+    return tensor
+
+
 def take_tagging(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> TagPart:
     """Take the linear part of tags out of the tensors of a folder.
 
@@ -220,12 +232,7 @@ def take_tagging(state: dict[str, Tensor], table: Mapping[str, object], outputs:
     Raises:
         UsageError: if something is missing or does not fit; see `read_tag_part`.
     """
-
-    def tensor(name: str) -> NDArray[np.generic]:
-        if name not in state:
-            raise UsageError(f"tensor {name!r} is missing")
-        found: NDArray[np.generic] = state[name].numpy()
-        return found
+    tensor = _finder(state)
 
     def floats(name: str) -> NDArray[np.float32]:
         if not np.issubdtype(tensor(name).dtype, np.floating):
@@ -255,13 +262,7 @@ def take_sentence(
     Raises:
         UsageError: if something is missing or does not fit; see `read_sentence_part`.
     """
-
-    def tensor(name: str) -> NDArray[np.generic]:
-        if name not in state:
-            raise UsageError(f"tensor {name!r} is missing")
-        found: NDArray[np.generic] = state[name].numpy()
-        return found
-
+    tensor = _finder(state)
     part = read_sentence_part(table, tensor, outputs, texts)
     for name in [name for name in state if name.startswith(f"{SENTENCE}.")]:
         del state[name]
