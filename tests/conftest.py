@@ -27,6 +27,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument: they may hold the time (gzip), and every process must find the same tests."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of the real data sets, from HEEDFUL_DATA; the test is skipped, and counted, without it."""
