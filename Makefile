@@ -23,7 +23,7 @@ lint: $(VENV)/.ready ## style, types, import order, docstrings
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pydoclint -q src/heedful
+	$(BIN)/pydoclint -q src/heedful packages/heedful-lab/src
 
 bench: $(VENV)/.ready ## time heedful against its peers
 	$(BIN)/heedful bench
@@ -45,8 +45,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt setup.py $(wildcard src/heedf
 	$(BIN)/pip install -q -c constraints.txt -e .
 	touch $@
 
-$(VENV)/.ready: $(VENV)/.installed packages/heedful-en/pyproject.toml
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev]' -e ./packages/heedful-en
+$(VENV)/.ready: $(VENV)/.installed packages/heedful-en/pyproject.toml packages/heedful-lab/pyproject.toml
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]' -e ./packages/heedful-en -e ./packages/heedful-lab
 	touch $@
 
 clean:

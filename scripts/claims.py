@@ -12,8 +12,8 @@ from pathlib import Path
 from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison, describe_p
 from heedful.evaluation.statistics import holm
-from heedful.workshop.reproduce.cell_runs import Result, Runs, comparable, compare
-from heedful.workshop.reproduce.resampled import Resampled
+from heedful_lab.reproduce.cell_runs import Result, Runs, comparable, compare
+from heedful_lab.reproduce.resampled import Resampled
 
 LEVEL = 0.05
 HOLDS, REVERSE, OPEN, NOT_RUN = "holds", "the reverse", "not shown", "not run"

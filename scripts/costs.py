@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from heedful.errors import UsageError
-from heedful.workshop.reproduce.kept_runs import SUFFIX, read_packed
+from heedful_lab.reproduce.kept_runs import SUFFIX, read_packed
 
 NAMES = {
     "disan": "DiSAN",

@@ -32,7 +32,7 @@ from typing import cast
 import numpy as np
 
 from heedful.runtime import load
-from heedful.workshop.bench.runtime_speed import random_model
+from heedful_lab.bench.runtime_speed import random_model
 
 CLIENTS, MANY, WORDS = 64, 1_000, 20
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)

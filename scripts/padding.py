@@ -16,7 +16,7 @@ import numpy as np
 from heedful.run import prepare
 from heedful.run.prepare import TrainingBatches
 from heedful.run.recipe_files import load_config, override
-from heedful.workshop.bench.corpus import padding_share
+from heedful_lab.bench.corpus import padding_share
 
 SETS = {
     "TREC": ("disan-trec", {}),

@@ -21,8 +21,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from heedful.data.examples import Corpus
-from heedful.workshop.bench.bench_systems import SYSTEMS, Trainee, settings_of
-from heedful.workshop.bench.corpus import bucketed, evenly_spaced, snli_like_pairs
+from heedful_lab.bench.bench_systems import SYSTEMS, Trainee, settings_of
+from heedful_lab.bench.corpus import bucketed, evenly_spaced, snli_like_pairs
 
 BATCH, WIDTH, PAIRS = 64, 300, 6_400
 REST = "Python and the rest"

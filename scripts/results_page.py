@@ -4,7 +4,7 @@
     python scripts/results_page.py --check         # says whether they are up to date, and resamples a few tests again
     python scripts/results_page.py --collect OUT   # first takes the runs of ``heedful reproduce --out OUT``
 
-``results/runs`` holds one packed file an experiment (`heedful.workshop.reproduce.kept_runs`), with the records that
+``results/runs`` holds one packed file an experiment (`heedful_lab.reproduce.kept_runs`), with the records that
 ``heedful reproduce`` leaves but for the gold labels, which belong to the data sets: for classes a run says only which
 of its answers are right, and for scores nothing; of roles and translations it keeps counts of arguments and of n-grams,
 which hold neither tags nor words. ``results/runs/resampled.jsonl`` holds the tests that were made of these answers, by
@@ -32,13 +32,13 @@ from costs import section as costs
 from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison
 from heedful.storage import write_bytes, write_text
-from heedful.workshop.reproduce import Budget, find_table, tables
-from heedful.workshop.reproduce.cell_runs import Result, gather
-from heedful.workshop.reproduce.kept_runs import take_up
-from heedful.workshop.reproduce.learning_curves import draw_learning_curves
-from heedful.workshop.reproduce.resampled import Resampled
-from heedful.workshop.reproduce.runner import command_of
-from heedful.workshop.reproduce.table_text import to_markdown
+from heedful_lab.reproduce import Budget, find_table, tables
+from heedful_lab.reproduce.cell_runs import Result, gather
+from heedful_lab.reproduce.kept_runs import take_up
+from heedful_lab.reproduce.learning_curves import draw_learning_curves
+from heedful_lab.reproduce.resampled import Resampled
+from heedful_lab.reproduce.runner import command_of
+from heedful_lab.reproduce.table_text import to_markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"

@@ -16,10 +16,10 @@ from heedful.run.protocol import Protocol
 from heedful.run.recipe_files import load_config
 from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import FOLD, SEED, Varied, record_file
-from heedful.workshop.reproduce import runner
-from heedful.workshop.reproduce.cell_runs import Runs
-from heedful.workshop.reproduce.plan import SKIP, Column, Row, System, Table, experiments, systems
-from heedful.workshop.reproduce.runner import Budget, Cell
+from heedful_lab.reproduce import runner
+from heedful_lab.reproduce.cell_runs import Runs
+from heedful_lab.reproduce.plan import SKIP, Column, Row, System, Table, experiments, systems
+from heedful_lab.reproduce.runner import Budget, Cell
 
 PROTOCOL = Protocol("files", "cut", dev_fraction=0.1, cut_seed=3)
 COLUMN = Column("t", "TINY", "tiny", "test.metrics.accuracy", 100.0, 1)

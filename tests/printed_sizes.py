@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from heedful.workshop.reproduce.plan import tables
+from heedful_lab.reproduce.plan import tables
 
 D = 300
 """Features of a word vector."""

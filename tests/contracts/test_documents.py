@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 import click
 import pytest
 
-from heedful.cli.main import COMMANDS
+from heedful.cli.main import group
 from heedful.run.run_config import RunConfig
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,16 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FILE = re.compile(r"[\w./-]+(?:/|\.(?:py|cpp|h|inc|toml|md|txt))")
 DOTTED = re.compile(r"heedful(?:\.\w+)+")
 CLASS = re.compile(r"(?:[A-Z][a-z0-9]+){2,}(?:\.\w+)*(?:\(\))?")
-PLACES = (ROOT, SOURCE, ROOT / "docs", ROOT / "tests", ROOT / "src")
+LABORATORY = ROOT / "packages" / "heedful-lab"
+PLACES = (
+    ROOT,
+    SOURCE,
+    ROOT / "docs",
+    ROOT / "tests",
+    ROOT / "src",
+    LABORATORY,
+    LABORATORY / "src" / "heedful_lab",
+)
 
 
 def name(path: Path) -> str:
@@ -164,9 +173,11 @@ def command_problem(line: str) -> str:
         return ""
     if len(words) < 2 or words[0] != "heedful" or not re.fullmatch(r"[a-z]+", words[1]):
         return ""
-    if words[1] not in COMMANDS:
+    context = click.Context(group)
+    if words[1] not in group.list_commands(context):
         return f"there is no command {words[1]}"
-    command: click.Command = importlib.import_module(f"heedful.cli.{words[1]}").command
+    command = group.get_command(context, words[1])
+    assert command is not None
     if isinstance(command, click.Group) and len(words) > 2 and words[2] in command.commands:
         command = command.commands[words[2]]
     known = {

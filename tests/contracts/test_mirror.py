@@ -97,16 +97,28 @@ TESTED_BY = {
     "tasks/sentences/turned_rows.py": "unit/tasks/test_turned_rows.py",
     "tasks/sentences/fitting_wide.py": "unit/text/test_wide_part.py",
     "text/english.py": "unit/run/test_decided.py",
-    "workshop/bench/": "unit/workshop/bench/test_bench.py",
-    "workshop/reproduce/": "unit/workshop/reproduce/test_make_tables.py",
 }
 """A module, or a folder whose modules are tested together, and the file that does."""
 
-MODULES = sorted(
-    path.relative_to(SOURCE)
-    for path in SOURCE.rglob("*.py")
-    if not path.name.startswith("__") and len(path.read_text(encoding="utf-8").splitlines()) > LONG
-)
+LABORATORY = TESTS.parent / "packages" / "heedful-lab"
+LABORATORY_TESTED_BY = {
+    "bench/": "bench/test_bench.py",
+    "commands/": "reproduce/test_make_tables.py",
+    "reproduce/": "reproduce/test_make_tables.py",
+}
+"""The same for the laboratory, whose tests lie beside it."""
+
+
+def long_modules(source: Path) -> list[Path]:
+    """Return the modules below a folder that are to be tested by a file of their own, or a listed one."""
+    return sorted(
+        path.relative_to(source)
+        for path in source.rglob("*.py")
+        if not path.name.startswith("__") and len(path.read_text(encoding="utf-8").splitlines()) > LONG
+    )
+
+
+MODULES = long_modules(SOURCE)
 
 
 def code_lines(path: Path) -> int:
@@ -149,11 +161,23 @@ def test_the_table_names_what_there_is(part: str, file: str) -> None:
     )
 
 
+def test_a_module_of_the_laboratory_is_tested_beside_it() -> None:
+    source, tests = LABORATORY / "src" / "heedful_lab", LABORATORY / "tests"
+    modules = long_modules(source)
+    assert len(modules) > 20
+    for module in modules:
+        folders = [f"{folder.as_posix()}/" for folder in module.parents]
+        listed = [LABORATORY_TESTED_BY[name] for name in folders if name in LABORATORY_TESTED_BY]
+        files = [tests / module.parent / f"test_{module.name}", *(tests / file for file in listed)]
+        assert any(file.is_file() for file in files), module
+
+
 def test_no_folder_of_tests_lacks_a_package() -> None:
     folders = {path.parent.relative_to(TESTS / "unit") for path in (TESTS / "unit").rglob("test_*.py")}
     assert [str(folder) for folder in sorted(folders) if not (SOURCE / folder).is_dir()] == []
 
 
 def test_no_two_test_files_have_one_name() -> None:
-    names = [path.name for path in TESTS.rglob("test_*.py")]
+    packages = TESTS.parent / "packages"
+    names = [path.name for folder in (TESTS, packages) for path in folder.rglob("test_*.py")]
     assert sorted({name for name in names if names.count(name) > 1}) == []

@@ -15,7 +15,7 @@ import pytest
 from heedful.run.kept_answers import Answers
 from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import Varied
-from heedful.workshop.reproduce.kept_runs import pack
+from heedful_lab.reproduce.kept_runs import pack
 from made_runs import PROTOCOL
 
 ROOT = Path(__file__).parents[2]

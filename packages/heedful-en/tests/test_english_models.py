@@ -15,9 +15,9 @@ import pytest
 
 import heedful
 from heedful.errors import ArtefactError
+from heedful.run.demonstration import QUESTIONS, packaged_answers
 from heedful.storage.manifest import CARD, WEIGHTS
 from heedful.storage.named_models import find_packaged, packaged_models
-from heedful.workshop.demonstration import QUESTIONS, packaged_answers
 from heedful_en import vectors_folder
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "making"))

@@ -24,7 +24,7 @@ def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
 
     If the package heedful-en is installed, the demo first shows predictions of its trained English models.
     """
-    from heedful.workshop.demonstration import GOLD, run_demo
+    from heedful.run.demonstration import GOLD, run_demo
 
     result = run_demo(out, overrides, printing.reporter(), printing.say)
     if printing.as_json:

@@ -17,6 +17,7 @@ import click
 import heedful
 from heedful.cli.output import message, outlet
 from heedful.cli.overwriting import guarded
+from heedful.cli.plugged import load_plugged, plugged_commands
 from heedful.cli.repeated import once
 from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
@@ -39,12 +40,10 @@ COMMANDS = {
     "baselines": "Train simple models (TF-IDF, NB-SVM, fastText) on the same data, and test which is best.",
     "suggest": "Choose which texts of a pool to label next.",
     "compare": "Test whether one system is better than another.",
-    "reproduce": "Rebuild a table of the papers, with the paper's figures beside ours.",
-    "bench": "Compare the speed and memory of heedful with its peers.",
     "recipes": "List the packaged recipes, or print one.",
     "info": "Print versions, threads and what this machine supports.",
 }
-"""Name to one line of help; the command itself is ``heedful.cli.<name>:command``."""
+"""Name to one line of help; the command itself is ``heedful.cli.<name>:command``. Those of `plugged` join them."""
 
 
 class OutputGone(Exception):
@@ -56,7 +55,7 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order in which a new user needs them."""
-        return list(COMMANDS)
+        return [*COMMANDS, *plugged_commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import a command.
@@ -69,10 +68,13 @@ class LazyGroup(click.Group):
             The command.
 
         Raises:
-            UsageError: if there is none of this name; gives the nearest.
+            UsageError: if there is none of this name, and gives the nearest; if its package is not installed.
         """
-        check_known(cmd_name, COMMANDS, f"there is no command {cmd_name!r}")
-        return once(guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command))
+        if cmd_name in COMMANDS:
+            return once(guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command))
+        plugged = plugged_commands()
+        check_known(cmd_name, [*COMMANDS, *plugged], f"there is no command {cmd_name!r}")
+        return once(guarded(load_plugged(cmd_name)))
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command; click would take a reader that went away for failure.
@@ -97,7 +99,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items(), *plugged_commands().items()])
 
 
 @click.group(

@@ -8,8 +8,8 @@ import pytest
 
 from heedful.errors import OutputError
 from heedful.storage.results import is_record, refuse_foreign_results
-from heedful.workshop.bench.bench_report import write_files
-from heedful.workshop.reproduce.table_records import refuse_foreign_table
+from heedful_lab.bench.bench_report import write_files
+from heedful_lab.reproduce.table_records import refuse_foreign_table
 
 
 def test_a_record_is_a_table_with_its_fields(tmp_path: Path) -> None:

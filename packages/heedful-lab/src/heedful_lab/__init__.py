@@ -1,0 +1,1 @@
+"""The laboratory of Heedful: the tables of the papers, and the speed of the kernels."""

@@ -1,0 +1,1 @@
+"""``heedful reproduce`` and ``heedful bench``."""

@@ -1,1 +1,0 @@
-"""What reproduces the papers, times the kernels and shows the product: the workshop beside the product."""
