@@ -23,9 +23,6 @@ also serves forward derivatives and the transforms of `torch.func`; second deriv
 TorchImpl = Literal["auto", "reference", "torch"]
 """`Impl` for an operation that has no compiled code."""
 
-FORMER_NAMES = {"chunked": "torch", "matrix": "torch", "sdpa": "torch", "fused": "kernel", "linear": "kernel"}
-"""What version 0.1 called the implementations; its model folders and recipes may name them."""
-
 
 @dataclass(frozen=True)
 class AttentionResult:

@@ -1,6 +1,6 @@
 """MTSA: multi-mask tensorized self-attention (Shen et al., NAACL 2019), as its published code has it.
 
-The paper's own form is `heedful.encoders.mtsa`; how the two differ is in `docs/maths/mtsa.md`.
+The form of its printed equations, ``mtsa-paper``, is here too; how the two differ is in `docs/maths/mtsa.md`.
 """
 
 from __future__ import annotations

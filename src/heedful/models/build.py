@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 
 from torch import Tensor
 
-from heedful.attention.choice import FORMER_NAMES
 from heedful.checked import Settings, fit_field, take_name
 from heedful.encoders import (
     BiBlosanConfig,
@@ -216,8 +215,7 @@ def _read_options(config: ModelConfig) -> tuple[object, list[str]]:
                 "model.encoder_options={} leaves an encoder its defaults"
             )
             continue
-        named = FORMER_NAMES.get(value, value) if name == "impl" and isinstance(value, str) else value
-        values[name], problem = fit_field(kind, name, named)
+        values[name], problem = fit_field(kind, name, value)
         if problem:
             problems.append(f"{where}: {problem}; got {shown(value)}")
     return (None if problems else kind(**values)), problems

@@ -15,13 +15,14 @@ from typing import TypeVar
 from heedful.checked import read_table
 from heedful.errors import ArtefactError, shown
 from heedful.evaluation import Report
-from heedful.run.first_records import VERSION, of_first_version
 from heedful.run.kept_answers import Answers
 from heedful.run.protocol import Protocol
 from heedful.storage import write_text
 from heedful.storage.fields import Fields, is_number, is_table
 from heedful.storage.layout import Varied
 
+VERSION = 2
+"""Of the format of records."""
 Groups = dict[str, dict[str, int | float]]
 
 
@@ -214,7 +215,7 @@ def read_record(file: Path) -> RunRecord:
     """Read a record.
 
     Args:
-        file: what `heedful study` kept, of this version or of an older one.
+        file: what `heedful study` kept.
 
     Returns:
         The record.
@@ -234,7 +235,7 @@ def from_dict(plain: object) -> RunRecord:
     """Make a record of plain values.
 
     Args:
-        plain: what `RunRecord.as_dict` gives, or what a file of Heedful 0.1 holds.
+        plain: what `RunRecord.as_dict` gives.
 
     Returns:
         The record.
@@ -243,8 +244,6 @@ def from_dict(plain: object) -> RunRecord:
         ValueError: if the values are of no record that this version knows.
     """
     fields = Fields(plain, "", error=ValueError)
-    if "version" not in fields:
-        fields = Fields(of_first_version(fields), "", error=ValueError)
     if fields.value("version") != VERSION:
         raise ValueError(
             f"version {fields.value('version')!r} is not {VERSION}: use the Heedful that wrote it"

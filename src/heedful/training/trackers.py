@@ -47,7 +47,7 @@ def with_trackers(
 
     Raises:
         UsageError: if a name is unknown.
-        needing: if the package of a tracker is not installed; names the command that installs it.
+        MissingExtraError: if the package of a tracker is not installed; names the command that installs it.
     """
     unknown = [name for name in names if name not in TRACKERS]
     if unknown:

@@ -8,7 +8,6 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from heedful.attention.choice import FORMER_NAMES
 from heedful.checked import fit
 from heedful.errors import UsageError
 from heedful.models import ENCODERS, NETWORKS, ModelConfig, encoder_config
@@ -92,10 +91,3 @@ def test_every_option_has_a_type_that_is_checked(encoder: str) -> None:
     assert [name for name, hint in hints.items() if not fit(object(), hint)[1]] == []
     names = [name for name, hint in hints.items() if hint is str or str in get_args(hint)]
     assert set(names) <= {"heads", "masks", "directions"}, "a closed set of names is a Literal"
-
-
-@pytest.mark.parametrize(("former", "impl"), FORMER_NAMES.items())
-def test_model_folders_of_version_0_1_may_name_an_implementation_as_it_was_called(
-    former: str, impl: str
-) -> None:
-    assert encoder_config(ModelConfig(encoder="disan", encoder_options={"impl": former})).impl == impl

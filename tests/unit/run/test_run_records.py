@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tiny
 from heedful.errors import ArtefactError
 from heedful.run.kept_answers import Answers
 from heedful.run.kept_settings import plain_settings
@@ -18,7 +17,7 @@ from heedful.run.protocol import Protocol, protocol_of
 from heedful.run.recipe_files import load_config
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
 from heedful.run.run_config import DataConfig
-from heedful.storage.layout import FOLD, SEED, Varied, holds_study, record_file, record_files
+from heedful.storage.layout import FOLD, SEED, Varied, holds_study, record_files
 
 CLASSES = Answers("classes", np.array([0, 2, 1]), np.array([0, 1, 1]))
 PART = PartFigures(
@@ -49,20 +48,6 @@ def record(answers: Answers | None = CLASSES, **changes: Any) -> RunRecord:
         100,
     )
     return replace(made, **changes)
-
-
-def first_version(kept: RunRecord) -> dict[str, Any]:
-    """Return the plain values by which Heedful 0.1 kept a run."""
-    answers = {} if kept.answers is None else kept.answers.as_dict()
-    return {
-        "summary": kept.summary(),
-        "protocol": "a sentence that nobody reads",
-        "settings": kept.settings,
-        "answers": {name: values for name, values in answers.items() if name != "kind"},
-        "data": kept.data,
-        "machine": kept.machine,
-        "peak_megabytes": kept.peak_megabytes,
-    }
 
 
 @pytest.mark.parametrize(
@@ -98,30 +83,6 @@ def test_scores_are_kept_to_four_digits_and_gold_labels_can_be_left_out() -> Non
     assert right is not None
     assert (right.kind, right.predicted.tolist()) == ("right", [1, 0, 1])
     assert "gold" not in right.as_dict()
-
-
-@pytest.mark.parametrize(
-    ("task", "answers", "kind"),
-    [
-        ("text", CLASSES, "classes"),
-        ("text", Answers("classes", np.array([1, 1]), np.array([1, 0])), "right"),
-        ("relatedness", Answers("scores", np.array([1, 5]), np.array([1, 4])), "scores"),
-        ("roles", Answers("counts", np.array([1, 1]), np.array([1, 0])), "counts"),
-        ("text", None, None),
-    ],
-)
-def test_a_run_of_the_first_version_is_read(
-    tmp_path: Path, task: str, answers: Answers | None, kind: str | None
-) -> None:
-    kept, file = record(answers), tmp_path / "train.seed=3.json"
-    kept.settings["model"]["task"] = task
-    plain = first_version(kept)
-    del plain["settings"]["data"]["length_share"]  # a setting that came later
-    file.write_text(json.dumps(plain))
-    read = read_record(file)
-    assert (read.answers.kind if read.answers else None) == kind
-    assert (read.varied, read.protocol, read.figures) == (kept.varied, kept.protocol, kept.figures)
-    assert (read.peak_megabytes, read.peak_gpu_megabytes, read.task) == (100, None, task)
 
 
 @pytest.mark.parametrize(
@@ -186,19 +147,3 @@ def test_records_come_in_the_order_of_their_seeds(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").touch()
     assert [path.stem for path in record_files(tmp_path)] == [f"{FOLD}=3", f"{SEED}=2", f"{SEED}=10"]
     assert holds_study(tmp_path)
-
-
-def test_one_command_converts_the_runs_of_a_folder(tmp_path: Path) -> None:
-    study = tmp_path / "runs" / "standard" / "trec" / "disan"
-    study.mkdir(parents=True)
-    old, new = record(), record(varied=Varied(SEED, 4))
-    record_file(study, old.varied).write_text(json.dumps(first_version(old)))
-    write_record(record_file(study, new.varied), new)
-    told = tiny.run("reproduce", "--convert", tmp_path)
-    assert told.code == 0, told.err
-    assert "1 runs converted, 1 " in told.out
-    assert json.loads(record_file(study, old.varied).read_text()) == old.as_dict()
-    assert tiny.run("reproduce", "--convert", tmp_path / "nowhere").code == 2
-    assert tiny.run("reproduce", "mtsa-table5", "--convert", tmp_path).code == 2
-    record_file(study, old.varied).write_text("{}")
-    assert tiny.run("reproduce", "--convert", tmp_path).code == 5

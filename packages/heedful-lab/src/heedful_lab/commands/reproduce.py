@@ -13,7 +13,6 @@ import click
 
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
-    PATH,
     computing_options,
     data_option,
     executor_of,
@@ -112,12 +111,6 @@ class Making:
     metavar="NAME=FOLDER",
     help="A trained model for a table of example pairs or a figure of sentences. May be repeated.",
 )
-@click.option(
-    "--convert",
-    type=PATH,
-    metavar="FOLDER",
-    help="Convert the runs below FOLDER that an older version of Heedful saved to the format of this version.",
-)
 @ray_option
 @set_option
 @computing_options
@@ -129,7 +122,6 @@ def command(
     out: Path,
     wanted: BudgetOptions,
     how: Making,
-    convert: Path | None,
     printing: Printing,
 ) -> None:
     """Rebuild a TABLE of the papers: train its rows, and write the table as Markdown, CSV and JSON.
@@ -146,9 +138,6 @@ def command(
     from heedful_lab.reproduce.runner import failed, run_command
     from heedful_lab.reproduce.table_records import to_records
 
-    if convert is not None:
-        _convert(convert, part.table, listing=part.listing)
-        return
     plan = wanted.plan()
     data = None if data is None else data_folder(data)
     if part.listing or part.table is None:
@@ -230,19 +219,6 @@ def _refuse(*names: str, why: str) -> None:
     for option in context.command.params:
         if option.name in names and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             raise UsageError(f"{option.opts[-1]}: {why}")
-
-
-def _convert(folder: Path, table: str | None, *, listing: bool) -> None:
-    """Bring the runs below a folder to the version of today."""
-    from heedful.errors import UsageError
-    from heedful_lab.reproduce.kept_runs import convert
-
-    if table is not None or listing:
-        raise UsageError("--convert stands alone: name no TABLE, and leave --list out")
-    if not folder.is_dir():
-        raise UsageError(f"--convert {folder}: there is no such folder")
-    done, already = convert(folder)
-    click.echo(f"{folder}: {done} runs converted, {already} were of this version already")
 
 
 def _words(text: str | None, names: Collection[str] = ()) -> list[str]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from heedful.errors import ArtefactError
-from heedful.run.record import RunRecord, from_dict, read_record, write_record
+from heedful.run.record import RunRecord, from_dict, read_record
 from heedful.storage import told_plainly, write_bytes
 from heedful.storage.fields import Fields
 from heedful.storage.layout import Varied, record_files
@@ -141,41 +141,6 @@ def take_up(source: Path, target: Path) -> int:
         if source == target:
             _remove(files)
     return count
-
-
-def convert(folder: Path) -> tuple[int, int]:
-    """Rewrite the records below a folder that an older version of Heedful kept, in place.
-
-    Args:
-        folder: of a study, of several, or of the papers' tables.
-
-    Returns:
-        How many were rewritten, and how many were of this version already.
-
-    Raises:
-        ArtefactError: naming the first file that is no record; those before it are converted.
-        OutputError: if one cannot be written.
-    """
-    done, already = 0, 0
-    for file in sorted(_records_below(folder)):
-        if _is_of_today(file):
-            already += 1
-            continue
-        write_record(file, read_record(file))
-        done += 1
-    return done, already
-
-
-def _records_below(folder: Path) -> Iterator[Path]:
-    for place in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
-        yield from record_files(place)
-
-
-def _is_of_today(file: Path) -> bool:
-    try:
-        return "version" in json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
-        return False  # the reader says what is wrong with it
 
 
 def _by_experiment(source: Path) -> dict[Path, list[Path]]:
