@@ -10,8 +10,8 @@ import numpy as np
 
 from heedful.errors import DataError, UsageError
 from heedful.runtime.answers import Read
-from heedful.runtime.program import Ids, Ngrams
 from heedful.runtime.settings import Settings
+from heedful.runtime.word_values import Ids, Ngrams
 from heedful.text.vocabulary import Vocabulary
 
 Request = str | Sequence[str]

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime.kernels import Floats, Rows
 from heedful.runtime.looking import Sight, align, look, read_shown
 from heedful.runtime.stepping import Steps, value_of
 from heedful.runtime.weights import Weights
+from heedful.runtime.word_values import Ids, Ngrams, Words, WordValues
 
 FORMAT = 1
 EACH = ("text", "word")
@@ -21,9 +21,6 @@ WORDS = "words"
 """The value that holds the word vectors of a text."""
 SIDES = ("first", "second")
 """What stands before the name of a text's value in the answer's steps: "first.v7"."""
-Ids = NDArray[np.int64]
-Ngrams = Sequence[NDArray[np.int32]]
-"""For each word the rows of its n-grams; empty for a network that reads none."""
 
 
 @dataclass(frozen=True)
@@ -37,59 +34,6 @@ class Result:
 
     logits: Floats
     vectors: tuple[Floats, ...]
-
-
-class Words:
-    """The word vectors: a trained table and a frozen one, laid end to end, and perhaps one of n-grams.
-
-    Args:
-        weights: the tensors.
-        description: ``{"trained": tensor, "frozen": tensor}``, with "ngrams" where the vocabulary has n-grams.
-        rows: how many rows the vocabulary has in each of the three.
-
-    Raises:
-        UsageError: if a table is missing or does not fit the vocabulary.
-    """
-
-    def __init__(self, weights: Weights, description: object, rows: tuple[int, int, int]) -> None:
-        tables = ("trained", "frozen", *(["ngrams"] if rows[2] else []))
-        if not isinstance(description, Mapping) or set(description) != set(tables):
-            raise UsageError(
-                f"words: names of the tables {', '.join(tables)} expected; got {description!r:.80}"
-            )
-        self._weights, self._rows = weights, rows[0]
-        self._trained, self._frozen = str(description["trained"]), str(description["frozen"])
-        self._ngrams = str(description.get("ngrams", ""))
-        width = weights.raw(self._trained).shape[-1:]
-        for table, count in zip(tables, rows, strict=False):
-            name = str(description[table])
-            shape = weights.raw(name).shape
-            if shape != (count, *width):
-                raise UsageError(
-                    f"tensor {name!r:.200} is {list(shape)}, the vocabulary asks for {[count, *width]}"
-                )
-        self.width = int(width[0])
-
-    def of(self, ids: Ids, ngrams: Ngrams) -> Floats:
-        """Return the vectors of words.
-
-        Args:
-            ids: of the words, [L].
-            ngrams: rows of each word's n-grams, if the network has any.
-
-        Returns:
-            [L, D]; rows 0 and 1, padding and unknown, are zero but for their n-grams.
-        """
-        x = np.zeros((len(ids), self.width), np.float32)
-        trained, frozen = (ids < self._rows) & (ids > 1), ids >= self._rows
-        x[trained] = self._weights.rows(self._trained, ids[trained])
-        if frozen.any():
-            x[frozen] = self._weights.rows(self._frozen, ids[frozen] - self._rows)
-        if self._ngrams:
-            for word, rows in zip(x, ngrams, strict=True):
-                if len(rows):  # a masked word has none
-                    word += self._weights.rows(self._ngrams, rows).mean(axis=0)
-        return x
 
 
 class Program:
@@ -133,6 +77,8 @@ class Program:
         )
         if isinstance(self._vector, str):
             self._needed |= {self._vector}
+        self._alone, self._rest = self._read.parted(WORDS, self._needed)
+        self._known = WordValues(self._of_words)
         shown = description.get("shown")
         self.shown = None if shown is None else _Shown(shown, self._read, self._answer)
         some = (np.array([1, 1]), [np.zeros(1, np.int32)] * 2)
@@ -156,12 +102,16 @@ class Program:
             For each text the values that `answer` needs.
         """
         lengths = tuple(len(ids) for ids, _ in texts)
-        words = self._words.of(
-            np.concatenate([ids for ids, _ in texts]), [n for _, rows in texts for n in rows]
-        )
-        values = self._read.run({WORDS: Rows(lengths, words)}, len(texts), self._needed)
+        ids, ngrams = np.concatenate([ids for ids, _ in texts]), [n for _, rows in texts for n in rows]
+        given = {name: Rows(lengths, x) for name, x in self._known.of(ids, ngrams).items()}
+        values = self._rest(given, len(texts))
         parts = {name: value_of(values, name).parts for name in self._needed}
         return [{name: each[n] for name, each in parts.items()} for n in range(len(texts))]
+
+    def _of_words(self, ids: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:
+        """Return what the first steps make of each word alone."""
+        words = Rows((len(ids),), self._words.of(ids, ngrams))
+        return {name: rows.whole for name, rows in self._alone({WORDS: words}, 1).items()}
 
     def vector(self, read: Mapping[str, Floats]) -> Floats:
         """Return the vector of a text, [D].

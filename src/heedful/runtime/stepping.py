@@ -44,7 +44,7 @@ class Steps:
                 raise UsageError(f"step {step.do!r:.80} is unknown; {nearest(step.do, tuple(OPERATORS))}")
         self.reads = frozenset(name for step in self._steps for name in step.of)
         self._actions = [_action(step) for step in self._steps]
-        self._short: dict[frozenset[str], list[tuple[Action, tuple[str, ...]]]] = {}
+        self._short: dict[frozenset[str], Plan] = {}
 
     def maker(self, name: str) -> Step:
         """Return the step that makes a value."""
@@ -77,7 +77,6 @@ class Steps:
             _take(action, values, 1)
         return {name: rows.parts[0] for name, rows in values.items()}
 
-    @np.errstate(all="ignore")
     def run(self, given: Mapping[str, Rows], texts: int, keep: frozenset[str]) -> Mapping[str, Rows]:
         """Compute the values that are asked for, of several texts; those of one do not depend on the others.
 
@@ -89,14 +88,55 @@ class Steps:
         Returns:
             The values by name.
         """
-        values = dict(given)
         if keep not in self._short:
-            self._short[keep] = _last_uses(joined(self._steps, self._actions, keep), keep)
-        for action, done in self._short[keep]:
+            self._short[keep] = Plan(joined(self._steps, self._actions, keep), keep)
+        return self._short[keep](given, texts)
+
+    def parted(self, source: str, keep: frozenset[str]) -> tuple[Plan, Plan]:
+        """Part the steps into those that make something of each row of a value alone, and those that need more.
+
+        Args:
+            source: name of the value.
+            keep: see `run`.
+
+        Returns:
+            What makes every value of single rows that the others read, or that is kept; and the others, which take
+            these.
+        """
+        alone, rest, known = list[Action](), list[Action](), {source}
+        for action in joined(self._steps, self._actions, keep):
+            by_itself = action.row_wise and bool(action.of) and known.issuperset(action.of)
+            (alone if by_itself else rest).append(action)
+            known |= {action.to} if by_itself else set()
+        read = keep.union(*(action.of for action in rest))
+        return Plan(alone, frozenset(known & read)), Plan(rest, keep)
+
+
+class Plan:
+    """Actions in their order, and which values nobody needs behind each.
+
+    Args:
+        actions: the actions.
+        keep: names of the values to return, if there are such.
+    """
+
+    def __init__(self, actions: Sequence[Action], keep: frozenset[str]) -> None:
+        last = {name: number for number, action in enumerate(actions) for name in (*action.of, action.to)}
+        self._keep = keep
+        self._actions = [
+            (action, tuple({name for name in (*action.of, action.to) if last[name] == n} - keep))
+            for n, action in enumerate(actions)
+        ]
+
+    @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
+    def __call__(self, given: Mapping[str, Rows], texts: int) -> Mapping[str, Rows]:
+        """Compute the values of several texts; see `Steps.run`."""
+        values = dict(given)
+        for action, done in self._actions:
             _take(action, values, texts)
             for name in done:
                 del values[name]
-        return values
+        return {name: rows for name, rows in values.items() if name in self._keep}
 
 
 def _action(step: Step) -> Action:
@@ -105,15 +145,6 @@ def _action(step: Step) -> Action:
     )  # NumPy adds up a row in an order that depends on the others
     together = TOGETHER[step.do](step) if step.do in TOGETHER else None
     return Action(step.to, step.of, OPERATORS[step.do](step), step.do in ROW_WISE and not alone, together)
-
-
-def _last_uses(actions: Sequence[Action], keep: frozenset[str]) -> list[tuple[Action, tuple[str, ...]]]:
-    """Say with each action which values nobody needs behind it."""
-    last = {name: number for number, action in enumerate(actions) for name in (*action.of, action.to)}
-    return [
-        (action, tuple({name for name in (*action.of, action.to) if last[name] == n} - keep))
-        for n, action in enumerate(actions)
-    ]
 
 
 def _take(action: Action, values: dict[str, Rows], texts: int) -> None:

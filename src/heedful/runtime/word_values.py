@@ -1,0 +1,125 @@
+"""The word vectors of a network, and what its first steps make of each word alone, kept for words that come again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError
+from heedful.runtime.kernels import Floats
+from heedful.runtime.weights import Weights
+
+Ids = NDArray[np.int64]
+Ngrams = Sequence[NDArray[np.int32]]
+"""For each word the rows of its n-grams; empty for a network that reads none."""
+MEMORY = 1 << 26
+"""Bytes for what is kept of words, about 6,000 words of a DiSAN."""
+
+
+class Words:
+    """The word vectors: a trained table and a frozen one, laid end to end, and perhaps one of n-grams.
+
+    Args:
+        weights: the tensors.
+        description: ``{"trained": tensor, "frozen": tensor}``, with "ngrams" where the vocabulary has n-grams.
+        rows: how many rows the vocabulary has in each of the three.
+
+    Raises:
+        UsageError: if a table is missing or does not fit the vocabulary.
+    """
+
+    def __init__(self, weights: Weights, description: object, rows: tuple[int, int, int]) -> None:
+        tables = ("trained", "frozen", *(["ngrams"] if rows[2] else []))
+        if not isinstance(description, Mapping) or set(description) != set(tables):
+            raise UsageError(
+                f"words: names of the tables {', '.join(tables)} expected; got {description!r:.80}"
+            )
+        self._weights, self._rows = weights, rows[0]
+        self._trained, self._frozen = str(description["trained"]), str(description["frozen"])
+        self._ngrams = str(description.get("ngrams", ""))
+        width = weights.raw(self._trained).shape[-1:]
+        for table, count in zip(tables, rows, strict=False):
+            name = str(description[table])
+            shape = weights.raw(name).shape
+            if shape != (count, *width):
+                raise UsageError(
+                    f"tensor {name!r:.200} is {list(shape)}, the vocabulary asks for {[count, *width]}"
+                )
+        self.width = int(width[0])
+
+    def of(self, ids: Ids, ngrams: Ngrams) -> Floats:
+        """Return the vectors of words.
+
+        Args:
+            ids: of the words, [L].
+            ngrams: rows of each word's n-grams, if the network has any.
+
+        Returns:
+            [L, D]; rows 0 and 1, padding and unknown, are zero but for their n-grams.
+        """
+        x = np.zeros((len(ids), self.width), np.float32)
+        trained, frozen = (ids < self._rows) & (ids > 1), ids >= self._rows
+        x[trained] = self._weights.rows(self._trained, ids[trained])
+        if frozen.any():
+            x[frozen] = self._weights.rows(self._frozen, ids[frozen] - self._rows)
+        if self._ngrams:
+            for word, rows in zip(x, ngrams, strict=True):
+                if len(rows):  # a masked word has none
+                    word += self._weights.rows(self._ngrams, rows).mean(axis=0)
+        return x
+
+
+class WordValues:
+    """Values of words by name, computed once; where their memory is full, all are forgotten. Threads may share it.
+
+    Args:
+        compute: returns the values of words by name, a row for each word; no row depends on the others.
+        memory: bytes for them.
+    """
+
+    def __init__(self, compute: Callable[[Ids, Ngrams], Mapping[str, Floats]], memory: int = MEMORY) -> None:
+        self._compute, self._memory, self._room = compute, memory, 0
+        self._places: dict[object, int] = {}
+        self._tables: dict[str, Floats] = {}
+        self._lock = Lock()
+
+    def of(self, ids: Ids, ngrams: Ngrams) -> dict[str, Floats]:
+        """Return the values of words.
+
+        Args:
+            ids: of the words, [L].
+            ngrams: rows of each word's n-grams, if the network has any.
+
+        Returns:
+            The values by name, [L, D] each; the same to the last bit whatever was asked before.
+        """
+        keys: list[object] = ids.tolist()
+        if ngrams:
+            keys = [(key, rows.tobytes()) for key, rows in zip(keys, ngrams, strict=True)]
+        with self._lock:
+            if not self._tables or not all(map(self._places.__contains__, keys)):
+                self._keep(keys, ids, ngrams)
+            where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
+            return {name: table[where] for name, table in self._tables.items()}
+
+    def _keep(self, keys: list[object], ids: Ids, ngrams: Ngrams) -> None:
+        """Compute and keep the words that are not kept yet, or all words of these texts where there is no room."""
+        first = {key: place for place, key in reversed(list(enumerate(keys)))}
+        new = [key for key in first if key not in self._places]
+        if len(self._places) + len(new) > self._room:
+            self._places, new = {}, list(first)
+        chosen = [first[key] for key in new]
+        values = self._compute(ids[chosen], [ngrams[place] for place in chosen] if ngrams else ())
+        if not self._places:
+            width = sum(x.shape[1] for x in values.values())
+            self._room = max(len(new), self._memory // (4 * max(width, 1)))
+            self._tables = {
+                name: np.empty((self._room, x.shape[1]), np.float32) for name, x in values.items()
+            }
+        start = len(self._places)
+        for name, x in values.items():
+            self._tables[name][start : start + len(new)] = x
+        self._places.update(zip(new, range(start, start + len(new)), strict=True))

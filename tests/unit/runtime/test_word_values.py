@@ -1,0 +1,84 @@
+"""What first steps make of words alone: computed once for each word, and equal whatever was read before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from described import built, program_of
+from heedful.runtime.kernels import Floats
+from heedful.runtime.program import WORDS
+from heedful.runtime.word_values import Ids, Ngrams, WordValues
+
+WIDTH = 3
+
+
+class Counting:
+    """Gives each word its id and the sum of its n-grams, and remembers which words it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[int]] = []
+
+    def __call__(self, ids: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:
+        self.asked.append(ids.tolist())
+        sums = [float(rows.sum()) for rows in ngrams] or [0.0] * len(ids)
+        rows = np.repeat(np.array(ids, np.float32)[:, None], WIDTH, axis=1)
+        return {"own": rows, "spelled": np.array(sums, np.float32)[:, None]}
+
+
+def ids(*numbers: int) -> Ids:
+    return np.array(numbers, np.int64)
+
+
+def test_a_word_is_computed_once() -> None:
+    compute = Counting()
+    values = WordValues(compute)
+    assert values.of(ids(5, 2, 5), ())["own"][:, 0].tolist() == [5, 2, 5]
+    assert values.of(ids(2, 7), ())["own"][:, 0].tolist() == [2, 7]
+    assert compute.asked == [[5, 2], [7]] or compute.asked == [[2, 5], [7]]
+
+
+def test_unknown_words_differ_by_their_ngrams() -> None:
+    compute = Counting()
+    grams = [np.array([1, 2], np.int32), np.array([3], np.int32), np.array([1, 2], np.int32)]
+    found = WordValues(compute).of(ids(1, 1, 1), grams)
+    assert found["spelled"][:, 0].tolist() == [3, 3, 3]
+    other = WordValues(compute).of(ids(1, 1), [grams[0], np.array([9], np.int32)])
+    assert other["spelled"][:, 0].tolist() == [3, 9]
+
+
+def test_a_full_memory_forgets_and_a_larger_text_still_fits() -> None:
+    compute = Counting()
+    values = WordValues(compute, memory=2 * 4 * (WIDTH + 1))
+    for asked in ((1, 2), (3,), (1, 3), (4, 5, 6, 7, 4), (1, 2)):
+        assert values.of(ids(*asked), ())["own"][:, 1].tolist() == list(asked)
+    assert len(compute.asked) == 5
+
+
+def test_no_words() -> None:
+    found = WordValues(Counting()).of(ids(), ())
+    assert found["own"].shape == (0, WIDTH)
+
+
+def test_threads_share_them() -> None:
+    values = WordValues(Counting(), memory=8 * 4 * (WIDTH + 1))
+    asked = [np.random.default_rng(n).integers(0, 30, 12) for n in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        for mine, found in zip(asked, pool.map(lambda each: values.of(each, ()), asked), strict=True):
+            assert np.array_equal(found["own"][:, 0], mine)
+
+
+@pytest.mark.parametrize("encoder", ["disan", "bi-lstm", "transformer"])
+def test_a_network_gives_the_same_as_without_them(encoder: str, tmp_path: Path) -> None:
+    program = program_of(built({"encoder": encoder}), tmp_path)
+    texts = [np.random.default_rng(n).integers(1, 49, n) for n in (1, 4, 9, 4)]
+    for _ in range(2):
+        together = program.read([(each, ()) for each in texts])
+        for mine, read in zip(texts, together, strict=True):
+            every = program.values(mine)
+            assert WORDS in every
+            assert all(np.abs(every[name] - x).max(initial=0) < 1e-6 for name, x in read.items())
