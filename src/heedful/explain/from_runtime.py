@@ -76,7 +76,7 @@ def explain(
     shown = model.decision.shown(finite("prediction", whole, 1))
     prefix = program.shown.prefix
     names = side_names(settings.run, len(texts))
-    reader = Reader(settings.cutter, model.asking.vocabulary.knows, prefix, names)
+    reader = Reader(settings.cutter, model.asking.knows, prefix, names)
     plain = reader.views(texts, [len(each.kept) for each in words])
     alone = settings.encoder == NO_NETWORK
     explanation = assembled(

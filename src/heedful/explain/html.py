@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.explain.html_pictures import alignments, side
-from heedful.explain.legends import CAVEAT
+from heedful.explain.legends import CAVEAT, LETTERS
 from heedful.explain.page_frame import page_of
 from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.scene import percent
@@ -82,7 +82,7 @@ def _marked_word(
     title += [f"gate {name} {gate[i]:.2f}" for name, gate in view.gates.items()]
     if view.unknown[i]:
         classes.append("unknown")
-        title.append("not in the vocabulary")
+        title.append("unknown to the model")
     tip = escape(visible(", ".join(title)))
     return f'<bdi class="{" ".join(classes)}" title="{tip}"{number}>{_escaped(text)}</bdi>'
 
@@ -337,7 +337,8 @@ def _reading_key(explanation: Explanation) -> str:
     if explanation.standing:
         hints.append(_safe(explanation.standing))
     if any(any(view.unknown) for view in explanation.sides):
-        hints.append('<span class="unknown">Dotted</span>: not in the vocabulary.')
+        said = "" if explanation.attribution is None else f"; {LETTERS}"
+        hints.append(f'<span class="unknown">Dotted</span>: unknown to the model{said}.')
     return f'<p class="note">{" ".join(hints)}</p>' if hints else ""
 
 

@@ -96,6 +96,25 @@ def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int
     return [*shown, Line("sum", attribution.of.removeprefix("the "), attribution.whole)]
 
 
+def longest_bar(lines: Sequence[Line], reach: float) -> float:
+    """Return the size of a contribution with the longest bar.
+
+    Args:
+        lines: of a picture.
+        reach: the size of a contribution with the darkest color; no bar is longer for a picture of small numbers.
+
+    Returns:
+        ``reach``, or the largest of the lines where one is larger.
+    """
+    return max([reach, *(abs(line.value) for line in lines if line.kind != "sum")])
+
+
+def said_of_bars(lines: Sequence[Line], reach: float) -> str:
+    """Return a sentence about the length of bars; empty where they are as long as colors are dark."""
+    longest = longest_bar(lines, reach)
+    return f"The longest bar stands for {longest:.3g}." if longest > reach else ""
+
+
 def brief(attribution: Attribution, views: Sequence[SentenceView], count: int = 3) -> str:
     """Return the strongest words and phrases in one line."""
     lines = [line for line in lines_of(attribution, views, count) if line.kind in ("word", "phrase")]

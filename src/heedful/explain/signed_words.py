@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.scene import Line, lines_of, percent, phrases_of
+from heedful.explain.scene import Line, lines_of, longest_bar, percent, phrases_of, said_of_bars
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
@@ -73,13 +73,17 @@ def signed_section(attribution: Attribution, views: Sequence[SentenceView]) -> s
 
 def signed_table(attribution: Attribution, views: Sequence[SentenceView]) -> str:
     """Write the lines of a picture of contributions as a table; see `signed_section`."""
-    rows = "".join(_row(line, attribution) for line in lines_of(attribution, views))
+    lines = lines_of(attribution, views)
+    longest = longest_bar(lines, attribution.reach)
+    rows = "".join(_row(line, attribution, longest) for line in lines)
     unit = "log-odds" if attribution.is_log_odds else "change"
     head = f'<tr><th>word</th><th><span class="unseen">size</span></th><th class="r">{unit}</th></tr>'
-    return f'<table class="signed">{head}{rows}</table>'
+    said = said_of_bars(lines, attribution.reach)
+    note = f'<p class="note">{said}</p>' if said else ""
+    return f'<table class="signed">{head}{rows}</table>{note}'
 
 
-def _row(line: Line, attribution: Attribution) -> str:
+def _row(line: Line, attribution: Attribution, longest: float) -> str:
     name = f"<bdi>{escape(shorten(visible(line.name), 60))}</bdi>"
     if line.joint is not None:
         name += f' <span class="muted">together {number(line.joint)}</span>'
@@ -87,7 +91,7 @@ def _row(line: Line, attribution: Attribution) -> str:
         return f'<tr class="sum"><td>{name}</td><td></td><td class="r">{sum_of(attribution)}</td></tr>'
     soft = "" if line.kind in ("word", "phrase") else ' class="soft"'
     return (
-        f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, attribution.reach)}</td>'
+        f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, longest)}</td>'
         f'<td class="r">{number(line.value, line.error)}</td></tr>'
     )
 
@@ -122,8 +126,8 @@ def _class(level: int) -> str:
     return f"p{level}" if level > 0 else f"n{-level}" if level < 0 else "z"
 
 
-def _bar(value: float, reach: float) -> str:
-    width = 50 * min(abs(value) / reach, 1.0)
+def _bar(value: float, longest: float) -> str:
+    width = 50 * abs(value) / longest
     left = 50.0 if value >= 0 else 50 - width
     kind = "for" if value >= 0 else "against"
     return f'<span class="track-box signed"><i class="{kind}" style="left:{left:.1f}%;width:{width:.1f}%"></i></span>'
@@ -152,15 +156,17 @@ def signed_lines(
         lines.append(f"  {_FOR} {up} {_PLAIN} {_AGAINST} {down} {_PLAIN}")
     shown = lines_of(attribution, views)
     room = min(max(cells(visible(line.name)) for line in shown), _NAME, width - 30)
-    lines += [_line(line, attribution, room) for line in shown]
-    return [*lines, *wrap(attribution.legend, width, initial_indent="  ", subsequent_indent="  ")]
+    longest = longest_bar(shown, attribution.reach)
+    lines += [_line(line, attribution, room, longest) for line in shown]
+    said = f"{attribution.legend} {said_of_bars(shown, attribution.reach)}".rstrip()
+    return [*lines, *wrap(said, width, initial_indent="  ", subsequent_indent="  ")]
 
 
-def _line(line: Line, attribution: Attribution, room: int) -> str:
+def _line(line: Line, attribution: Attribution, room: int, longest: float) -> str:
     name = pad(shorten(visible(line.name), room), room)
     if line.kind == "sum":
         return f"  {name} {sum_of(attribution)}"
-    size = round(_BAR * min(abs(line.value) / attribution.reach, 1.0))
+    size = round(_BAR * abs(line.value) / longest)
     bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in ("word", "phrase") else size)
     together = "" if line.joint is None else f"  together {number(line.joint)}"
     return f"  {name} {number(line.value, line.error):<{14 if attribution.errors else 7}} {bar}{together}".rstrip()

@@ -112,7 +112,7 @@ def explain_tags(
     part = model.parts.tagging
     own = model.with_part(finite("prediction", sight.logits, 1), words.kept)
     answer = model.tagged(own, words)
-    unknown = tuple(not model.asking.vocabulary.knows(word) for word in words.kept)
+    unknown = tuple(not model.asking.knows(word) for word in words.kept)
     view = SentenceView("text", words.text, words.written, words.spans, unknown, words.truncated)
     looked, averaged = sight.texts[0], sight.averaged
     if len(looked.maps) > MANY:

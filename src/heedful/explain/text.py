@@ -152,7 +152,7 @@ def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
     unknown = [visible(word) for word, flag in zip(view.words, view.unknown, strict=True) if flag]
     if unknown:
         lines.append(
-            pad("", _LABEL) + shorten(f"not in the vocabulary: {', '.join(unknown)}", width - _LABEL)
+            pad("", _LABEL) + shorten(f"unknown to the model: {', '.join(unknown)}", width - _LABEL)
         )
     if view.chosen is not None:
         lines += wrap(f"chosen        {visible(selection(view))}", width, subsequent_indent=" " * _LABEL)

@@ -235,3 +235,6 @@ function linesOf(said, sides) {
   shown.push({ kind: "base", name: "base, without words", value: said.start });
   return [...shown, { kind: "sum", name: said.of, value: said.whole }];
 }
+
+// The size of a contribution with the longest bar: that of the darkest color, or a larger one where there is one.
+const longestBar = (lines, reach) => Math.max(reach, ...lines.filter(({ kind }) => kind !== "sum").map(({ value }) => Math.abs(value)));

@@ -155,7 +155,7 @@ class Model {
       read: kept.map(({ word }) => word),
       words: kept.map(({ word, start, end }) => [TAG, LINK].includes(word) ? word : text.slice(start, end) || word),
       spans: kept.map(({ start, end }) => [start, end]),
-      rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }) => !known),
+      rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }, i) => !known && !this.sentence?.knows(kept[i].word)),
       ngrams: kept.map(({ word }) => this.words.ngrams(word)),
     };
   }

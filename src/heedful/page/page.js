@@ -29,13 +29,14 @@ function answerTable({ label, probabilities, score }) {
 
 // What each word contributes, as lines that add up.
 function contributionTable(said, sides) {
-  const rows = linesOf(said, sides).map(({ kind, name, value, joint }) => {
+  const lines = linesOf(said, sides), longest = longestBar(lines, said.reach);
+  const rows = lines.map(({ kind, name, value, joint }) => {
     const cell = element("td", {}, element("bdi", {}, shorten(oneLine(name), 60)));
     if (joint !== undefined) cell.append(" ", element("span", { class: "muted" }, `together ${signedNumber(joint)}`));
     const odds = said.probability === undefined ? "" : ` = ${percent(said.probability)}`;
     if (kind === "sum")
       return element("tr", { class: "sum" }, cell, element("td"), element("td", { class: "r" }, `${signedNumber(value)}${odds}`));
-    const inner = element("i", { class: value >= 0 ? "for" : "against" }), width = 50 * Math.min(Math.abs(value) / said.reach, 1);
+    const inner = element("i", { class: value >= 0 ? "for" : "against" }), width = (50 * Math.abs(value)) / longest;
     inner.style.width = `${width}%`;
     inner.style.left = `${value >= 0 ? 50 : 50 - width}%`;
     return element("tr", kind === "word" || kind === "phrase" ? {} : { class: "soft" }, cell,
@@ -44,7 +45,9 @@ function contributionTable(said, sides) {
   });
   const head = element("tr", {}, element("th", {}, "word"), element("th"),
     element("th", { class: "r" }, said.isLogOdds ? "log-odds" : "change"));
-  return element("table", { class: "signed" }, head, ...rows);
+  const table = element("table", { class: "signed" }, head, ...rows);
+  if (longest <= said.reach) return table;
+  return element("div", {}, table, element("p", { class: "note" }, `The longest bar stands for ${+longest.toPrecision(3)}.`));
 }
 
 const whyTitle = ({ isLogOdds, label }) =>
@@ -71,7 +74,7 @@ function reading({ text, words, spans, unknown, truncated, name }, said, side) {
     (frame ?? { append: (each) => parts.push(each) }).append(visibleText(text.slice(place, start)));
     if (frames.has(i)) [frame, last] = [element("span", { class: "together" }), frames.get(i)];
     const value = said?.values[side][i] ?? 0, shadeOf = said ? signedLevel(value, said.reach) : 0;
-    const tips = [said && `contribution ${signedNumber(value)}`, unknown[i] && "not in the vocabulary"].filter(Boolean);
+    const tips = [said && `contribution ${signedNumber(value)}`, unknown[i] && "unknown to the model"].filter(Boolean);
     const kind = shadeOf > 0 ? `p${shadeOf}` : shadeOf < 0 ? `n${-shadeOf}` : "z";
     const word = element("bdi", { class: `w ${kind}${unknown[i] ? " unknown" : ""}`, title: tips.join(", ") },
       visibleText(text.slice(start, end)));
@@ -96,7 +99,7 @@ function remarks({ sides }) {
     const missing = unknown.filter(Boolean).length;
     return [
       ...(truncated ? [`Of the ${name}, the first ${words.length} of ${count} words were read.`] : []),
-      ...(missing ? [`${missing} of ${words.length} words of the ${name} not in the vocabulary (dotted).`] : []),
+      ...(missing ? [`${missing} of ${words.length} words of the ${name} unknown to the model (dotted); what they contribute comes from their letters and from where they stand.`] : []),
     ];
   });
 }

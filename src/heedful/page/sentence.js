@@ -17,6 +17,8 @@ class MeanOfVectors {
     return this.places.get(word) ?? this.places.get(lowered) ?? this.places.get(this.bases.get(lowered));
   }
 
+  knows(word) { return this.place(word) !== undefined; }
+
   // The vector of a word; null where it has none.
   vector(word) {
     const place = this.place(word);
@@ -49,6 +51,8 @@ class EncoderStates {
     this.width = this.features([]).length;
   }
 
+  knows(word) { return this.words.look(word).known; }
+
   features(words) {
     const kept = words.slice(0, this.most), { network } = this, { vector, logits } = network.description;
     const vectors = network.vectors(kept.map((word) => this.words.look(word).row), kept.map((word) => this.words.ngrams(word)));
@@ -65,6 +69,9 @@ class SentencePart {
     const parts = (texts.parts ?? [texts]).map(({ kind }) => kinds[kind]());
     Object.assign(this, { pairing, weight, weights, bias, parts });
   }
+
+  // Whether there is a vector of a word.
+  knows(word) { return this.parts.some((part) => part.knows(word)); }
 
   // The features of a text.
   features(words) {

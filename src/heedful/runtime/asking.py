@@ -10,6 +10,7 @@ import numpy as np
 
 from heedful.errors import DataError, UsageError
 from heedful.runtime.answers import Read
+from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.settings import Settings
 from heedful.runtime.word_values import Ids, Ngrams
 from heedful.text.vocabulary import Vocabulary
@@ -61,12 +62,13 @@ class Asking:
     Args:
         settings: how text is read.
         vocabulary: words to ids.
+        parts: what stands beside the network, which may know further words.
     """
 
-    def __init__(self, settings: Settings, vocabulary: Vocabulary) -> None:
-        self.settings, self.vocabulary = settings, vocabulary
+    def __init__(self, settings: Settings, vocabulary: Vocabulary, parts: Parts = NO_PARTS) -> None:
+        self.settings, self.vocabulary, self._parts = settings, vocabulary, parts
         self.tokenizer = settings.cutter
-        self._row = lru_cache(_REMEMBERED)(lambda word: (vocabulary.id(word), not vocabulary.knows(word)))
+        self._row = lru_cache(_REMEMBERED)(lambda word: (vocabulary.id(word), not self.knows(word)))
         self._ngrams = lru_cache(_REMEMBERED // 8)(vocabulary.rows_of_ngrams)
 
     def limited(self, max_tokens: int | None, truncate: str | None) -> Asking:
@@ -78,7 +80,11 @@ class Asking:
             max_tokens=max_tokens or self.settings.max_tokens,
             truncate=truncate or self.settings.truncate,
         )
-        return type(self)(settings, self.vocabulary)
+        return type(self)(settings, self.vocabulary, self._parts)
+
+    def knows(self, word: str) -> bool:
+        """Say whether the network or a part beside it has a vector of a word."""
+        return self.vocabulary.knows(word) or self._parts.knows(word)
 
     def blocks(self, requests: Iterable[object], texts: int) -> Iterator[Block]:
         """Yield numbered requests, several at a time, but not so many that they take much memory.

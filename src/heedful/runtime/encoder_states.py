@@ -61,6 +61,10 @@ class EncoderStates:
         """See `SentenceFeatures.width`."""
         return self.model.states_width + self.model.width
 
+    def knows(self, word: str) -> bool:
+        """See `SentenceFeatures.knows`."""
+        return self.model.asking.knows(word)
+
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`; a text without words has zeros alone."""
         return np.asarray(self.model.features(texts), np.float32)

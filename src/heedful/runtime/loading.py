@@ -103,12 +103,13 @@ def _load(path: Path) -> Model:
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
     if settings.task == "tags":
-        return Tagger(PlacedAsking(settings, vocabulary), program, decision, Parts(tagging=tagging))
+        parts = Parts(tagging=tagging)
+        return Tagger(PlacedAsking(settings, vocabulary, parts), program, decision, parts)
     metrics = read_json(path / METRICS, dict)
     if settings.task == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence)
-    return Model(Asking(settings, vocabulary), program, decision, parts, metrics=metrics)
+    return Model(Asking(settings, vocabulary, parts), program, decision, parts, metrics=metrics)
 
 
 def _words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[dict[str, object], Weights]:

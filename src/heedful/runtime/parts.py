@@ -28,6 +28,13 @@ class Parts:
     sentence: SentencePart | None = None
     tagging: TagPart | None = None
 
+    def knows(self, word: str) -> bool:
+        """Say whether a part has a vector of a word; runs of characters, which any word has, are no knowledge."""
+        if self.sentence is not None and self.sentence.features.texts.knows(word):
+            return True
+        vectors = None if self.tagging is None else self.tagging.vectors
+        return vectors is not None and vectors.rows.knows(word)
+
     def added(self, logits: Floats, sides: Sequence[Sequence[str]]) -> Floats:
         """Return the logits of an example with those of the parts.
 

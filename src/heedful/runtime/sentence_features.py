@@ -40,6 +40,9 @@ class SentenceFeatures(Protocol):
             zero.
         """
 
+    def knows(self, word: str) -> bool:
+        """Say whether there is a vector of a word."""
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -101,6 +104,10 @@ class MeanOfVectors:
         """See `SentenceFeatures.width`."""
         return int(self.rows.codes.shape[1])
 
+    def knows(self, word: str) -> bool:
+        """See `SentenceFeatures.knows`."""
+        return self.row_of(word) >= 0
+
     def row_of(self, word: str) -> int:
         """Return the row of a word; -1 where it has none."""
         known = self.rows.row
@@ -159,6 +166,10 @@ class JoinedFeatures:
     def width(self) -> int:
         """See `SentenceFeatures.width`."""
         return sum(part.width for part in self.parts)
+
+    def knows(self, word: str) -> bool:
+        """See `SentenceFeatures.knows`."""
+        return any(part.knows(word) for part in self.parts)
 
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`."""

@@ -157,7 +157,7 @@ def test_unknown_words_pairs_chosen_and_trees_are_marked(every, make_view):
     assert "on a scale of 1 to 5" in source
     odd = make_view("text", "a zyx", unknown=(False, True))
     source = render_html(Explanation((odd,), ("a",), (1.0,)))
-    assert source.count("not in the vocabulary") == 2
+    assert source.count("unknown to the model") == 2
 
 
 def test_an_empty_text_gives_a_page(empty):

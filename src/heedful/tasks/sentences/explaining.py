@@ -113,7 +113,7 @@ def _ask(
 ) -> _Asked:
     text, network = predictor.text, predictor.network
     names = side_names(predictor.about.run, len(example.texts))
-    reader = Reader(text.cutter, predictor.vocabulary.knows, network.prefix, names)
+    reader = Reader(text.cutter, predictor.knows, network.prefix, names)
     lengths = dataset.words()[0].tolist()
     views = reader.views(example.texts, lengths)
     whole = finite("prediction", predictor.run(dataset)[0])[0]

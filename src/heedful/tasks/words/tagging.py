@@ -131,7 +131,7 @@ class TaggingModel(TextModel[A_co]):
             scores = torch.log_softmax(output.logits[0].float(), dim=-1).exp().cpu()
         numbers = torch.tensor([self.labels.index(tag) for tag in tags], dtype=torch.int64)
         words, spans, text, written = self.words_of(example, len(tags))
-        unknown = tuple(not self.vocabulary.knows(word) for word in words)
+        unknown = tuple(not self.knows(word) for word in words)
         own = (
             scores[torch.arange(len(numbers)), numbers]
             if probabilities is None

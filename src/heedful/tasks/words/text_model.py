@@ -22,6 +22,7 @@ from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
+from heedful.runtime.parts import Parts
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
@@ -74,6 +75,11 @@ class TextModel(SavedModel[A_co]):
         """See `SavedModel.reading`."""
         return type(self)(self.network, self.model, self.vocabulary, self.labels, text, self.about)
 
+    def knows(self, word: str) -> bool:
+        """Say whether the network or a part beside it has a vector of a word."""
+        about = self.about
+        return self.vocabulary.knows(word) or Parts(about.wide, about.sentence, about.tagging).knows(word)
+
     def tokenise(
         self, examples: Sequence[Example], source: Path | None = None, folder: Path | None = None
     ) -> TokenisedCorpus:
@@ -116,7 +122,7 @@ class TextModel(SavedModel[A_co]):
             phrases=text.phrases,
             keeps_words=text.keeps_words,
         )
-        known = np.fromiter(map(self.vocabulary.knows, corpus.words), bool, len(corpus.words))
+        known = np.fromiter(map(self.knows, corpus.words), bool, len(corpus.words))
         unknown = np.zeros(len(corpus), np.int64)
         read = dataset.words()
         for side, words in zip(corpus.sides, read.T, strict=True):
