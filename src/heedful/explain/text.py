@@ -151,9 +151,7 @@ def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
     lines = [pen.dim(pad(view.name, _LABEL)) + shorten(visible(view.text), width - _LABEL)]
     unknown = [visible(word) for word, flag in zip(view.words, view.unknown, strict=True) if flag]
     if unknown:
-        lines.append(
-            pad("", _LABEL) + shorten(f"unknown to the model: {', '.join(unknown)}", width - _LABEL)
-        )
+        lines.append(pad("", _LABEL) + shorten(f"unknown to the model: {', '.join(unknown)}", width - _LABEL))
     if view.chosen is not None:
         lines += wrap(f"chosen        {visible(selection(view))}", width, subsequent_indent=" " * _LABEL)
     if view.truncated:

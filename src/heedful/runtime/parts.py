@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
-from heedful.text.wide_part import WidePart
+from heedful.text.wide_part import WidePart, ascending
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +43,25 @@ class Parts:
         Returns:
             ``network + (wide + sentence)``, [Y] float32, added in this order with torch and without.
         """
-        found: list[Floats] = []
+        return self.added_to_all([logits], [sides])[0]
+
+    def added_to_all(
+        self, logits: Sequence[Floats], examples: Sequence[Sequence[Sequence[str]]]
+    ) -> Sequence[Floats]:
+        """Do the same for several examples, which a sentence encoder reads together; no row depends on the others."""
+        found: list[Sequence[Floats]] = []
         if self.wide is not None:
-            features = [self.wide.rule.numbers(words, side) for side, words in enumerate(sides)]
-            found.append(self.wide.logits([np.unique(np.concatenate(features))])[0])
+            found.append([self._wide_of(self.wide, sides) for sides in examples])
         if self.sentence is not None:
-            found.append(self.sentence.of_words([sides])[0])
+            found.append(list(self.sentence.of_words(examples)))
         if not found:
             return logits
-        total: Floats = logits + sum(found[1:], found[0])
-        return total
+        return [row + sum(added[1:], added[0]) for row, *added in zip(logits, *found, strict=True)]
+
+    @staticmethod
+    def _wide_of(wide: WidePart, sides: Sequence[Sequence[str]]) -> Floats:
+        features = [wide.rule.numbers(words, side) for side, words in enumerate(sides)]
+        return wide.logits([ascending(features)])[0]
 
 
 NO_PARTS = Parts()

@@ -72,14 +72,10 @@ class Vocabulary:
                 f"buckets: expected at least 1 for oov='hash' and 0 for any other, got {self.buckets} for {self.oov!r}"
             )
         words = self.trainable + self.extra
-        rows = {word: row for row, word in enumerate(words, start=2)}
+        rows = dict(zip(words, range(2, len(words) + 2), strict=True))
         if len(rows) != len(words):
             twice = next(word for word, count in Counter(words).items() if count > 1)
             raise UsageError(f"vocabulary: the word {twice!r} has two rows; give each word once")
-        own = dict(rows)
-        rows.update(
-            {form: own[base] for form, base in self.baseforms.items() if form not in own and base in own}
-        )
         object.__setattr__(self, "_rows", rows)
 
     @classmethod
@@ -166,17 +162,22 @@ class Vocabulary:
 
     def knows(self, word: str) -> bool:
         """Say whether a word has a row, its own or its base form's."""
-        return self._fold(word) in self._rows
+        return self._row(self._fold(word)) is not None
 
     def id(self, word: str) -> int:
         """Return the row of a word; never 0."""
         word = self._fold(word)
-        row = self._rows.get(word)
+        row = self._row(word)
         if row is not None:
             return row
         if self.oov == "hash":
             return len(self) - self.buckets + _bucket(word, self.buckets)
         return UNKNOWN if self.oov == "unknown" else self._rows.get(self._nearest.word(word), UNKNOWN)
+
+    def _row(self, folded: str) -> int | None:
+        """Return the row of a word as it is looked up, its own or its base form's; None where it has neither."""
+        row = self._rows.get(folded)
+        return row if row is not None else self._rows.get(self.baseforms.get(folded, ""))
 
     @cached_property
     def _nearest(self) -> Nearest:
@@ -281,7 +282,7 @@ def _check_content(content: object, source: str) -> None:
             f"{source}: ngrams: expected a table of {', '.join(_NGRAMS)}. Save the model again."
         )
     words = [*content["trainable"], *content["extra"], *content["baseforms"].values()]
-    if not all(isinstance(word, str) for word in words):
+    if not set(map(type, words)) <= {str}:
         raise ArtefactError(f"{source}: every word must be a string. Save the model again.")
 
 

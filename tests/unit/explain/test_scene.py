@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from heedful.explain import Attribution, SentenceView
 from heedful.explain.attribution import Joint
-from heedful.explain.scene import lines_of, percent, phrases_of
+from heedful.explain.scene import lines_of, longest_bar, percent, phrases_of
+from heedful.explain.signed_words import signed_lines, signed_table
 
 
 def attribution(values: list[float], joint: tuple[Joint, ...] = (), together: float = 0.0) -> Attribution:
@@ -61,3 +64,16 @@ def test_words_that_round_to_nothing_have_no_line_of_their_own() -> None:
 )
 def test_nothing_short_of_certain_reads_as_certain(share: float, shown: str) -> None:
     assert percent(share) == shown
+
+
+@pytest.mark.parametrize(("largest", "longest"), [(0.5, 2.0), (2.0, 2.0), (-5.25, 5.25)])
+def test_no_bar_is_cut_and_longer_ones_than_a_color_are_said(largest: float, longest: float) -> None:
+    said = attribution([largest, 0.4])
+    assert longest_bar(lines_of(said, [view(2)]), said.reach) == longest
+    printed = "\n".join(signed_lines(said, [view(2)], 200, colour=False))
+    page = signed_table(said, [view(2)])
+    for text in (printed, page):
+        assert ("The longest bar stands for 5.25." in text) == (longest > said.reach)
+    bars = re.findall(r"[+-]\d\.\d\d +([+-]+)$", printed, re.MULTILINE)
+    assert len(bars[0]) == max(1, round(12 * abs(largest) / longest))
+    assert len(bars[1]) == max(1, round(12 * 0.4 / longest))

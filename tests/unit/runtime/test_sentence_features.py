@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heedful.errors import UsageError
-from heedful.runtime.sentence_features import MeanOfVectors, SentenceFeatures
+from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors, SentenceFeatures
 from heedful.storage.shared_rows import SharedRows
 
 CODES = np.array([[3, 4], [0, 127], [-127, 0], [5, 0]], np.int8)
@@ -29,6 +29,7 @@ def test_it_is_the_sum_of_the_vectors_at_unit_length() -> None:
 )
 def test_a_word_is_looked_up_as_written_then_small_then_by_its_base_form(word: str, row: int) -> None:
     assert MEAN.row_of(word) == row
+    assert MEAN.knows(word) == JoinedFeatures((MEAN, MEAN)).knows(word) == (row >= 0)
 
 
 def test_a_text_without_known_words_is_zero_and_no_text_depends_on_the_others() -> None:

@@ -13,6 +13,7 @@ import torch
 
 import tiny
 from heedful.errors import ArtefactError, UsageError
+from heedful.explain.from_runtime import explain
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.runtime.pair_features import ExampleFeatures
@@ -153,3 +154,13 @@ def test_a_model_with_a_part_refuses_texts_that_were_encoded_without_words(tmp_p
     made.text = replace(made.text, keeps_words=False)
     with pytest.raises(UsageError, match="sentence part"):
         made.answer(TEXTS)
+
+
+def test_a_word_that_the_part_has_a_vector_of_is_known_with_torch_and_without(tmp_path: Path) -> None:
+    rows = SharedRows(("epic",), np.array([[50, -3, 7, 9]], np.int8), np.ones(1, np.float32))
+    path = saved(tmp_path / "model", texts=MeanOfVectors(rows))
+    text = "the Epic film bored zzz"
+    slow, fast = load_model(path), load(path)
+    assert [answer.unknown for answer in (*slow.answer([text]), *fast.predict([text]))] == [2, 2]
+    for explanation in (slow.explain(text), explain(fast, text)):
+        assert explanation.sides[0].unknown == (False, False, False, True, True)

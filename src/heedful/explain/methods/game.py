@@ -120,9 +120,7 @@ def game_of(
         found = np.zeros((len(asked), len(logits)), np.float32)
         if network is not None:
             found = found + np.asarray(network(asked), np.float32)
-        return np.array(
-            [added.added(row, one) for row, one in zip(found, asked, strict=True)], np.float64
-        ).reshape(len(asked), len(logits))
+        return np.array(added.added_to_all(found, asked), np.float64).reshape(len(asked), len(logits))
 
     needed = network is not None or others.sentence is not None
     return Game(

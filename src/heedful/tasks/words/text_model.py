@@ -20,9 +20,9 @@ from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
+from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
-from heedful.runtime.parts import Parts
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
