@@ -143,6 +143,7 @@ def check_corpora(
     findings = [
         finding for name in parts for finding in _own_findings(name, examples[name], keyed[name], parts[name])
     ]
+    findings += [Finding("warning", name, note) for name, part in corpora.items() for note in part.notes]
     findings += _label_findings(train, parts)
     findings += _overlap_findings(train, examples, keyed, max_overlap)
     giveaway = _giveaway(train, examples, tokenize)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import LabelSet
+from heedful.data.readers.corpus_builder import loses_digits, number_of
+from heedful.data.readers.doubtful_labels import doubts
 from heedful.data.readers.text_fields import is_missing
-from heedful.data.readers.written_labels import checked_name, no_gold, several_in_one, written_labels
+from heedful.data.readers.written_labels import checked_name, no_gold, written_labels
 from heedful.errors import ArtefactError, DataError, UsageError
 from heedful.estimators.columns import rows_of, warn_of_column_vector
 
@@ -255,7 +258,12 @@ class Scores:
         Raises:
             DataError: naming the row, if one is missing or no number.
         """
-        return [_score(row, value) for row, value in enumerate(rows_of(y, name="y"), start=1)]
+        rows = rows_of(y, name="y")
+        numbers = [_score(row, value) for row, value in enumerate(rows, start=1)]
+        long = sum(loses_digits(value, number) for value, number in zip(rows, numbers, strict=True))
+        if long:
+            _LOG.warning("y: %d numbers have more digits than double precision keeps, and are rounded", long)
+        return numbers
 
 
 AnyTargets = Classes | LabelSets | Scores
@@ -263,9 +271,9 @@ AnyTargets = Classes | LabelSets | Scores
 
 def _score(row: int, value: object) -> float:
     plain = value.item() if isinstance(value, np.generic) else value
-    if isinstance(plain, int | float) and not is_missing(plain):
-        return float(plain)
-    raise DataError(f"target {row}: expected a number, got {plain!r}")
+    if isinstance(plain, int | float) and math.isfinite(number := number_of(plain)):
+        return number
+    raise DataError(f"target {row}: expected a number, got {plain!r:.60}")
 
 
 def _labels(y: object) -> list[Hashable]:
@@ -312,8 +320,8 @@ def check_names(rows: Sequence[object]) -> None:
             sum(each == name for each in rows),
             name,
         )
-    counts = Counter(name for name in rows if isinstance(name, str))
-    for note in several_in_one(counts):
+    given = Counter(str(each) for each in rows if type(each) in (str, int))
+    for note in doubts({name: count for name, count in given.items() if name not in no_gold(first)}):
         _LOG.warning("y: %s", note)
 
 

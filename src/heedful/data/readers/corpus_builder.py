@@ -14,6 +14,7 @@ from heedful.text.opening import ROWS
 
 NO_TEXT = "no text"
 OTHER_SPLIT = "another split"
+_PRINTED = frozenset({"nan", "none", "<na>", "null"})
 BLOCK_ROWS = 8_192
 BLOCK_CHARACTERS = 4 << 20
 
@@ -34,6 +35,8 @@ class CorpusBuilder:
         self._examples: list[Example] = []
         self._skipped: Counter[str] = Counter()
         self._notes: list[str] = []
+        self._long_numbers: list[int] = []  # rows
+        self._printed_missing: dict[str, list[int]] = {}  # what stands for a text: rows
         self._most = ROWS.value()
 
     def where(self, row: int, field: str = "") -> str:
@@ -83,6 +86,9 @@ class CorpusBuilder:
         if all(side is None for side in words):
             words = ()
         kept = fields if self._keep_fields else None
+        for text in texts if self.source else ():
+            if len(text) < 5 and text.lower() in _PRINTED:
+                self._printed_missing.setdefault(text, []).append(row)
         self._examples.append(Example(texts, target, words, row, group, fields=kept))
         if len(self._examples) > self._most:
             raise ROWS.exceeded(self.where(row), "the file has more than")
@@ -156,13 +162,12 @@ class CorpusBuilder:
         Raises:
             DataError: if it is no number or out of range.
         """
-        try:
-            number = float(value) if isinstance(value, (str, int, float)) else math.nan
-        except ValueError:
-            number = math.nan
+        number = number_of(value)
         if not math.isfinite(number) or not low <= number <= high:
             between = "" if math.isinf(high) else f" from {low:g} to {high:g}"
             raise DataError(f"{self.where(row, field)}: expected a number{between}, got {value!r}")
+        if loses_digits(value, number):
+            self._long_numbers.append(row)
         return number
 
     def blocks(self, rows: Iterable[object]) -> Iterator[Corpus]:
@@ -181,8 +186,8 @@ class CorpusBuilder:
                 self._examples, size, count = [], 0, 0
         if self._examples or not taken:
             yield self.build()
-        elif self._skipped or self._notes:
-            yield Corpus([], self._skipped, self.source, tuple(self._notes))
+        elif self._skipped or self._all_notes():
+            yield Corpus([], self._skipped, self.source, self._all_notes())
 
     def build(self) -> Corpus:
         """Return the corpus.
@@ -200,4 +205,37 @@ class CorpusBuilder:
                 f"{self.source}: no usable row"
                 + (f" (skipped: {reasons}).{columns if self.columns else ''}" if reasons else "")
             )
-        return Corpus(self._examples, self._skipped, self.source, tuple(self._notes))
+        return Corpus(self._examples, self._skipped, self.source, self._all_notes())
+
+    def _all_notes(self) -> tuple[str, ...]:
+        notes = [
+            f"{self.where(rows[0])}: {len(rows):,} texts are {text!r}, as programs write a missing value, and are read as "
+            "words"
+            for text, rows in self._printed_missing.items()
+        ]
+        if rows := self._long_numbers:
+            notes.append(
+                f"{self.where(rows[0])}: {len(rows):,} numbers have more digits than double precision keeps, and are "
+                "rounded; subtract a number from all of them first if these digits matter"
+            )
+        return (*self._notes, *notes)
+
+
+def number_of(value: object) -> float:
+    """Return a number, or what a text says as one; NaN for anything else, and for the underscores of Python."""
+    if isinstance(value, str) and "_" in value:
+        return math.nan
+    try:
+        return float(value) if isinstance(value, (str, int, float)) else math.nan
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def loses_digits(value: object, number: float) -> bool:
+    """Tell whether a whole number is not the one that double precision makes of it."""
+    if abs(number) < 2**53 or isinstance(value, float):
+        return False
+    try:
+        return int(str(value)) != int(number)
+    except ValueError:  # it is not written as a whole number
+        return False

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from heedful.data.examples import LabelSet
 from heedful.data.readers.corpus_builder import CorpusBuilder
+from heedful.data.readers.doubtful_labels import doubts
 from heedful.data.readers.text_fields import Columns, is_missing
 from heedful.data.readers.written_labels import (
     LABELS_TASK,
@@ -20,7 +21,6 @@ from heedful.data.readers.written_labels import (
     is_indicators,
     left_brackets,
     no_gold,
-    several_in_one,
     written_labels,
 )
 from heedful.errors import DataError
@@ -118,9 +118,12 @@ class GoldCells:
             raise DataError(f"{place}: labels of mixed types: {found}; write all of them as text")
         if len(self._widths) == 1 and not self._others:
             raise self._indicators(place)
-        for name in no_gold(self._rows_of) if not self._known else ():
+        for name in no_gold(self._rows_of) if not (self._known or self._separator) else ():
             self._builder.take_back(name, f"no gold label: {name!r}")
-        for note in several_in_one({name: rows[0] for name, rows in self._rows_of.items()}):
+            del self._rows_of[name]
+        for note in (
+            doubts({name: rows[0] for name, rows in self._rows_of.items()}) if not self._known else ()
+        ):
             self._builder.note(f"{place}: {note}")
 
     def _class(self, row: int, column: str, value: object) -> str | PassedOver | None:

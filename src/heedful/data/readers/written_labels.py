@@ -12,10 +12,10 @@ LABELS_TASK = "for several labels a text train my-labels (in Python MultiLabelCl
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _LIST = re.compile(rf"[\[({{]\s*(?:{_ITEM}(?:\s*,\s*|\s+|(?=['\"]))?)*,?\s*[\])}}]")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
+_CALL = re.compile(r"[A-Za-z_.]+\(\s*([\[({].*[\])}])\s*(?:,\s*\w+\s*=[^,=()]*)*\)", re.DOTALL)
+_EMPTY = ("set()", "frozenset()", "list()", "tuple()", "()")
 _LONGEST = 1 << 16
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
-_JOINING = "|;/+&,"
-_INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
 def written_labels(value: object, where: str) -> list[str] | None:
@@ -45,7 +45,12 @@ def written_labels(value: object, where: str) -> list[str] | None:
 
 
 def _printed(text: str) -> object:
-    """Return the list or table that a text is, as JSON or as Python and NumPy print it; else the text itself."""
+    """Return the list or table that a text is, as JSON or as Python, NumPy and pandas print it; else the text itself."""
+    if text in _EMPTY:
+        return []
+    if text[-1:] == ")" and len(text) <= _LONGEST and (call := _CALL.fullmatch(text)) is not None:
+        inner = _printed(call[1])
+        return text if inner == call[1] else inner  # array(['a', 'b'], dtype=object)
     if len(text) > _LONGEST or text[-1:] != _CLOSING.get(text[:1], " "):
         return text
     if text[0] == "{" or text[0] == "[":
@@ -134,36 +139,3 @@ def no_gold(labels: Collection[str]) -> list[str]:
     return marks + (
         ["ignore"] if "ignore" in labels and len(labels) > 1 and _ANSWERS.issuperset(labels) else []
     )
-
-
-def several_in_one(rows: Mapping[str, int]) -> list[str]:
-    """Say which labels of a column may be several: doccano joins them with "#"; others are joined of known labels.
-
-    Args:
-        rows: label to the number of its rows.
-
-    Returns:
-        At most one sentence.
-    """
-    if indicators := [name for name in rows if _INDICATORS.fullmatch(name)]:
-        count = sum(rows[name] for name in indicators)
-        return [
-            f"{count:,} rows have a label such as {indicators[0]!r:.60}, which is read as one; if zeros and ones say "
-            f"which labels a text has, write one column for each label, and {LABELS_TASK}"
-        ]
-    found = [
-        (name, mark)
-        for name in rows
-        for mark in "#" + _JOINING
-        if mark in name
-        and all(parts := [part.strip() for part in name.split(mark)])
-        and (mark == "#" or all(part in rows for part in parts))
-    ]
-    if not found:
-        return []
-    name, mark = found[0]
-    count = sum(rows[each] for each in dict.fromkeys(each for each, _ in found))
-    return [
-        f"{count:,} rows have a label such as {name!r:.60}, which is read as one; if it is several joined by {mark!r}, "
-        f"{LABELS_TASK} with data.options.label_separator={json.dumps(mark)}"
-    ]

@@ -1,0 +1,98 @@
+"""What the labels of a column may mean beside what they are read as: said once, with a count, wherever labels come from."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+from heedful.data.readers.written_labels import LABELS_TASK, left_brackets
+
+MISSING = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "#n/a", "nat", "nil", "?", "-", ""})
+"""What programs and people write where a value is missing, in small letters."""
+
+_JOINING = "|;/+&,"
+_INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
+
+
+def doubts(rows: Mapping[str, int]) -> list[str]:
+    """Say which labels of a column may be no label, several labels, or one label that is written in two ways.
+
+    Args:
+        rows: label to the number of its rows.
+
+    Returns:
+        A sentence of each kind that is found.
+    """
+    return [*_no_label(rows), *_several(rows), *_written_twice(rows)]
+
+
+def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
+    names = [name for name in rows if name.strip().lower() in MISSING and not (name == "-" and "+" in rows)]
+    if "-1" in rows and {"0", "1"}.issubset(rows):
+        names.append("-1")
+    if names:
+        count = sum(rows[name] for name in names)
+        yield (
+            f"{count:,} rows have the label {' or '.join(map(repr, names))}, which often stands where a label is "
+            "missing, and is read as a class; if it means none, drop these rows"
+        )
+
+
+def _several(rows: Mapping[str, int]) -> Iterator[str]:
+    """Say which labels may be several: doccano joins them with "#"; others are joined of known labels."""
+    if indicators := [name for name in rows if _INDICATORS.fullmatch(name)]:
+        count = sum(rows[name] for name in indicators)
+        yield (
+            f"{count:,} rows have a label such as {indicators[0]!r:.60}, which is read as one; if zeros and ones say "
+            f"which labels a text has, write one column for each label, and {LABELS_TASK}"
+        )
+        return
+    if lists := [name for name in rows if left_brackets(name.split(",")) and "," in name]:
+        count = sum(rows[name] for name in lists)
+        yield (
+            f"{count:,} rows have a label such as {lists[0]!r:.60}, which is read as one; if it is a list, write it as "
+            f"['a', 'b'], and {LABELS_TASK}"
+        )
+    found = [
+        (name, mark)
+        for name in rows
+        for mark in "#" + _JOINING
+        if mark in name
+        and all(parts := [part.strip() for part in name.split(mark)])
+        and (mark == "#" or all(part in rows for part in parts))
+    ]
+    if found:
+        name, mark = found[0]
+        count = sum(rows[each] for each in dict.fromkeys(each for each, _ in found))
+        yield (
+            f"{count:,} rows have a label such as {name!r:.60}, which is read as one; if it is several joined by "
+            f"{mark!r}, {LABELS_TASK} with data.options.label_separator={json.dumps(mark)}"
+        )
+
+
+def _written_twice(rows: Mapping[str, int]) -> Iterator[str]:
+    """Say which labels are one but for case, characters that cannot be seen, or the writing of a number."""
+    alike: dict[str, list[str]] = {}
+    for name in rows:
+        alike.setdefault(_bare(name), []).append(name)
+    groups = [names for names in alike.values() if len(names) > 1]
+    if groups:
+        told = ", ".join(f"{name!a:.40} ({rows[name]:,})" for name in groups[0])
+        others = f", and {len(groups) - 1:,} more such groups" if len(groups) > 1 else ""
+        yield (
+            f"the labels {told}{others} differ only in case, in how a letter or a number is written, or in characters "
+            "that cannot be seen, and are read as different ones; write them alike if they are the same"
+        )
+
+
+def _bare(name: str) -> str:
+    text = unicodedata.normalize("NFKC", name).casefold()
+    text = " ".join("".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Mn")).split())
+    if text in ("true", "false"):
+        return "1.0" if text == "true" else "0.0"
+    try:
+        return str(float(text))
+    except ValueError:
+        return text

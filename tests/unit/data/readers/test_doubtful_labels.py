@@ -1,0 +1,113 @@
+"""Labels that may mean something else than what they are read as are said with a count, from files and from Python."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+import tiny
+from heedful.data.readers.doubtful_labels import doubts
+from heedful.data.readers.table_files import read_table
+from heedful.errors import DataError
+from heedful.estimators.targets import Classes, Scores
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ({"pos": 9, "neg": 9, "nan": 2, "None": 1}, "3 rows have the label 'nan' or 'None'"),
+        ({"pos": 9, "-": 2}, "2 rows have the label '-'"),
+        ({"-1": 4, "0": 9, "1": 9, "2": 9}, "4 rows have the label '-1'"),
+        ({"pos": 9, "neg": 9, "pos,neg": 2}, "2 rows have a label such as 'pos,neg'"),
+        ({"pos": 9, "neg": 9, "[pos, neg]": 2}, "2 rows have a label such as '[pos, neg]'"),
+        ({"pos": 9, "POS": 2, "neg": 9}, "'pos' (9), 'POS' (2)"),
+        ({"pos": 9, "pos\u200b": 2, "neg": 9}, "'pos' (9), 'pos\\u200b' (2)"),
+        ({"caf\u00e9": 9, "cafe\u0301": 2}, "differ only in case"),
+        ({"0": 9, "1": 9, "1.0": 2}, "'1' (9), '1.0' (2)"),
+        ({"0": 9, "1": 9, "True": 2}, "'1' (9), 'True' (2)"),
+    ],
+)
+def test_what_is_said(labels: dict[str, int], said: str) -> None:
+    (note,) = doubts(labels)
+    assert said in note
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"pos": 9, "neg": 9, "neutral": 9},
+        {"+": 9, "-": 9},
+        {"-1": 9, "1": 9},
+        {"(misc)": 9, "other": 9},
+        {"C#": 9, "C++": 9, "A/B": 1},
+        {"01": 9, "10": 9, "11": 3},
+        {"inf": 1, "infinite": 2},
+    ],
+)
+def test_plain_labels_are_left_alone(labels: dict[str, int]) -> None:
+    assert doubts(labels) == []
+
+
+def test_python_says_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "heedful"):
+        Classes.of(["pos", "neg", "nan"])
+        Classes.of([0, 1, 2, -1])
+    assert [record.getMessage()[:30] for record in caplog.records] == [
+        "y: 1 rows have the label 'nan'",
+        "y: 1 rows have the label '-1',",
+    ]
+
+
+def test_data_check_shows_what_is_said(tmp_path: Path) -> None:
+    rows = [(text, "nan" if k % 9 == 0 else label) for k, (text, label) in enumerate(tiny.texts()[:40])]
+    tiny.write_csv(tmp_path / "a.csv", [*rows, ("nan", "pos")], ["text", "label"])
+    shown = tiny.run("data", "check", "my-texts", "--set", f"data.train={tmp_path / 'a.csv'}").out
+    assert "5 rows have the label 'nan'" in shown
+    assert "1 texts are 'nan'" in shown
+
+
+def test_a_label_of_several_is_kept_and_said(tmp_path: Path) -> None:
+    rows = [{"text": f"text {k}", "label": each} for k, each in enumerate(["a,b", "b", "-", "a"])]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus = read_table(file, text="text", label="label", label_separator=",")
+    assert len(corpus.examples) == 4
+    assert not corpus.skipped
+    assert "1 rows have the label '-'" in corpus.notes[0]
+
+
+def test_numbers_that_lose_digits_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("text,score\na,9007199254740993\nb,2\nc,0.1234567890123456789\nd,100000000000000000001\n")
+    (note,) = read_table(file, text="text", score="score").notes
+    assert "row 2: 2 numbers have more digits than double precision keeps" in note
+    Scores().read([1, 2**53 + 1])
+    assert "1 numbers have more digits" in caplog.text
+    with pytest.raises(DataError, match="expected a number"):
+        Scores().read([10**400])
+
+
+@pytest.mark.parametrize("cell", ["1_5", "0x10", "1,5", "15%", "nan", "inf"])
+def test_what_is_no_number_is_refused(tmp_path: Path, cell: str) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_text(f"text\tscore\na\t{cell}\n")
+    with pytest.raises(DataError, match="expected a number"):
+        read_table(file, text="text", score="score")
+
+
+@pytest.mark.parametrize(
+    ("cell", "count"),
+    [
+        ("array(['pos', 'neg'], dtype=object)", 2),
+        ("frozenset({'pos', 'neg'})", 2),
+        ("Index(['pos', 'neg'], dtype='object', name='label')", 2),
+    ],
+)
+def test_lists_in_what_programs_print(tmp_path: Path, cell: str, count: int) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({"text": "a", "label": cell}) + "\n")
+    with pytest.raises(DataError, match=f"{count} labels"):
+        read_table(file, text="text", label="label")
