@@ -209,8 +209,8 @@ class CorpusBuilder:
 
     def _all_notes(self) -> tuple[str, ...]:
         notes = [
-            f"{self.where(rows[0])}: {len(rows):,} texts are {text!r}, as programs write a missing value, and are read as "
-            "words"
+            f"{self.where(rows[0])}: {len(rows):,} texts are {text!r}, as programs write a missing value, and are "
+            "read as words"
             for text, rows in self._printed_missing.items()
         ]
         if rows := self._long_numbers:

@@ -1,4 +1,4 @@
-"""What the labels of a column may mean beside what they are read as: said once, with a count, wherever labels come from."""
+"""What the labels of a column may mean beside what they are read as: said with a count, wherever they come from."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def written_labels(value: object, where: str) -> list[str] | None:
 
 
 def _printed(text: str) -> object:
-    """Return the list or table that a text is, as JSON or as Python, NumPy and pandas print it; else the text itself."""
+    """Return the list or table that a text is, as JSON or as programs print it; else the text itself."""
     if text in _EMPTY:
         return []
     if text[-1:] == ")" and len(text) <= _LONGEST and (call := _CALL.fullmatch(text)) is not None:
