@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import warnings
@@ -18,7 +19,7 @@ from torch import Tensor
 import tiny
 import tiny_encoder
 import toy_training
-from heedful import PairClassifier, TextClassifier
+from heedful import PairClassifier, TextClassifier, TextScorer, TokenTagger, from_pretrained
 from heedful.attention.randomness import drawing_from, seeded
 from heedful.machine.torch_state import own_torch_state
 from heedful.nn import PretrainedEmbedding
@@ -181,6 +182,48 @@ def test_a_model_answers_the_same_whatever_the_caller_has_set() -> None:
         if name != "autocast":  # which asks for lower precision on purpose
             with around():
                 assert np.array_equal(model.predict_proba(list(TEXTS[:9])), want), name
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, object]]:
+    """Folders of small models, with what each is asked."""
+    words = [text.split() for text in TEXTS]
+    tags = [["noun" if word in tiny.NOUNS else "O" for word in each] for each in words]
+    length = [float(len(text)) for text in TEXTS]
+    small = {name: value for name, value in SMALL.items() if name != "model__hidden"}
+    models = {
+        "texts": TextClassifier(**SMALL, data__few_rows=0).fit(list(TEXTS), list(LABELS), baseline=False),
+        "numbers": TextScorer(**SMALL, data__few_rows=0).fit(list(TEXTS), length, baseline=False),
+        "tags": TokenTagger(**small, data__few_rows=0).fit(words, tags, baseline=False),
+    }
+    folder = tmp_path_factory.mktemp("saved")
+    for name, model in models.items():
+        model.save_pretrained(folder / name)
+    return {name: (folder / name, words[0] if name == "tags" else TEXTS[0]) for name in models}
+
+
+def use(folder: Path, asked: object) -> str:
+    """Load a model, ask it, and let it explain."""
+    model = from_pretrained(folder)
+    ways = {} if folder.name == "tags" else {"method": "gradient"}
+    explained = model.explain(asked, **ways).to_dict()
+    return f"{model.predict([asked])} {json.dumps(explained, default=str)}"
+
+
+@pytest.mark.parametrize("name", ["texts", "numbers", "tags"])
+def test_a_model_is_loaded_and_explained_the_same_whatever_the_caller_has_set(
+    name: str, saved: dict[str, tuple[Path, object]]
+) -> None:
+    want = use(*saved[name])
+    for around in (
+        "inference mode",
+        "no_grad",
+        "float64 by default",
+        "bfloat16 by default",
+        "meta device by default",
+    ):
+        with SURROUNDINGS[around]():
+            assert use(*saved[name]) == want, around
 
 
 def test_own_state_of_torch() -> None:

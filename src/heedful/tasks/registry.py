@@ -16,6 +16,7 @@ from torch import Tensor
 from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtefactError, UsageError, nearest
 from heedful.machine import threads
+from heedful.machine.torch_state import own_torch_state
 from heedful.models import ModelConfig, Network, word_embedding
 from heedful.storage.fields import Fields
 from heedful.storage.model_folder import CONFIG, load_model_folder
@@ -90,6 +91,7 @@ def task_of(model: AnyModel) -> AnyTask:
     return task_named(model.model.task)
 
 
+@own_torch_state()
 def load_model(
     path: Path | str, *, max_tokens: int | None = None, truncate: Literal["error", "head"] | None = None
 ) -> AnyModel:

@@ -18,6 +18,7 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.role_files import read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames
 from heedful.errors import UsageError
+from heedful.machine.torch_state import own_torch_state
 from heedful.models import TaggerNetwork
 from heedful.runtime.answers import role_spans
 from heedful.structures import Batch
@@ -179,6 +180,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             for names, words in zip(named, read, strict=True)
         ]
 
+    @own_torch_state()
     def explain(self, request: Text | Corpus, predicate: int | None = None) -> Explanation:
         """Show what the model looked at when it labelled one predicate.
 

@@ -16,6 +16,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.errors import UsageError
 from heedful.machine.canceling import in_steps
+from heedful.machine.torch_state import own_torch_state
 from heedful.models import VectorNetwork
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.answers import Answer, Read, Shown
@@ -219,6 +220,7 @@ class SentenceModel(TextModel[A_co]):
             vectors: NDArray[np.float32] = self._read(distinct.texts).float().cpu().numpy()
         return finite("vector", vectors[distinct.places[:, 0]])
 
+    @own_torch_state()
     def explain(
         self,
         request: Text | Corpus,

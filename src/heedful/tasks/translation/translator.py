@@ -16,6 +16,7 @@ from heedful.data.bitext import ParallelDataset, collate_parallel, source_batch
 from heedful.data.examples import Corpus
 from heedful.data.tokens import place
 from heedful.errors import DataError
+from heedful.machine.torch_state import own_torch_state
 from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork
 from heedful.nn.beam import Hypothesis, beam_search
 from heedful.nn.losses import sequence_cross_entropy
@@ -173,6 +174,7 @@ class Translator(SavedModel[Translation]):
             count += int((batch.targets >= 0).sum())
         return math.exp(min(total / max(count, 1), 100.0))
 
+    @own_torch_state()
     def explain(self, request: Text | Corpus) -> Explanation:
         """See `SavedModel.explain`; the text is translated, and each word of the translation shows where it looked."""
         from heedful.tasks.translation.explaining_translation import explain_translation

@@ -65,7 +65,7 @@ class TagSequences:
 
     def padded(self, places: NDArray[np.int64], valid: Tensor) -> Tensor:
         """Return the scores of a block, [B, L, Y] in double precision; 0 at padding."""
-        found = torch.zeros(*valid.shape, self.scores.shape[1], dtype=torch.float64)
+        found = torch.zeros(*valid.shape, self.scores.shape[1], dtype=torch.float64, device=valid.device)
         found[valid] = torch.from_numpy(self.scores[places]).double()
         return found
 
@@ -116,7 +116,7 @@ class ScaledParts:
             own = [
                 TagSequences(np.asarray(part)[inside], self.offsets).padded(places, valid) for part in parts
             ]
-            tags = torch.zeros(valid.shape, dtype=torch.int64)
+            tags = torch.zeros_like(valid, dtype=torch.int64)
             tags[valid] = torch.from_numpy(self.gold[places])
             self._blocks.append((valid, own, tags))
 
@@ -136,7 +136,7 @@ class ScaledParts:
         )
         with torch.no_grad():
             for valid, parts, tags in self._blocks:
-                scores = torch.zeros(*valid.shape, len(self.chain.first), dtype=torch.float64)
+                scores = torch.zeros_like(parts[0])
                 for weight, part in zip(own, parts, strict=False):
                     scores += weight * part
                 expected = crf_expected(scores, valid, chain)
@@ -147,10 +147,10 @@ class ScaledParts:
                     slope[place] += (differs * part).sum()
                 pairs = valid[:, 1:]
                 follows = expected.follows.index_put(
-                    (tags[:, 1:][pairs], tags[:, :-1][pairs]), -torch.ones(()).double(), accumulate=True
+                    (tags[:, 1:][pairs], tags[:, :-1][pairs]), -torch.ones_like(own[0]), accumulate=True
                 )
                 first, last = edge_counts(differs, valid)
                 sides = zip((follows, first, last), self.chain, strict=True)
-                slope[-1] += sum(((count * x).sum() for count, x in sides), torch.zeros(()).double())
+                slope[-1] += sum(((count * x).sum() for count, x in sides), torch.zeros_like(own[0]))
         count = max(len(self.gold), 1)
         return total / count, (slope / count).numpy()

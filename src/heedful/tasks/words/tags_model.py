@@ -17,6 +17,7 @@ from heedful.data.examples import Corpus
 from heedful.data.word_tags import collate_word_tags, in_windows
 from heedful.errors import UsageError
 from heedful.explain.methods import MethodChoice, Sampling
+from heedful.machine.torch_state import own_torch_state
 from heedful.models import WordTagger
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.answers import TagsAnswer, role_spans
@@ -87,7 +88,7 @@ class TagsModel(TaggingModel[TagsAnswer]):
             numbers[places], probabilities[places] = tagged.numbers, tagged.probabilities
         for row in long.tolist():
             scores = torch.log_softmax(self._logits_in_windows(dataset.select(np.array([row]))), dim=-1)
-            valid = torch.ones(1, len(scores), dtype=torch.bool)
+            valid = torch.ones_like(scores[None, :, 0], dtype=torch.bool)
             tags = self.decode(scores[None].to(self.device), valid.to(self.device))[0].cpu()
             places = rows.places(np.array([row]))
             numbers[places] = tags.numpy()
@@ -99,7 +100,7 @@ class TagsModel(TaggingModel[TagsAnswer]):
         """Return the network's logits of each tag of each word of one text, [L, Y]."""
         cut = windows_of(int(text.lengths()[0, 0]), self.text.max_tokens)
         windows = in_windows(text, cut)
-        found = torch.zeros(len(text.sides[0].values), len(self.labels))
+        found = torch.zeros(len(text.sides[0].values), len(self.labels), dtype=torch.float32, device="cpu")
         self.network.eval()
         for indices in self.batches(windows):
             scores = self.network(self.padded(windows, indices)).logits.float().cpu()
@@ -193,6 +194,7 @@ class TagsModel(TaggingModel[TagsAnswer]):
             found.append(TagsAnswer(words, places, tags, probabilities, spans, unknown, cut))
         return found
 
+    @own_torch_state()
     def explain(
         self,
         request: Text | Corpus,
