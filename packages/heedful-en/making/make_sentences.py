@@ -34,8 +34,11 @@ def model_of(run: Path, card: str, metrics: dict[str, object]) -> VectorModel:
     trained = load_file(run / "student.safetensors")
     state = {_named(name): x for name, x in trained.items()}
     vocabulary = Vocabulary.from_json((run / "vocabulary.json").read_text(encoding="ascii"))
-    config = ModelConfig(task="vector", width=300, outputs=384, dropout=0.0)
-    network = build_network(config, torch.zeros(len(vocabulary), config.width))
+    hidden = len(trained["pooling.hidden.weight"])
+    options = {} if hidden == trained["pooling.score.weight"].shape[0] else {"pooled_hidden": hidden}
+    config = ModelConfig(task="vector", width=300, outputs=384, dropout=0.0, task_options=options)
+    ngrams = torch.zeros(vocabulary.ngram_rows, config.width) if vocabulary.ngrams else None
+    network = build_network(config, torch.zeros(len(vocabulary), config.width), ngrams=ngrams)
     network.load_state_dict(state)
     text = TextSettings(max_tokens=256, truncate="head")
     about = About({"name": "en-sentences"}, metrics, card, TEMPERATURE)

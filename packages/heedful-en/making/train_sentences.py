@@ -102,14 +102,23 @@ class Corpus:
 
 
 class Student(nn.Module):
-    """DiSAN over words, joined with the mean of the words, each of unit length; then a linear layer."""
+    """DiSAN over words, joined with the mean of the words, each of unit length; then a linear layer.
 
-    def __init__(self, table: Tensor, width_out: int) -> None:
+    Args:
+        table: first word vectors.
+        width_out: features of the vector.
+        ngrams: first vectors of n-grams of characters; None for none.
+        hidden: hidden units of the pooling; None for as many as the states have features.
+    """
+
+    def __init__(
+        self, table: Tensor, width_out: int, *, ngrams: Tensor | None = None, hidden: int | None = None
+    ) -> None:
         super().__init__()
         width = table.shape[1]
-        self.embedding = WordEmbedding(table)
+        self.embedding = WordEmbedding(table, ngrams=ngrams)
         self.encoder = DisanEncoder(width, DisanConfig(dropout=0.0))
-        self.pooling = SourceToToken(self.encoder.width_out, activation="elu", dropout=0.0)
+        self.pooling = SourceToToken(self.encoder.width_out, hidden=hidden, activation="elu", dropout=0.0)
         self.output = nn.Linear(self.pooling.width_out + width, width_out, bias=False)
 
     def forward(self, sentences: Sentences, *, words_alone: bool = False) -> Tensor:
@@ -220,14 +229,18 @@ class Training:
     ) -> None:
         self.network, self.recipe, self.run, self.total, self.step = network, recipe, run, total, 0
         self.bfloat16 = bfloat16
-        self.dense = torch.optim.AdamW(network.dense(), recipe.lr, weight_decay=recipe.weight_decay)
-        self.sparse = torch.optim.SparseAdam([network.embedding.weight], recipe.table_lr)
+        dense = torch.optim.AdamW(network.dense(), recipe.lr, weight_decay=recipe.weight_decay)
+        sparse = torch.optim.SparseAdam([network.embedding.weight], recipe.table_lr)
+        self.members: dict[str, tuple[torch.optim.Optimizer, float]] = {
+            "dense": (dense, recipe.lr),
+            "sparse": (sparse, recipe.table_lr),
+        }
 
     def learn(self, sentences: Sentences, targets: Tensor) -> float:
         """Take one step and return the loss."""
         recipe, step = self.recipe, self.step
         share = min(1.0, (step + 1) / recipe.warmup) * 0.5 * (1 + math.cos(math.pi * step / self.total))
-        for member, lr in ((self.dense, recipe.lr), (self.sparse, recipe.table_lr)):
+        for member, lr in self.members.values():
             member.param_groups[0]["lr"] = lr * share
             member.zero_grad()
         with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16):
@@ -235,15 +248,15 @@ class Training:
         loss = loss_of(found.float(), targets, recipe.similarity)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.dense(), 1.0)
-        self.dense.step()
-        self.sparse.step()
+        for member, _ in self.members.values():
+            member.step()
         self.step += 1
         return float(loss.detach())
 
     def save(self) -> None:
         """Write a checkpoint of tensors, and the step in JSON after it."""
         tensors = {f"network.{name}": x.detach() for name, x in self.network.state_dict().items()}
-        for kind, member in (("dense", self.dense), ("sparse", self.sparse)):
+        for kind, (member, _) in self.members.items():
             for number, values in member.state_dict()["state"].items():
                 tensors.update({f"{kind}.{number}.{key}": torch.as_tensor(x) for key, x in values.items()})
         held = {name: x.contiguous().clone() for name, x in tensors.items()}
@@ -257,7 +270,7 @@ class Training:
         held = load_file(self.run / "checkpoint.safetensors")
         cut = len("network.")
         self.network.load_state_dict({n[cut:]: x for n, x in held.items() if n.startswith("network.")})
-        for kind, member in (("dense", self.dense), ("sparse", self.sparse)):
+        for kind, (member, _) in self.members.items():
             state: dict[int, dict[str, object]] = {}
             for name, x in held.items():
                 if name.startswith(f"{kind}."):

@@ -106,18 +106,27 @@ class SourceToToken(Pooling):
     """Weigh every token for every feature, and sum.
 
     ``score = drop(act(drop(u) W_1 + b_1)) W_2 + b_2``, softmax over tokens, sum of the undropped ``u``. Both layers are
-    D to D with a bias: 721,200 parameters at width 600.
+    D to D with a bias: 721,200 parameters at width 600; with fewer hidden units D to H and H to D.
 
     Args:
         width: features D.
+        hidden: units of the first layer; None for D, as the paper has it.
         activation: of the first layer.
         dropout: on the input of both layers.
     """
 
-    def __init__(self, width: int, *, activation: Activation = "elu", dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        width: int,
+        *,
+        hidden: int | None = None,
+        activation: Activation = "elu",
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__(width)
-        self.hidden = Dense(width, width, activation=activation, dropout=dropout)
-        self.score = Dense(width, width, dropout=dropout)
+        units = width if hidden is None else hidden
+        self.hidden = Dense(width, units, activation=activation, dropout=dropout)
+        self.score = Dense(units, width, dropout=dropout)
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`."""

@@ -40,11 +40,6 @@ class Words:
     truncated: bool
     kept: tuple[str, ...]
 
-    @property
-    def key(self) -> bytes:
-        """What tells it from other texts."""
-        return b"|".join([self.ids.tobytes(), *(rows.tobytes() for rows in self.ngrams)])
-
 
 def read_of(words: Sequence[Words]) -> Read:
     """Say how the texts of a request were read."""
@@ -98,10 +93,12 @@ class Asking:
 
         Raises:
             DataError: naming the request, if it is no text or too long.
-            UsageError: if it is one string and no list.
+            UsageError: if it is one string, or no list.
         """
         if isinstance(requests, str):
             raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
+        if not isinstance(requests, Iterable):
+            raise UsageError(f"expected a list of requests, got {type(requests).__name__} {requests!r:.60}")
         block, tokens = Block(), 0
         for number, request in enumerate(requests, start=1):
             words = self.read(request, number, texts)

@@ -210,12 +210,12 @@ class Model:
 
     def _vectors(self, block: Block) -> list[Floats]:
         read = self._read(block)
-        return [finite("vector", self.program.vector(read[words.key]), number) for number, (words,) in block]
+        return [finite("vector", self.program.vector(read[words.kept]), number) for number, (words,) in block]
 
     def logits_of(self, block: Block) -> list[Floats]:
         """Return the logits of each request of a block; see `predict` for errors."""
         read = self._read(block)
-        results = self.program.answer([[read[each.key] for each in words] for _, words in block])
+        results = self.program.answer([[read[each.kept] for each in words] for _, words in block])
         return [
             finite("prediction", self.added(result.logits, words), number)
             for (number, words), result in zip(block, results, strict=True)
@@ -233,7 +233,7 @@ class Model:
                 for number, example in enumerate(examples[start : start + _TOGETHER], start=1)
             ]
             read = self._read(block)
-            results = self.program.answer([[read[each.key] for each in words] for _, words in block])
+            results = self.program.answer([[read[each.kept] for each in words] for _, words in block])
             found += [finite("prediction", result.logits, 1) for result in results]
         return found
 
@@ -241,9 +241,9 @@ class Model:
         """Return the logits of an example, [Y], with those of the parts beside the network, if there are any."""
         return self.parts.added(logits, [each.kept for each in words])
 
-    def _read(self, block: Block) -> dict[bytes, Mapping[str, Floats]]:
+    def _read(self, block: Block) -> dict[tuple[str, ...], Mapping[str, Floats]]:
         """Read each distinct text of a block once."""
-        distinct = {each.key: each for _, words in block for each in words}
+        distinct = {each.kept: each for _, words in block for each in words}
         read = self.program.read([(each.ids, each.ngrams) for each in distinct.values()])
         return dict(zip(distinct, read, strict=True))
 

@@ -66,9 +66,12 @@ class Words:
         if frozen.any():
             x[frozen] = self._weights.rows(self._frozen, ids[frozen] - self._rows)
         if self._ngrams:
-            for word, rows in zip(x, ngrams, strict=True):
-                if len(rows):  # a masked word has none
-                    word += self._weights.rows(self._ngrams, rows).mean(axis=0)
+            counts = np.fromiter(map(len, ngrams), np.int64, len(ngrams))
+            some = counts > 0  # a masked word has none
+            if some.any():
+                rows = self._weights.rows(self._ngrams, np.concatenate(ngrams))
+                starts = (np.cumsum(counts) - counts)[some]
+                x[some] += np.add.reduceat(rows, starts, axis=0) / counts[some, None].astype(np.float32)
         return x
 
 

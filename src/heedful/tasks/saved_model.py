@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
@@ -212,12 +212,14 @@ def as_corpus(requests: Requests, *, pair: bool) -> Corpus:
         The examples, in order.
 
     Raises:
-        UsageError: if it is one string rather than a list.
+        UsageError: if it is one string rather than a list, or no list at all.
     """
     if isinstance(requests, Corpus):
         return requests
     if isinstance(requests, str):
         raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
+    if not isinstance(requests, Iterable):
+        raise UsageError(f"expected a list of requests, got {type(requests).__name__} {requests!r:.60}")
     # NumPy rows become lists, which is what a pair may be.
     plain = [request.tolist() if isinstance(request, np.ndarray) else request for request in requests]
     return read_requests(plain, pair=pair)

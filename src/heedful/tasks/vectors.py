@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.checked import Settings, at_least, ranged
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
@@ -17,6 +19,7 @@ from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceVectorNetwork, build_sentence_encoder
 from heedful.nn import Embedding
+from heedful.nn.pooling import SourceToToken
 from heedful.runtime.answers import CLASSES, Answer, Read, Shown
 from heedful.runtime.named_labels import NamedLabels
 from heedful.runtime.sentence_vectors import similarity
@@ -38,6 +41,18 @@ _NOT_TRAINED = (
     "model.task='vector' learns from the vectors of another encoder, not from labels, so this command cannot train or "
     "measure it; docs/sentence-vectors.md says how en-sentences was made"
 )
+
+
+@dataclass(frozen=True)
+class VectorOptions(Settings):
+    """Settings of the task itself, ``[model.task_options]``.
+
+    Attributes:
+        pooled_hidden: hidden units of source2token pooling; 0 for as many as the states have features. With fewer, a
+            text is read faster.
+    """
+
+    pooled_hidden: int = ranged(0, at_least(0))
 
 
 class VectorModel(SentenceModel[Answer]):
@@ -109,7 +124,8 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
     dataset_type, model_type = EncodedDataset, VectorModel
     table: ClassVar[Table] = Table(TEXT, "label")
     metrics = ("spearman",)
-    uses = SENTENCES | table.settings | {"model.outputs"}
+    uses = SENTENCES | table.settings | {"model.outputs", "model.task_options"}
+    settings = VectorOptions
     options = table.options
     question, usage = "a vector for a text", 'model.encode(["a text", "another text"])'
     hub_task = "sentence-similarity"
@@ -152,6 +168,12 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
     def network(self, config: ModelConfig, embedding: Embedding) -> Network:
         """See `WordTask.network`."""
         encoder = JoinedEncoder.of(build_sentence_encoder(config, embedding))
+        hidden, pooling = VectorOptions(**config.task_options).pooled_hidden, encoder.pooling
+        if hidden and isinstance(pooling, SourceToToken):
+            layer = pooling.hidden
+            encoder.pooling = SourceToToken(
+                pooling.width_in, hidden=hidden, activation=layer.activation, dropout=layer.dropout
+            )
         return SentenceVectorNetwork(encoder, config.outputs)
 
     def objective(self, config: RunConfig, model: VectorModel) -> Objective:

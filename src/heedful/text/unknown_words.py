@@ -152,6 +152,9 @@ class NgramRule:
     _known: dict[str, NDArray[np.int32]] = field(
         default_factory=dict, init=False, repr=False, compare=False, hash=False
     )
+    _rows: dict[str, list[int]] = field(
+        default_factory=dict, init=False, repr=False, compare=False, hash=False
+    )
 
     def __post_init__(self) -> None:
         for name, least, most in (
@@ -171,7 +174,7 @@ class NgramRule:
         word = word[:LONGEST_WORD]
         found = self._known.get(word)
         if found is None:
-            found = np.array([row for ngram in self._ngrams(word) for row in self._hashed(ngram)], np.int32)
+            found = np.array([row for ngram in self._ngrams(word) for row in self._rows_of(ngram)], np.int32)
             if len(self._known) < _REMEMBERED:
                 self._known[word] = found
         return found
@@ -185,6 +188,14 @@ class NgramRule:
         for length in range(self.shortest, self.longest + 1):
             for start in range(len(marked) - length + 1):
                 yield marked[start : start + length]
+
+    def _rows_of(self, ngram: str) -> list[int]:
+        found = self._rows.get(ngram)
+        if found is None:
+            found = self._hashed(ngram)
+            if len(self._rows) < _REMEMBERED:
+                self._rows[ngram] = found
+        return found
 
     def _hashed(self, ngram: str) -> list[int]:
         digest = hashlib.blake2b(ngram.encode("utf-8", "surrogatepass"), digest_size=8).digest()

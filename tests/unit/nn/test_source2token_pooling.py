@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch.nn import functional
 
@@ -9,9 +10,11 @@ from heedful.nn import l2_factors
 from heedful.nn.pooling import SourceToToken
 
 
-def test_equals_its_formula() -> None:
+@pytest.mark.parametrize("units", [None, 2])
+def test_equals_its_formula(units: int | None) -> None:
     torch.manual_seed(0)
-    pooling = SourceToToken(6).double()
+    pooling = SourceToToken(6, hidden=units).double()
+    assert len(pooling.hidden.weight) == (units or 6)
     for parameter in pooling.parameters():
         parameter.data.normal_()
     u = torch.randn(1, 4, 6).double()

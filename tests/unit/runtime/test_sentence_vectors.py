@@ -69,6 +69,24 @@ def test_similarity(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
             each.similarity("the film", ["the film"])  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize("wrong", [None, 3, 2.5])
+def test_what_is_no_list_of_texts_is_one_line(
+    wrong: Any, both: tuple[VectorModel, SentenceVectors, Path]
+) -> None:
+    made, model, _ = both
+    for each in (made, model):
+        for ask in (
+            lambda model: model.encode(wrong),
+            lambda model: model.similarity(wrong, wrong),
+            lambda model: model.similarity("the film", wrong),
+            lambda model: model.similarity(["the film"], [wrong]),
+        ):
+            with pytest.raises((UsageError, DataError)) as caught:
+                ask(each)
+            assert "\n" not in str(caught.value)
+            assert "expected" in str(caught.value) or "missing" in str(caught.value)
+
+
 def test_states_of_words(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
     made, model, _ = both
     words = [("the", "film"), (), ("xyzzy",), ("it",) * 500] + [("a", "song")] * 70

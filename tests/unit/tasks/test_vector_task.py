@@ -11,6 +11,7 @@ import torch
 import tiny
 from heedful.errors import UsageError
 from heedful.models import ModelConfig
+from heedful.runtime import load
 from heedful.tasks import Predictor, VectorModel, build_network, load_model
 from heedful.tasks.schema import About, TextSettings
 from heedful.text.vocabulary import Vocabulary
@@ -43,6 +44,17 @@ def test_labels_stay_with_another_limit(saved: Path) -> None:
     with pytest.raises(UsageError, match="not explained"):
         named.explain("money")
     assert named.about.temperature == 0.05
+
+
+def test_the_pooling_may_have_fewer_hidden_units(tmp_path: Path) -> None:
+    config = ModelConfig(task="vector", width=10, outputs=4, task_options={"pooled_hidden": 3})
+    network = build_network(config, torch.randn(len(WORDS) + 2, 10))
+    VectorModel(network, config, Vocabulary(WORDS), (), TextSettings(), About()).save(tmp_path / "model")
+    model, runtime = load_model(tmp_path / "model"), load(tmp_path / "model")
+    assert isinstance(model, VectorModel)
+    assert model.network.state_dict()["sentence_encoder.pooling.hidden.weight"].shape == (3, 20)
+    texts = ["the film was dull", "money"]
+    assert runtime.encode(texts) == pytest.approx(model.encode(texts), abs=1e-5)
 
 
 @pytest.mark.parametrize(("command", "said"), [("predict", "--label"), ("explain", "not explained")])
