@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from sklearn.utils.validation import has_fit_parameter
 
-from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer
+from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer, TokenTagger
+from heedful.data.readers.tag_files import read_tags
+from heedful.errors import UsageError
 from heedful.estimators.estimator import SentenceEstimator
 from heedful.run import prepare, train
 from heedful.run.recipe_files import load_config
@@ -27,6 +29,9 @@ NETWORK = {
 }
 """A network beside the parts; by default so few rows have parts alone."""
 MODES = [{}, NETWORK]
+SMALL_TAGGER = {
+    name: value for name, value in NETWORK.items() if name not in ("model__encoder", "model__hidden")
+}
 PAIRED = (PairClassifier, PairScorer)
 ESTIMATORS = (TextClassifier, PairClassifier, MultiLabelClassifier, TextScorer, PairScorer)
 RECIPES = {
@@ -141,6 +146,51 @@ def test_heavy_examples_win_from_a_file(kind: type, changed: dict[str, object], 
     else:
         predicted = [each.label if column == "label" else each.score for each in found]
     assert right_share(kind, np.array(predicted), right, list(model.labels)) >= (0.85 if changed else 1.0)
+
+
+def tagged() -> tuple[list[list[str]], list[list[str]], np.ndarray]:
+    """Return sentences of which two thirds have a wrong tag at weight 1, and one third the right one at weight 50."""
+    texts, _, weights = weighted()
+    words = [text.split() for text in texts]
+    right = [{"film": "thing", "book": "thing", "play": "thing"} for _ in words]
+    tags = [
+        [("thing" if weight > 1 else "other") if word in names else "O" for word in own]
+        for own, names, weight in zip(words, right, weights, strict=True)
+    ]
+    return words, tags, weights
+
+
+def share_of_things(model: TokenTagger) -> float:
+    words = [text.split() for text, _ in rows(60, 1)]
+    return float(np.mean([own[1] == "thing" for own in model.predict(words)]))
+
+
+@pytest.mark.parametrize("settings", [{}, {"data__few_rows": 0, **SMALL_TAGGER}])
+def test_heavy_sentences_win(settings: dict[str, object]) -> None:
+    words, tags, weights = tagged()
+    model = TokenTagger(**settings).fit(words, tags, sample_weight=weights, baseline=False)
+    assert model.predictor_.about.tagging is not None
+    assert share_of_things(model) >= 0.9
+
+
+def test_heavy_sentences_win_from_a_file(tmp_path: Path) -> None:
+    words, tags, weights = tagged()
+    records = [
+        {"tokens": own, "tags": each, "w": weight}
+        for own, each, weight in zip(words, tags, weights.tolist(), strict=True)
+    ]
+    file = tmp_path / "train.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    config = load_config("my-tags", [f"data.train={file}", "data.options.weight=w"])
+    found = train(config, prepare(config, None, tmp_path / "cache"))
+    right = [
+        answer.tags[1] == "thing" for answer in found.predictor.answer([text for text, _ in rows(60, 1)])
+    ]
+    assert np.mean(right) >= 0.9
+    assert found.dev.metrics["accuracy"] > 0.9, "what is measured counts by the weights too"
+    (tmp_path / "train.conll").write_text("a\tO\nfilm\tthing\n")
+    with pytest.raises(UsageError, match=r"is a field of a \.jsonl file"):
+        read_tags(tmp_path / "train.conll", weight="w")
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

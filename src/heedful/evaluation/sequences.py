@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
-from heedful.evaluation.metrics import NAMES, length_bins
+from heedful.evaluation.metrics import NAMES, classification_metrics, length_bins
 from heedful.evaluation.report import Groups, Report, evaluate_classes, figures_by_group
 from heedful.evaluation.role_counts import PREDICATE, Counts, FrameOutcome, RoleScores
 from heedful.evaluation.statistics import STATISTICS, pack_frames
@@ -181,6 +181,52 @@ def evaluate_tags(
         if packed is None
         else {name: STATISTICS[name] for name in ("f1", "precision", "recall")},
     )
+
+
+def tag_metrics(
+    gold: Sequence[Sequence[str]],
+    answered: Sequence[Sequence[str]],
+    labels: Sequence[str],
+    weights: NDArray[np.floating],
+) -> dict[str, float]:
+    """Compute the metrics of `evaluate_tags`, each sentence counting by its own weight.
+
+    Args:
+        gold: the tags of each sentence, [N].
+        answered: likewise what was answered.
+        labels: all tags.
+        weights: of each sentence, [N].
+
+    Returns:
+        The metrics by name.
+    """
+    sizes = [len(tags) for tags in gold]
+    each = np.repeat(np.asarray(weights, np.float64), sizes)
+    number = {tag: place for place, tag in enumerate(labels)}
+    first, second = (
+        np.array([number[t] for tags in part for t in tags], np.int64) for part in (gold, answered)
+    )
+    right = first == second
+    if scheme_of(labels) == "plain":
+        outside = number.get(OUTSIDE, -1)
+        hits = each @ (right & (first != outside))
+        found, wanted = each @ (second != outside), each @ (first != outside)
+        return {**classification_metrics(first, second, each), "f1": _ratio(2 * hits, found + wanted)}
+    spans = [(set(spans_of(own)), set(spans_of(other))) for own, other in zip(gold, answered, strict=True)]
+    hits, wanted, found = (
+        float(np.dot(weights, [count(a, b) for a, b in spans]))
+        for count in (lambda a, b: len(a & b), lambda a, _: len(a), lambda _, b: len(b))
+    )
+    return {
+        "f1": _ratio(2 * hits, found + wanted),
+        "precision": _ratio(hits, found),
+        "recall": _ratio(hits, wanted),
+        "accuracy": _ratio(float(each @ right), float(each.sum())),
+    }
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0
 
 
 def _f1_of_words(gold: NDArray[np.int64], answered: NDArray[np.int64], outside: int) -> float:

@@ -24,6 +24,7 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
+from heedful.evaluation.sequences import tag_metrics
 from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding, PretrainedEmbedding
@@ -112,8 +113,9 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         return Files(lambda: {part: read(path) for part, path in paths.items()}, fingerprint)
 
     def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, object]) -> Corpus:
-        """See `Task.read_gold`; the file is read as the training file was."""
-        return check_options(model.options(), read_tags, "files of tags", ("gold",))(file)
+        """See `Task.read_gold`; the file is read as the training file was, and all its sentences count alike."""
+        options = {name: value for name, value in model.options().items() if name != "weight"}
+        return check_options(options, read_tags, "files of tags", ("gold",))(file)
 
     def request_files(self, model: TagsModel) -> RequestFiles:
         """See `Task.request_files`: files of words."""
@@ -180,15 +182,23 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         numbers = model.tag(dataset).numbers
         return self._report(model, dataset, numbers, time.perf_counter() - started)
 
+    def judge(self, model: TagsModel, dev: WordTagDataset) -> Mapping[str, float]:
+        """See `Task.judge`."""
+        return self._judged(model, dev, model.tag(dev).numbers)
+
+    def _judged(
+        self, model: TagsModel, dataset: WordTagDataset, numbers: NDArray[np.int64]
+    ) -> dict[str, float]:
+        """Return the metrics of answers; with weights of examples, each sentence counts by its own."""
+        if dataset.weights is None:
+            return self._report(model, dataset, numbers, 0.0).metrics
+        gold, answered = _tags_of_both(dataset, numbers)
+        return tag_metrics(gold, answered, dataset.labels, dataset.weights)
+
     def _report(
         self, model: TagsModel, dataset: WordTagDataset, numbers: NDArray[np.int64], seconds: float
     ) -> Report:
-        assert dataset.tags is not None  # the caller looked
-        answers = Ragged(numbers.astype(np.int32), dataset.tags.offsets)
-        gold, answered = (
-            [[dataset.labels[tag] for tag in part[row]] for row in range(len(part))]
-            for part in (dataset.tags, answers)
-        )
+        gold, answered = _tags_of_both(dataset, numbers)
         return evaluate_tags(
             gold,
             answered,
@@ -234,7 +244,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         if network is not None:
             figures = {"network": model.tag(dev).numbers, **figures}
         f1 = {
-            lower: self._report(model, dev, joining.tags(network, joined, lower), 0.0).metrics["f1"]
+            lower: self._judged(model, dev, joining.tags(network, joined, lower))["f1"]
             for lower in (OUTSIDE_STEPS if scheme_of(model.labels) != "plain" else OUTSIDE_STEPS[:1])
         }
         outside = best_step(f1)
@@ -257,7 +267,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         outside: float,
     ) -> str:
         """Say what each part reaches alone, and with which weight it joins."""
-        f1 = {name: self._report(model, dev, numbers, 0.0).metrics["f1"] for name, numbers in answers.items()}
+        f1 = {name: self._judged(model, dev, numbers)["f1"] for name, numbers in answers.items()}
         weights = {"network": joined.network, "linear part": joined.words}
         own = ", ".join(
             f"{name} f1 {f1[name]:.3f} (weight {weights[name]:.3g})" for name in f1 if name in weights
@@ -268,10 +278,15 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     def held_out(self, model: TagsModel, datasets: Mapping[str, WordTagDataset]) -> Report:
         """See `Task.held_out`: dev, or without it every training sentence by cross-validation."""
         nested, model.nested = model.nested, None
+        chose, started = datasets["dev"] if "dev" in datasets else datasets["train"], time.perf_counter()
         if "dev" in datasets:
-            return self.measure(model, datasets["dev"])
+            nested = model.tag(chose).numbers
         assert nested is not None  # without dev, cross-validation chose
-        return self._report(model, datasets["train"], nested, 0.0)
+        report = self._report(model, chose, nested, time.perf_counter() - started)
+        if chose.weights is None:
+            return report
+        # Intervals resample examples of equal weight, so there are none.
+        return replace(report, metrics=self._judged(model, chose, nested), statistics={})
 
     def rows(self, answer: TagsAnswer) -> Iterable[list[str]]:
         """See `Task.rows`; the probability is the mean over the words."""
@@ -309,7 +324,21 @@ def tag_gold(dataset: WordTagDataset, known: int) -> TagGold:
         The sentences.
     """
     assert dataset.tags is not None  # what is trained on has gold
-    return TagGold(texts_of(dataset), gold_tags(dataset.tags.values, known))
+    weights = None if dataset.weights is None else dataset.weights.astype(np.float64)
+    return TagGold(texts_of(dataset), gold_tags(dataset.tags.values, known), weights)
+
+
+def _tags_of_both(
+    dataset: WordTagDataset, numbers: NDArray[np.int64]
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the gold of each sentence, and what was answered."""
+    assert dataset.tags is not None  # the caller looked
+    answers = Ragged(numbers.astype(np.int32), dataset.tags.offsets)
+    gold, answered = (
+        [[dataset.labels[tag] for tag in part[row]] for row in range(len(part))]
+        for part in (dataset.tags, answers)
+    )
+    return gold, answered
 
 
 def rarest_tags(gold: TagGold) -> NDArray[np.int64]:

@@ -44,6 +44,7 @@ class TagOptions(Settings):
     tag: int = -1
     conllu: Literal["upos", "xpos"] = "upos"
     repair: bool = False
+    weight: str = ""
 
 
 def read_tags(
@@ -54,6 +55,7 @@ def read_tags(
     tag: int = -1,
     conllu: Literal["upos", "xpos"] = "upos",
     repair: bool = False,
+    weight: str = "",
     gold: bool = True,
 ) -> Corpus:
     """Read sentences with one tag a word: a word a line, an empty line between sentences; or JSON.
@@ -70,6 +72,7 @@ def read_tags(
         conllu: which column of CoNLL-U is the tag.
         repair: whether an I-X that goes on with nothing begins a span, and other mistakes in BIO, BIOES or BILOU are
             put right in the same way, rather than refused; a warning counts the sentences.
+        weight: field of JSON that says how much a sentence counts in training, 0 or more; empty where all count alike.
         gold: whether the tags are read; without, a column of words is enough.
 
     Returns:
@@ -79,13 +82,18 @@ def read_tags(
     Raises:
         DataError: naming file and row: a line has another number of columns than most, a word or a tag is empty, or
             tags break their scheme or mark spans in a form that is not read.
-        UsageError: if word and tag are the same column.
+        UsageError: if word and tag are the same column; if weights are asked for of a file that is no JSON.
     """
     if gold and word == tag:
         raise UsageError(f"word and tag must be two columns; both are {word}")
     file = find_file(path)
     builder = CorpusBuilder(file)
-    sentences = list(_sentences(file, Columns(layout, word, tag, conllu, gold), builder))
+    if weight and gold and bare_suffix(file) not in _JSON:
+        raise UsageError(
+            f"data.options.weight={weight!r}: is a field of a .jsonl file, and {file} has lines of words"
+        )
+    weights: dict[int, float] = {}
+    sentences = list(_sentences(file, Columns(layout, word, tag, conllu, gold), builder, weight, weights))
     used = {each.tag for sentence in sentences for each in sentence} if gold else set()
     for name in used:
         checked_name(name, str(file))
@@ -99,6 +107,8 @@ def read_tags(
         repaired += tags != given
         known = gold and not all(each == UNKNOWN for each in tags)
         builder.add(sentence[0].row, (" ".join(words),), WordTags(tags) if known else None, (words,))
+        if sentence[0].row in weights:
+            builder.weigh(sentence[0].row, weights[sentence[0].row])
     if repaired:
         _LOG.warning("%s: the tags of %d sentences were repaired", file, repaired)
     return builder.build()
@@ -119,10 +129,13 @@ def files_of_words(options: Mapping[str, object]) -> RequestFiles:
     )
 
 
-def _sentences(file: Path, columns: Columns, builder: CorpusBuilder) -> Iterator[list[Word]]:
+def _sentences(
+    file: Path, columns: Columns, builder: CorpusBuilder, weight: str, weights: dict[int, float]
+) -> Iterator[list[Word]]:
     suffix = bare_suffix(file)
     if suffix in _JSON:
-        return tagged_records(file, builder, gold=columns.gold)
+        own = weight if columns.gold else ""
+        return tagged_records(file, builder, gold=columns.gold, weight=own, weights=weights)
     if suffix in _TABLES:
         raise DataError(
             f"{file}: is a table, and tags are read from a word and its tag in each line, set apart by a tab or a "

@@ -46,13 +46,22 @@ def holds_tokens(file: Path) -> bool:
     return any(isinstance(record.get(name), list) for name in TOKENS) and "text" not in record
 
 
-def tagged_records(file: Path, builder: CorpusBuilder, *, gold: bool) -> Iterator[list[Word]]:
+def tagged_records(
+    file: Path,
+    builder: CorpusBuilder,
+    *,
+    gold: bool,
+    weight: str = "",
+    weights: dict[int, float] | None = None,
+) -> Iterator[list[Word]]:
     """Read the sentences of a file.
 
     Args:
         file: the file.
         builder: of the file; counts what is passed over.
         gold: whether tags are read.
+        weight: the field of how much a sentence counts; empty for none.
+        weights: what is found there is put here, by row.
 
     Yields:
         The words of each sentence, at least one, all with the row of their record.
@@ -79,6 +88,8 @@ def tagged_records(file: Path, builder: CorpusBuilder, *, gold: bool) -> Iterato
         else:
             tags, wider = _tags_of_spans(record, cut, builder, row)
             moved += wider
+        if weight and weights is not None:
+            weights[row] = builder.score(row, weight, builder.field(row, record, weight), 0.0)
         yield [Word(row, word, tag) for word, tag in zip(cut.words, tags, strict=True)]
     if moved:
         builder.note(f"{file}: {moved:,} spans end within a word, and take the whole word")

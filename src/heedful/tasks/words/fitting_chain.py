@@ -124,6 +124,7 @@ def fit_chain(
     allowed: Chain,
     strength: ChainStrength,
     *,
+    weights: NDArray[np.float64] | None = None,
     epochs: int = EPOCHS,
     seed: int = 0,
 ) -> ChainFit:
@@ -138,6 +139,7 @@ def fit_chain(
         gold: the number of each word's tag, [T].
         allowed: 0 where tags may stand side by side, minus infinity where they may not, double precision.
         strength: of regularization.
+        weights: how much each sentence counts, [N], 1 on average; None where all count alike.
         epochs: passes.
         seed: of the order of the sentences.
 
@@ -154,7 +156,8 @@ def fit_chain(
     generator = np.random.default_rng(seed)
     for epoch in range(epochs):
         for sentences in _batches(np.diff(rows.offsets), generator):
-            _descend(fit, squares, rows, gold, sentences, allowed, pull, strength, steps)
+            own = None if weights is None else weights[sentences]
+            _descend(fit, squares, rows, gold, sentences, allowed, pull, strength, steps, own)
         if epoch >= epochs // 2:
             kept += 1
             for sum_, each in zip(total, fit.tensors(), strict=True):
@@ -180,6 +183,7 @@ def _descend(
     pull: Floats,
     strength: ChainStrength,
     steps: int,
+    weights: NDArray[np.float64] | None,
 ) -> None:
     """Take one step, in place."""
     places, valid = rows.places(sentences)
@@ -188,25 +192,28 @@ def _descend(
     own, tags = rows.words[places], len(fit.bias)
     known, columns = np.unique(own.indices, return_inverse=True)
     own = type(own)((own.data, columns, own.indptr), shape=(len(places), len(known)))
-    weights, vectors = fit.words[known], rows.vectors(places)
+    features, vectors = fit.words[known], rows.vectors(places)
     scores = np.zeros((*valid.shape, tags))
-    scores[valid] = own @ weights + fit.bias + vectors @ fit.vectors
+    scores[valid] = own @ features + fit.bias + vectors @ fit.vectors
     mask = torch.from_numpy(valid)
-    expected = crf_expected(torch.from_numpy(scores), mask, fit.chain(allowed))
+    shares = None if weights is None else torch.from_numpy(weights)
+    expected = crf_expected(torch.from_numpy(scores), mask, fit.chain(allowed), shares)
     wanted = np.zeros_like(scores)
     right = np.zeros(valid.shape, np.int64)
     right[valid] = gold[places]
-    np.put_along_axis(wanted, right[..., None], 1.0, axis=2)
+    counted = np.ones(len(valid)) if weights is None else weights
+    np.put_along_axis(wanted, right[..., None], counted[:, None, None], axis=2)
     wanted[~valid] = 0
     differs = expected.marginals.numpy() - wanted
     slope = differs[valid].astype(np.float32)
     pairs = valid[:, 1:]
     follows = expected.follows.numpy().copy()
-    np.subtract.at(follows, (right[:, 1:][pairs], right[:, :-1][pairs]), 1.0)
+    each = np.broadcast_to(counted[:, None], pairs.shape)[pairs]
+    np.subtract.at(follows, (right[:, 1:][pairs], right[:, :-1][pairs]), each)
     first, last = edge_counts(torch.from_numpy(differs), mask)
     share = 1 / (strength.words * steps)
     slopes = (
-        np.asarray(own.T @ slope) + pull[known, None] * weights,
+        np.asarray(own.T @ slope) + pull[known, None] * features,
         vectors.T @ slope + fit.vectors / (strength.vectors * steps),
         slope.sum(axis=0),
         follows + share * fit.follows,

@@ -32,17 +32,20 @@ class TagGold:
     Attributes:
         texts: the words of each.
         tags: the number of each word's tag, end to end, [T]; -1 for one that the model does not know.
+        weights: how much each sentence counts, [N]; None where all count alike.
     """
 
     texts: Sequence[Sequence[str]]
     tags: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
 
     def of(self, sentences: NDArray[np.int64]) -> TagGold:
         """Return some of the sentences."""
         cut = np.split(self.tags, np.cumsum([len(text) for text in self.texts])[:-1])
         chosen = [cut[k] for k in sentences]
         none = np.zeros(0, np.int64)
-        return TagGold([self.texts[k] for k in sentences], np.concatenate([none, *chosen]))
+        weights = None if self.weights is None else self.weights[sentences]
+        return TagGold([self.texts[k] for k in sentences], np.concatenate([none, *chosen]), weights)
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class TagJoining:
         parts = [self.emissions] if network is None else [network, self.emissions]
         chain, allowed = chain_of(self.labels, self.part.chain), allowed_chain(self.labels)
         bare = Chain(*(x.masked_fill(may < 0, 0) for x, may in zip(chain, allowed, strict=True)))
-        problem = ScaledParts(parts, bare, allowed, self.offsets, self.held.tags)
+        problem = ScaledParts(parts, bare, allowed, self.offsets, self.held.tags, self.held.weights)
         limits = [_LIMITS] * (len(parts) + 1)
         start = np.full(len(limits), 1.0 if network is None else 0.6)
         options = {"maxiter": 25, "ftol": 1e-6}
@@ -158,7 +161,7 @@ def fit_on_dev(
     strengths = strengths_for(rows, len(labels))
     found = []
     for place, strength in enumerate(strengths):
-        fit = fit_chain(rows, training.tags, allowed, strength, seed=seed)
+        fit = fit_chain(rows, training.tags, allowed, strength, weights=training.weights, seed=seed)
         joining = TagJoining(reading.part(fit), labels, held, strength)
         loss = joining.join(None).loss if len(strengths) > 1 else 0.0
         found.append((loss, place, joining))
@@ -210,10 +213,10 @@ def fit_by_folds(
         reading = TagReading.of(own.texts, len(labels), vectors)
         rows, others = reading.rows(own.texts), reading.rows(held.texts)
         for column, strength in enumerate(STRENGTHS):
-            fit = fit_chain(rows, own.tags, allowed, strength, seed=seed)
+            fit = fit_chain(rows, own.tags, allowed, strength, weights=own.weights, seed=seed)
             emissions = fit.emissions(others)
-            problem = ScaledParts([emissions], _bare(fit), allowed, others.offsets, held.tags)
-            losses[row, column] = problem.loss(np.ones(2))[0] * len(held.tags)
+            problem = ScaledParts([emissions], _bare(fit), allowed, others.offsets, held.tags, held.weights)
+            losses[row, column] = problem.loss(np.ones(2))[0] * problem.count
             best = TagSequences(emissions, others.offsets).best(fit.chain(allowed))
             answers[column, fold_of_word == fold] = best
     total = losses.sum(axis=0)
@@ -224,7 +227,8 @@ def fit_by_folds(
         nested[places] = answers[best_of_others, places]
     chosen = STRENGTHS[int(np.argmin(total))]
     reading = TagReading.of(training.texts, len(labels), vectors)
-    fit = fit_chain(reading.rows(training.texts), training.tags, allowed, chosen, seed=seed)
+    rows = reading.rows(training.texts)
+    fit = fit_chain(rows, training.tags, allowed, chosen, weights=training.weights, seed=seed)
     return TagsByFolds(reading.part(fit), chosen, nested)
 
 

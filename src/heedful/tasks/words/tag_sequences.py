@@ -95,6 +95,10 @@ class ScaledParts:
         offsets: where each sentence begins, and the end.
         gold: the number of each word's tag, [T]; below 0 for one that the model does not know, whose sentence is left
             out.
+        weights: how much each sentence counts, [N]; None where all count alike.
+
+    Attributes:
+        count: the words that count, each as often as its sentence.
     """
 
     def __init__(
@@ -104,6 +108,7 @@ class ScaledParts:
         allowed: Chain,
         offsets: NDArray[np.int64],
         gold: NDArray[np.int64],
+        weights: NDArray[np.float64] | None = None,
     ) -> None:
         self.chain, self.allowed = chain, allowed
         known = np.array([bool((gold[a:b] >= 0).all()) for a, b in pairwise(offsets)], bool)
@@ -111,14 +116,21 @@ class ScaledParts:
         lengths = np.diff(offsets)[known]
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         self.gold = gold[inside]
-        self._blocks: list[tuple[Tensor, list[Tensor], Tensor]] = []
+        each = None if weights is None else np.repeat(weights[known], lengths)
+        self.count = float(len(self.gold) if each is None else each.sum())
+        self._blocks: list[tuple[Tensor, list[Tensor], Tensor, Tensor | None]] = []
         for places, valid in TagSequences(np.asarray(parts[0])[inside], self.offsets).blocks():
             own = [
                 TagSequences(np.asarray(part)[inside], self.offsets).padded(places, valid) for part in parts
             ]
             tags = torch.zeros_like(valid, dtype=torch.int64)
             tags[valid] = torch.from_numpy(self.gold[places])
-            self._blocks.append((valid, own, tags))
+            shares = (
+                None if each is None else torch.zeros(len(valid), dtype=torch.float64, device=valid.device)
+            )
+            if shares is not None and each is not None:  # that of the first word is that of the sentence
+                shares[valid.any(dim=1)] = torch.from_numpy(each[places])[_starts(valid)]
+            self._blocks.append((valid, own, tags, shares))
 
     def loss(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the mean negative log-likelihood of a word's share of its sentence, and its slope.
@@ -135,22 +147,33 @@ class ScaledParts:
             *(torch.where(may < 0, may, own[-1] * x) for x, may in zip(self.chain, self.allowed, strict=True))
         )
         with torch.no_grad():
-            for valid, parts, tags in self._blocks:
+            for valid, parts, tags, shares in self._blocks:
                 scores = torch.zeros_like(parts[0])
                 for weight, part in zip(own, parts, strict=False):
                     scores += weight * part
-                expected = crf_expected(scores, valid, chain)
+                expected = crf_expected(scores, valid, chain, shares)
                 gold = torch.nn.functional.one_hot(tags, scores.shape[2]).double() * valid[..., None]
-                total += float((expected.log_partition - crf_path_score(scores, valid, chain, tags)).sum())
+                losses = expected.log_partition - crf_path_score(scores, valid, chain, tags)
+                counted = torch.ones_like(losses) if shares is None else shares
+                gold = gold if shares is None else gold * shares[:, None, None]
+                total += float((losses * counted).sum())
                 differs = expected.marginals - gold
                 for place, part in enumerate(parts):
                     slope[place] += (differs * part).sum()
                 pairs = valid[:, 1:]
                 follows = expected.follows.index_put(
-                    (tags[:, 1:][pairs], tags[:, :-1][pairs]), -torch.ones_like(own[0]), accumulate=True
+                    (tags[:, 1:][pairs], tags[:, :-1][pairs]),
+                    -counted[:, None].expand(pairs.shape)[pairs],
+                    accumulate=True,
                 )
                 first, last = edge_counts(differs, valid)
                 sides = zip((follows, first, last), self.chain, strict=True)
                 slope[-1] += sum(((count * x).sum() for count, x in sides), torch.zeros_like(own[0]))
-        count = max(len(self.gold), 1)
+        count = self.count or 1.0
         return total / count, (slope / count).numpy()
+
+
+def _starts(valid: Tensor) -> Tensor:
+    """Return the places of the first words among all words of a block, [B] without sentences of no words."""
+    lengths = valid.sum(dim=1)
+    return (lengths.cumsum(0) - lengths)[lengths > 0]
