@@ -76,17 +76,20 @@ class Words:
 
 
 class WordValues:
-    """Values of words by name, computed once; where their memory is full, all are forgotten. Threads may share it.
+    """Values of words by name, computed once; where their memory is full, the rarer half is forgotten.
+
+    Threads may share it.
 
     Args:
         compute: returns the values of words by name, a row for each word; no row depends on the others.
-        memory: bytes for them.
+        memory: bytes for them; more only where the words of one request need more.
     """
 
     def __init__(self, compute: Callable[[Ids, Ngrams], Mapping[str, Floats]], memory: int = MEMORY) -> None:
         self._compute, self._memory, self._room = compute, memory, 0
         self._places: dict[object, int] = {}
         self._tables: dict[str, Floats] = {}
+        self._asked = np.zeros(0, np.int64)
         self._lock = Lock()
 
     def of(self, ids: Ids, ngrams: Ngrams) -> dict[str, Floats]:
@@ -106,23 +109,35 @@ class WordValues:
             if not self._tables or not all(map(self._places.__contains__, keys)):
                 self._keep(keys, ids, ngrams)
             where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
+            self._asked[where] += 1
             return {name: table[where] for name, table in self._tables.items()}
 
     def _keep(self, keys: list[object], ids: Ids, ngrams: Ngrams) -> None:
-        """Compute and keep the words that are not kept yet, or all words of these texts where there is no room."""
+        """Compute and keep the words that are not kept yet."""
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
+        if len(self._places) + len(first.keys() - self._places.keys()) > self._room:
+            self._forget(self._room // 2 if len(first) <= self._room // 2 else 0)
         new = [key for key in first if key not in self._places]
-        if len(self._places) + len(new) > self._room:
-            self._places, new = {}, list(first)
         chosen = [first[key] for key in new]
         values = self._compute(ids[chosen], [ngrams[place] for place in chosen] if ngrams else ())
-        if not self._places:
+        start, stop = len(self._places), len(self._places) + len(new)
+        if stop > self._room or not self._tables:
             width = sum(x.shape[1] for x in values.values())
-            self._room = max(len(new), self._memory // (4 * max(width, 1)))
+            self._room = max(stop, self._memory // (4 * max(width, 1)))
+            self._asked = np.zeros(self._room, np.int64)
             self._tables = {
                 name: np.empty((self._room, x.shape[1]), np.float32) for name, x in values.items()
             }
-        start = len(self._places)
         for name, x in values.items():
-            self._tables[name][start : start + len(new)] = x
-        self._places.update(zip(new, range(start, start + len(new)), strict=True))
+            self._tables[name][start:stop] = x
+        self._asked[start:stop] = 0
+        self._places.update(zip(new, range(start, stop), strict=True))
+
+    def _forget(self, count: int) -> None:
+        """Keep the words that were asked for most often, and count half of how often that was."""
+        words = list(self._places)
+        best = np.argsort(-self._asked[: len(words)], kind="stable")[:count]
+        for table in self._tables.values():
+            table[: len(best)] = table[best]
+        self._asked[: len(best)] = self._asked[best] // 2
+        self._places = {words[place]: number for number, place in enumerate(best.tolist())}

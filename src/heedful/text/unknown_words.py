@@ -174,12 +174,15 @@ class NgramRule:
         word = word[:LONGEST_WORD]
         found = self._known.get(word)
         if found is None:
-            found = np.array([row for ngram in self._ngrams(word) for row in self._rows_of(ngram)], np.int32)
+            found = np.array(
+                [row for ngram in self.ngrams_of(word) for row in self._rows_of(ngram)], np.int32
+            )
             if len(self._known) < _REMEMBERED:
                 self._known[word] = found
         return found
 
-    def _ngrams(self, word: str) -> Iterator[str]:
+    def ngrams_of(self, word: str) -> Iterator[str]:
+        """Yield the n-grams of a word, from the shortest to the longest."""
         marked = f"{BEGIN}{word}{END}"
         if self.cased:
             yield f"{BEGIN}{BEGIN}{_shape(word)}"
