@@ -13,7 +13,9 @@ MISSING = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "#n/a", "nat", 
 """What programs and people write where a value is missing, in small letters."""
 
 _JOINING = "|;/+&,"
-_INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
+_DIGITS = 15
+"""Digits that double precision keeps apart; longer numbers are names."""
+INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
 def doubts(rows: Mapping[str, int]) -> list[str]:
@@ -42,7 +44,7 @@ def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
 
 def _several(rows: Mapping[str, int]) -> Iterator[str]:
     """Say which labels may be several: doccano joins them with "#"; others are joined of known labels."""
-    if indicators := [name for name in rows if _INDICATORS.fullmatch(name)]:
+    if indicators := [name for name in rows if INDICATORS.fullmatch(name)]:
         count = sum(rows[name] for name in indicators)
         yield (
             f"{count:,} rows have a label such as {indicators[0]!r:.60}, which is read as one; if zeros and ones say "
@@ -93,6 +95,6 @@ def _bare(name: str) -> str:
     if text in ("true", "false"):
         return "1.0" if text == "true" else "0.0"
     try:
-        return str(float(text))
+        return str(float(text)) if len(text) <= _DIGITS else text
     except ValueError:
         return text

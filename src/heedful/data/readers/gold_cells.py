@@ -6,13 +6,14 @@ decided here, at its end.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heedful.data.examples import LabelSet
 from heedful.data.readers.corpus_builder import CorpusBuilder
-from heedful.data.readers.doubtful_labels import doubts
+from heedful.data.readers.doubtful_labels import INDICATORS, doubts
 from heedful.data.readers.text_fields import Columns, is_missing
 from heedful.data.readers.written_labels import (
     LABELS_TASK,
@@ -155,6 +156,8 @@ class GoldCells:
         if holds_spans(value):
             raise DataError(f"{where}: holds spans and no labels; my-tags reads them (model.task=tags)")
         given = written_labels(value, where)
+        if given is None and isinstance(value, str) and INDICATORS.fullmatch(value.strip()):
+            given = re.findall("[01]", value)  # "[1 0 1]", as NumPy prints it
         if given is None:
             given = value.split(self._separator) if isinstance(value, str) else None
             if given is not None and left_brackets(given):

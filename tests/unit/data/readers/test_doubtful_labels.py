@@ -45,6 +45,7 @@ def test_what_is_said(labels: dict[str, int], said: str) -> None:
         {"C#": 9, "C++": 9, "A/B": 1},
         {"01": 9, "10": 9, "11": 3},
         {"inf": 1, "infinite": 2},
+        {"123456789012345678901": 9, "123456789012345678902": 9},
     ],
 )
 def test_plain_labels_are_left_alone(labels: dict[str, int]) -> None:
@@ -77,6 +78,13 @@ def test_a_label_of_several_is_kept_and_said(tmp_path: Path) -> None:
     assert len(corpus.examples) == 4
     assert not corpus.skipped
     assert "1 rows have the label '-'" in corpus.notes[0]
+
+
+def test_indicators_in_brackets_are_no_labels(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("text,label\na,[1 0 0]\nb,[0 1 0]\n")
+    with pytest.raises(DataError, match="cells of 3 zeros and ones"):
+        read_table(file, text="text", label="label", label_separator=",")
 
 
 def test_numbers_that_lose_digits_are_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
