@@ -76,7 +76,7 @@ def unread_spans(tags: Iterable[str]) -> str:
         tags: those of a file.
 
     Returns:
-        One sentence: marks without a kind (B, I, O), or written in another way (B_PER, PER-B). Empty where the tags
+        One sentence: marks without a kind (B, I, O), or written in another way (B_PER, PER-B, b-per). Empty where the tags
         mark no spans, or in a scheme that is read.
     """
     inside = {tag for tag in tags if tag != OUTSIDE}
@@ -84,6 +84,9 @@ def unread_spans(tags: Iterable[str]) -> str:
         return ""
     if {"B", "I"} <= inside and all(map(_BARE.fullmatch, inside)):
         return f"the tags {', '.join(sorted(inside))} mark spans without a kind; write one behind each mark: B-X, I-X"
+    small = {tag for tag in inside if tag[1:2] == "-" and tag[:2].upper() in SPAN_MARKS and tag[2:]}
+    if 2 * len(small) > len(inside) and {"b-", "i-"} <= {tag[:2] for tag in small}:
+        return f"tags such as {min(small)!r:.40} mark spans in small letters; write B-PER, I-PER and O"
     forms = {tag: match for tag in inside if (match := _OTHER_FORM.fullmatch(tag))}
     marks: dict[str, set[str]] = {}
     for match in forms.values():
