@@ -76,8 +76,8 @@ def unread_spans(tags: Iterable[str]) -> str:
         tags: those of a file.
 
     Returns:
-        One sentence: marks without a kind (B, I, O), or written in another way (B_PER, PER-B, b-per). Empty where the tags
-        mark no spans, or in a scheme that is read.
+        One sentence: marks without a kind (B, I, O), or written in another way (B_PER, PER-B, b-per). Empty where the
+        tags mark no spans, or in a scheme that is read.
     """
     inside = {tag for tag in tags if tag != OUTSIDE}
     if scheme_of(inside) != "plain" or len(inside) < 2:
