@@ -1,4 +1,4 @@
-"""Requests that schemathesis makes of the server's own description: no server error, no answer that is not described."""
+"""Requests that schemathesis makes of the server's own description: no server error, nothing undescribed."""
 
 from __future__ import annotations
 
