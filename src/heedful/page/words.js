@@ -161,9 +161,9 @@ class Vocabulary {
     this.runs = plain.ngrams ? new Ngrams(plain.ngrams, characters) : null;
   }
 
-  // The rows of a word's n-grams; none where there is no table of them, and none of a masked word.
+  // The rows of a word's n-grams; none of a masked word, and none where there is no table of them or it is for others.
   ngrams(word) {
-    if (!this.runs || word === MASK) return [];
+    if (!this.runs || word === MASK || (this.runs.unknown_alone && this.look(word).known)) return [];
     return this.runs.rowsOf(this.lowercase && !this.runs.cased ? word.toLowerCase() : word);
   }
 

@@ -104,7 +104,7 @@ class WordValues:
         """
         keys: list[object] = ids.tolist()
         if ngrams:
-            keys = [(key, rows.tobytes()) for key, rows in zip(keys, ngrams, strict=True)]
+            keys = [(key, n.tobytes()) if len(n) else key for key, n in zip(keys, ngrams, strict=True)]
         with self._lock:
             if not self._tables or not all(map(self._places.__contains__, keys)):
                 self._keep(keys, ids, ngrams)

@@ -139,6 +139,7 @@ class NgramRule:
         hashes: rows of each n-gram, 1 or 2.
         cased: whether capitals are kept, also where words are lower-cased to be looked up; and the shape of a word,
             such as "Xx" for "Dublin" and "dx" for "3rd", is then one more n-gram.
+        unknown_alone: whether only words without a row of their own have n-grams.
 
     Raises:
         UsageError: if a number is out of its range.
@@ -149,6 +150,7 @@ class NgramRule:
     longest: int = 5
     hashes: int = 1
     cased: bool = False
+    unknown_alone: bool = False
     _known: dict[str, NDArray[np.int32]] = field(
         default_factory=dict, init=False, repr=False, compare=False, hash=False
     )
@@ -166,8 +168,9 @@ class NgramRule:
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise UsageError(f"subwords: {name} must be from {least} to {most:,}; got {value!r}")
-        if type(self.cased) is not bool:
-            raise UsageError(f"subwords: cased must be true or false; got {self.cased!r}")
+        for name in ("cased", "unknown_alone"):
+            if type(getattr(self, name)) is not bool:
+                raise UsageError(f"subwords: {name} must be true or false; got {getattr(self, name)!r}")
 
     def rows_of(self, word: str) -> NDArray[np.int32]:
         """Return the rows of a word's n-grams, at least one; one that occurs twice is there twice."""

@@ -53,7 +53,8 @@ class Vocabulary:
             `nearest` (the row of the most frequent trainable word that is one edit away, see
             `heedful.text.unknown_words`, else row 1).
         buckets: number of shared rows of the `hash` policy; 0 for the others.
-        ngrams: the rows of a word's n-grams, which every word has; None where a word is its own row alone.
+        ngrams: the rows of a word's n-grams, which every word has, or every unknown one; None where a word is its own
+            row alone.
     """
 
     trainable: tuple[str, ...]
@@ -155,8 +156,8 @@ class Vocabulary:
         return self._rows.get(self._fold(MASK))
 
     def rows_of_ngrams(self, word: str) -> NDArray[np.int32]:
-        """Return the rows of a word's n-grams; none where there is no table of them, and none of `MASK`."""
-        if self.ngrams is None or word == MASK:
+        """Return the rows of a word's n-grams; none of `MASK`, and none where there is no table or it is for others."""
+        if self.ngrams is None or word == MASK or (self.ngrams.unknown_alone and self.knows(word)):
             return np.zeros(0, np.int32)
         return self.ngrams.rows_of(word if self.ngrams.cased else self._fold(word))
 
@@ -213,7 +214,7 @@ class Vocabulary:
             "baseforms": dict(sorted(self.baseforms.items())),
         }
         if self.ngrams is not None:
-            names = (*_NGRAMS, "cased") if self.ngrams.cased else _NGRAMS
+            names = (*_NGRAMS, *(name for name in _NGRAM_FLAGS if getattr(self.ngrams, name)))
             content["ngrams"] = {name: getattr(self.ngrams, name) for name in names}
         return content
 
@@ -261,6 +262,8 @@ _FIELDS: dict[str, type] = {
 
 _NGRAMS = ("rows", "shortest", "longest", "hashes")
 """What is kept of the rule of n-grams, where there is one."""
+_NGRAM_FLAGS = ("cased", "unknown_alone")
+"""What is kept of it where it is true."""
 
 
 def _check_content(content: object, source: str) -> None:
@@ -277,7 +280,7 @@ def _check_content(content: object, source: str) -> None:
                 f"{source}: {name}: expected {kind.__name__}, got {type(content[name]).__name__}"
             )
     ngrams = content.get("ngrams", dict.fromkeys(_NGRAMS))
-    if not isinstance(ngrams, dict) or set(ngrams) - {"cased"} != set(_NGRAMS):
+    if not isinstance(ngrams, dict) or set(ngrams) - {*_NGRAM_FLAGS} != set(_NGRAMS):
         raise ArtefactError(
             f"{source}: ngrams: expected a table of {', '.join(_NGRAMS)}. Save the model again."
         )

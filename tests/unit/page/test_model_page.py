@@ -124,7 +124,13 @@ def test_a_wide_part_is_added(task: str, tmp_path: Path, opened: Opened) -> None
 
 
 @pytest.mark.parametrize(
-    "rule", [NgramRule(rows=50), NgramRule(300, 2, 6, hashes=2, cased=True), NgramRule(7, 9, 9)]
+    "rule",
+    [
+        NgramRule(rows=50),
+        NgramRule(300, 2, 6, hashes=2, cased=True),
+        NgramRule(7, 9, 9),
+        NgramRule(rows=50, unknown_alone=True),
+    ],
 )
 @pytest.mark.parametrize("lowercase", [True, False])
 def test_vectors_of_ngrams_are_added(

@@ -263,8 +263,9 @@ def test_a_shared_bucket_of_unknown_words(tmp_path: Path) -> None:
     assert np.abs(load(tmp_path / "model").logits(texts) - made.logits(texts)).max() <= TOLERANCE
 
 
-def with_ngrams(path: Path) -> Predictor:
-    vocabulary = Vocabulary(("film", "dull"), extra=("song",), ngrams=NgramRule(rows=50, hashes=2))
+def with_ngrams(path: Path, *, unknown_alone: bool = False) -> Predictor:
+    rule = NgramRule(rows=50, hashes=2, unknown_alone=unknown_alone)
+    vocabulary = Vocabulary(("film", "dull"), extra=("song",), ngrams=rule)
     model = ModelConfig(width=20, hidden=8, outputs=2)
     network = build_network(model, torch.randn(4, 20), torch.randn(1, 20), torch.randn(50, 20))
     made = Predictor(network, model, vocabulary, ("a", "b"), TextSettings(markup="token"))
@@ -272,9 +273,10 @@ def with_ngrams(path: Path) -> Predictor:
     return made
 
 
-def test_ngrams_of_words_and_of_unknown_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unknown_alone", [False, True])
+def test_ngrams_of_words_and_of_unknown_words(unknown_alone: bool, tmp_path: Path) -> None:
     """Two unknown words have the same id and different vectors."""
-    made = with_ngrams(tmp_path / "model")
+    made = with_ngrams(tmp_path / "model", unknown_alone=unknown_alone)
     texts = ["film xyzzy song", "film plugh song", "xyzzy", "plugh", "", "dull <b>films</b>"]
     model = load(tmp_path / "model")
     assert np.abs(model.logits(texts) - made.logits(texts)).max() <= TOLERANCE

@@ -59,6 +59,17 @@ def test_a_vocabulary_keeps_its_rule_and_one_without_is_written_as_before() -> N
     assert plain.rows_of_ngrams("dog").tolist() == []
 
 
+def test_known_words_may_have_none() -> None:
+    rule = NgramRule(50, unknown_alone=True)
+    made = Vocabulary.build({"Dog": 2}, baseforms={"dogs": "dog"}, ngrams=rule)
+    again = Vocabulary.from_json(made.to_json())
+    assert again == made
+    assert [again.rows_of_ngrams(word).tolist() for word in ("dog", "DOG", "dogs")] == [[], [], []]
+    assert np.array_equal(again.rows_of_ngrams("Cat"), rule.rows_of("cat"))
+    with pytest.raises(UsageError, match="unknown_alone"):
+        NgramRule(unknown_alone=1)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("wrong", [[], {}, {"rows": 5}, {"rows": -1}, {"rows": "5"}, {"more": 1}])
 def test_a_damaged_rule_is_refused(wrong: object) -> None:
     content = json.loads(Vocabulary.build({"a": 1}, ngrams=NgramRule(50)).to_json())
