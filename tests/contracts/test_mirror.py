@@ -67,6 +67,8 @@ TESTED_BY = {
     "machine/torch_state.py": "contracts/test_process_state.py",
     "machine/": "unit/machine/test_threads.py",
     "nn/recurrent_steps.py": "unit/nn/test_recurrent.py",
+    "model/answers.py": "unit/model/decisions/test_decisions.py",
+    "model/decisions/": "unit/model/decisions/test_decisions.py",
     "models/config.py": "unit/models/test_build.py",
     "models/probing.py": "unit/tasks/test_hostile_model_folders.py",
     "models/expected.py": "unit/tasks/test_hostile_model_folders.py",

@@ -24,6 +24,7 @@ from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
+from heedful.model.decisions import Decision
 from heedful.models import ModelConfig, Network, SentenceEncoder, TextNetwork, classifier_head
 from heedful.run import evaluate_corpus, prepare, train
 from heedful.run.recipe_files import load_config
@@ -58,13 +59,20 @@ class Count:
         return asdict(self)
 
 
-class NegationModel(SentenceModel[Count]):
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Count]:
-        found = zip(rows[:, 0].tolist(), read, strict=True)
-        return [Count(number, how.unknown, how.truncated) for number, how in found]
+class NegationDecision(Decision[Count]):
+    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        return np.zeros((len(logits), 0))
 
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        return Shown(score=float(row[0]), score_range=(0.0, 4.0), deletable=False, kind="number")
+    def answers(self, logits: NDArray[np.float32], read: Sequence[Read]) -> Iterator[Count]:
+        for number, how in zip(logits[:, 0].tolist(), read, strict=True):
+            yield Count(number, how.unknown, how.truncated)
+
+    def shown(self, logits: NDArray[np.float32]) -> Shown:
+        return Shown(score=float(logits[0]), score_range=(0.0, 4.0), deletable=False, kind="number")
+
+
+class NegationModel(SentenceModel[Count]):
+    decision = NegationDecision(())
 
 
 class NegationTask(SentenceTask[NegationModel, Count]):

@@ -13,8 +13,8 @@ import torch
 
 import tiny
 from heedful.cli import opened_model
+from heedful.model.decisions import KINDS
 from heedful.models import ModelConfig
-from heedful.runtime.answers import LAYOUTS
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 from waiting import PATIENCE
@@ -32,7 +32,7 @@ main(sys.argv[1:])
 """
 
 
-@pytest.fixture(params=[task for task in LAYOUTS if task != "vector"])
+@pytest.fixture(params=[task for task in KINDS if task != "vector"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A saved model of each task that answers by itself."""
     return saved(request.param, tmp_path / "model")

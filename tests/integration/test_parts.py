@@ -13,7 +13,7 @@ import tiny
 from heedful.bulk import part_rows
 from heedful.bulk.prediction_table import columns_of
 from heedful.errors import ExitCode
-from heedful.runtime.answers import LAYOUTS
+from heedful.model.decisions import KINDS
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -284,6 +284,6 @@ def test_a_model_that_needs_torch(trained, parts: Path, tmp_path: Path) -> None:
     assert labels[0] == labels[1]
 
 
-@pytest.mark.parametrize("task", [task for task in LAYOUTS if task != "tags"])
+@pytest.mark.parametrize("task", [task for task in KINDS if task != "tags"])
 def test_typed_columns_have_the_names_of_the_others(task: str) -> None:
-    assert tuple(column.name for column in columns_of(task)) == LAYOUTS[task].header
+    assert tuple(column.name for column in columns_of(task)) == KINDS[task].layout.header

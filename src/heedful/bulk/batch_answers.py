@@ -15,7 +15,6 @@ from heedful.errors import ArtefactError, DataError, HeedfulError
 from heedful.machine import threads
 from heedful.runtime import Model
 from heedful.runtime import load as load_runtime
-from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 from heedful.text.tokenize import Tokenizer
@@ -87,7 +86,7 @@ class BatchAnswers:
         if (model := _runtime(path, asking) if plain else None) is not None:
             self.task, settings = model.settings.task, model.settings
             is_pair, run, self._answer = model.is_pair, settings.run, model.predict
-            layout = LAYOUTS[self.task]
+            layout = settings.kind.layout
             self.header = layout.header
             self.rows: Callable[[AnyAnswer], Iterable[list[str]]] = lambda answer: [layout.cells(answer)]
         else:

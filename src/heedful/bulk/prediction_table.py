@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
 from heedful.data.examples import Corpus, Example
-from heedful.runtime.answers import Answer, LabelsAnswer
+from heedful.model.answers import Answer, LabelsAnswer
+from heedful.model.decisions import KINDS
 from heedful.storage import replacing
 from heedful.text.characters import json_line
 
@@ -77,14 +78,11 @@ _CLASSES = (
     Column("prediction", "text", _of(Answer, lambda answer: answer.label)),
     Column("probability", "number", _of(Answer, _best)),
 )
-_NUMBERS = (Column("number", "number", _of(Answer, _score)),)
-_OF_TASKS: Mapping[str, tuple[Column, ...]] = {
-    "text": _CLASSES,
-    "pair": _CLASSES,
+_OF_OUTPUTS: Mapping[str, tuple[Column, ...]] = {
+    "classes": _CLASSES,
     "vector": _CLASSES,
-    "relatedness": (Column("score", "number", _of(Answer, _score)),),
-    "number": _NUMBERS,
-    "pair-number": _NUMBERS,
+    "grades": (Column("score", "number", _of(Answer, _score)),),
+    "number": (Column("number", "number", _of(Answer, _score)),),
     "labels": (
         Column("labels", "texts", _of(LabelsAnswer, lambda answer: list(answer.labels))),
         Column("probability", "numbers", _of(LabelsAnswer, _of_labels)),
@@ -105,7 +103,8 @@ def columns_of(task: str) -> tuple[Column, ...]:
         The columns, warnings last. A class has its probability; several labels have a list of theirs; a task whose
         predictions are no plain values, such as semantic roles, has one column of JSON.
     """
-    return (*_OF_TASKS.get(task, _AS_JSON), WARNINGS)
+    kind = KINDS.get(task)
+    return (*(_AS_JSON if kind is None else _OF_OUTPUTS.get(kind.outputs, _AS_JSON)), WARNINGS)
 
 
 def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:

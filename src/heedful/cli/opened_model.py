@@ -19,8 +19,8 @@ from heedful.data.examples import Corpus, Example, one_example
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.errors import DataError, HeedfulError, MissingExtraError, UsageError
 from heedful.machine import threads
+from heedful.model.decisions import KINDS
 from heedful.runtime import load
-from heedful.runtime.answers import LAYOUTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from heedful.models.precision import Precision
     from heedful.tasks import AnyModel
     from heedful.tasks.schema import AnyAnswer
-
-
-_CLASSES = ("text", "pair")
-"""Tasks whose answer is one class."""
 
 
 @dataclass(frozen=True)
@@ -146,9 +142,9 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS, named: Named = U
     except HeedfulError:
         return None
     model = named.of(model)
-    settings, layout = model.settings, LAYOUTS[model.settings.task]
+    settings, layout = model.settings, model.settings.kind.layout
 
-    tags = settings.task == "tags"
+    tags = settings.kind.of_words
 
     def request(example: Example) -> str | tuple[str, ...]:
         if model.is_pair:
@@ -202,7 +198,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS, named: Named = U
         explain=explain if model.program.shown is not None else None,
         options=frozenset({"conll"} if tags else ()),
         prefers_torch=lambda: _prefers_torch(model.metrics),
-        labels=tuple(model.decision.names) if settings.task in _CLASSES else (),
+        labels=tuple(model.decision.names) if _answers_classes(settings.task) else (),
     )
 
 
@@ -255,8 +251,13 @@ def with_torch(model: AnyModel, given: Mapping[str, object]) -> Opened:
         encode=model.encode if isinstance(model, SentenceModel) else None,
         explain=lambda corpus, asked: asked.explain(model, corpus, given),
         prefers_torch=lambda: False,  # torch is loaded already
-        labels=tuple(getattr(model, "labels", ())) if task.name in _CLASSES else (),
+        labels=tuple(getattr(model, "labels", ())) if _answers_classes(task.name) else (),
     )
+
+
+def _answers_classes(task: str) -> bool:
+    kind = KINDS.get(task)
+    return kind is not None and kind.outputs == "classes"
 
 
 def open_model(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precision = "float32") -> AnyModel:

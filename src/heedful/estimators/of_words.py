@@ -15,8 +15,8 @@ from heedful.errors import DataError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.estimator import Estimator, Method
 from heedful.estimators.targets import AnyTargets, check_names
+from heedful.model.answers import TagsAnswer
 from heedful.run.run_config import RunConfig
-from heedful.runtime.answers import TagsAnswer
 from heedful.tasks import TagsModel
 from heedful.text.bio import scheme_of
 

@@ -18,7 +18,7 @@ from heedful.explain.legends import System, by_caption, caption, default_notes
 from heedful.explain.methods.contributing import Explained, contributions
 from heedful.explain.methods.game import Game
 from heedful.explain.methods.method_names import DEFAULT, MethodChoice, attribute, check_method
-from heedful.runtime.answers import Shown
+from heedful.model.answers import Shown
 from heedful.runtime.looking import Looked
 from heedful.text.tokenize import Tokenizer
 

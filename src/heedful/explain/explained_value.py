@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import check_known
-from heedful.runtime.answers import Shown
+from heedful.model.answers import Shown
 from heedful.text.characters import visible
 
 Values = NDArray[np.float64]

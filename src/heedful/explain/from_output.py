@@ -14,7 +14,7 @@ from heedful.explain.assembling import assembled
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.legends import System, by_caption, caption
-from heedful.runtime.answers import Shown
+from heedful.model.answers import Shown
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -13,7 +13,7 @@ from heedful.explain.explanation import Explanation, SentenceView, TagOfWord
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, System, caption, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.game import ChainedTags, game_of_word
-from heedful.runtime.answers import Shown, TagsAnswer
+from heedful.model.answers import Shown, TagsAnswer
 from heedful.runtime.kernels import Floats
 from heedful.runtime.looking import Values
 from heedful.runtime.model import finite

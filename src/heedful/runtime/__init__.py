@@ -3,7 +3,7 @@
 The wheel ``heedful-runtime`` is this package with the torch-free modules it needs (``packages/heedful-runtime``).
 """
 
-from heedful.runtime.answers import Answer, LabelsAnswer, TagsAnswer
+from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.runtime.loading import load
 from heedful.runtime.model import Model
 from heedful.runtime.sentence_vectors import SentenceVectors

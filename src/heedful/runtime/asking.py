@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from heedful.errors import DataError, UsageError
-from heedful.runtime.answers import Read
+from heedful.model.answers import Read
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.settings import Settings
 from heedful.runtime.word_values import Ids, Ngrams

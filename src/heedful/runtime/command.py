@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from heedful.errors import DataError, ExitCode, HeedfulError, OutputError, UsageError
-from heedful.runtime.answers import LAYOUTS
 from heedful.runtime.loading import load
 
 PROGRAM = "heedful-runtime"
@@ -100,7 +99,7 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
         yield from (json.dumps(vector.tolist()) for vector in model.vectors(texts))
         return
     requests = _requests(options, pair=model.is_pair)
-    cells = LAYOUTS[model.settings.task].cells
+    cells = model.settings.kind.layout.cells
     for row, answer in enumerate(model.predict(requests), start=1):
         if options.json:
             yield json.dumps({"row": row, **answer.as_dict()}, ensure_ascii=False)

@@ -6,21 +6,28 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError, UsageError
+from heedful.model.decisions import (
+    ClassDecision,
+    Decision,
+    GradeDecision,
+    LabelsDecision,
+    NamedLabels,
+    NumberDecision,
+)
 from heedful.runtime.asking import Asking
-from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model
-from heedful.runtime.named_labels import NamedLabels
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
 from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
-from heedful.runtime.settings import NUMBERS, PAIRS, UNNAMED, Settings, read_settings
+from heedful.runtime.settings import Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.tag_part import read_tag_part
 from heedful.runtime.weights import Weights
@@ -76,20 +83,20 @@ def _load(path: Path) -> Model:
     labels = read_json(path / LABELS, list)
     if not all(isinstance(label, str) for label in labels):
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
-    if settings.task == "tags" and (problem := tags_problem(labels)):
+    if settings.kind.of_words and (problem := tags_problem(labels)):
         raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
     plain, weights = _words_and_weights(path, config)
     vocabulary = _vocabulary(plain, path)
     try:
         program = _program(settings, vocabulary, weights)
-        if program.texts != (2 if settings.task in PAIRS else 1):
+        if program.texts != settings.kind.texts:
             raise UsageError(f"{settings.task!r}, and a network of {program.texts} text(s)")
         if settings.outputs not in (None, program.outputs):
             raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
         decision = _decision(settings, labels, weights, program)
-        if (settings.wide or settings.sentence) and settings.task in ("tags", "vector"):
+        if (settings.wide or settings.sentence) and not settings.kind.joins_parts:
             raise UsageError(f"a task of {settings.task!r} has no parts beside the network")
-        if settings.tagging and settings.task != "tags":
+        if settings.tagging and not settings.kind.of_words:
             raise UsageError(f"a task of {settings.task!r} has no linear part of tags")
         wide = _wide(settings, weights, program.outputs) if settings.wide else None
         sentence = None
@@ -102,11 +109,11 @@ def _load(path: Path) -> Model:
         raise ArtefactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
-    if settings.task == "tags":
+    if settings.kind.of_words:
         parts = Parts(tagging=tagging)
         return Tagger(PlacedAsking(settings, vocabulary, parts), program, decision, parts)
     metrics = read_json(path / METRICS, dict)
-    if settings.task == "vector":
+    if settings.kind.outputs == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence)
     return Model(Asking(settings, vocabulary, parts), program, decision, parts, metrics=metrics)
@@ -175,7 +182,7 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
         if not isinstance(texts[name], dict):
             raise UsageError(f"sentence.texts: {name} of the sentence encoder is no table")
     settings = read_settings(texts["config"], path)
-    if settings.task != "vector":
+    if settings.kind.outputs != "vector":
         raise UsageError(f"sentence.texts: expected a sentence encoder; got a model of {settings.task!r}")
     vocabulary = _vocabulary(texts["vocabulary"], path)
     own = {name.removeprefix(_WEIGHTS): each for name, each in content.items() if name.startswith(_WEIGHTS)}
@@ -184,27 +191,30 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
     return SentenceVectors(Asking(settings, vocabulary), program, _decision(settings, (), weights, program))
 
 
-def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision:
+def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision[Any]:
     """Read what turns the logits into answers, and check that it is there for each of them."""
-    task, outputs = settings.task, program.outputs
-    wanted = 0 if task in UNNAMED else outputs
-    if (task == "tags") != (program.each == "word"):
+    task, kind, outputs = settings.task, settings.kind, program.outputs
+    wanted = outputs if kind.has_labels else 0
+    single = kind.outputs == "number"
+    if kind.of_words != (program.each == "word"):
         raise UsageError(f"{task!r}, and a network that answers for each {program.each}")
-    if len(labels) != wanted or len(set(labels)) != len(labels) or (task in NUMBERS and outputs != 1):
+    if len(labels) != wanted or len(set(labels)) != len(labels) or (single and outputs != 1):
         raise UsageError(f"{task!r} with {len(labels)} labels, and a network of {outputs} outputs")
-    if task in NUMBERS:
-        scale = _numbers_of(settings, weights, "scale", 4)
-        return Decision(task, (), numbers=(float(scale[2]), float(scale[3])))
-    if task == "vector":
-        return NamedLabels(task, (), settings.temperature)
-    if task == "labels":
-        thresholds = _numbers_of(settings, weights, "thresholds", outputs)
-        return Decision(task, tuple(labels), thresholds=thresholds.astype(np.float64))
-    names = tuple(labels) or tuple(str(grade) for grade in range(1, outputs + 1))
     costs = np.array(settings.costs, np.float64) if settings.costs else None
-    if costs is not None and (task not in ("text", "pair") or len(costs) != outputs):
+    if costs is not None and (kind.outputs != "classes" or len(costs) != outputs):
         raise UsageError(f"{task!r} with costs of {len(costs)} classes, and a network of {outputs} outputs")
-    return Decision(task, names, settings.temperature, costs=costs)
+    match kind.outputs:
+        case "number":
+            scale = _numbers_of(settings, weights, "scale", 4)
+            return NumberDecision(least=float(scale[2]), greatest=float(scale[3]))
+        case "vector":
+            return NamedLabels((), settings.temperature)
+        case "labels":
+            thresholds = _numbers_of(settings, weights, "thresholds", outputs)
+            return LabelsDecision(tuple(labels), thresholds.astype(np.float64))
+        case "grades":
+            return GradeDecision(tuple(str(grade) for grade in range(1, outputs + 1)))
+    return ClassDecision(tuple(labels), settings.temperature, costs)
 
 
 def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> Floats:

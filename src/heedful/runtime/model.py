@@ -6,15 +6,15 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.runtime.answers import Answer, LabelsAnswer, TagsAnswer
+from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
+from heedful.model.decisions import Decision
 from heedful.runtime.asking import Asking, Block, Request, Words, read_of
-from heedful.runtime.deciding import Decision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
@@ -92,7 +92,7 @@ class Model:
         self,
         asking: Asking,
         program: Program,
-        decision: Decision,
+        decision: Decision[Any],
         parts: Parts = NO_PARTS,
         threads: int = 1,
         metrics: Mapping[str, object] | None = None,

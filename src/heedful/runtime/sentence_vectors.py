@@ -8,10 +8,10 @@ from typing import Self, overload
 import numpy as np
 
 from heedful.errors import UsageError
+from heedful.model.decisions.named_labels import NamedLabels
 from heedful.runtime.asking import Block
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, finite
-from heedful.runtime.named_labels import NamedLabels
 
 _BLOCK = 64
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeGuard, TypeVar, get_args
 
 from heedful.errors import ArtefactError, UsageError
-from heedful.runtime.answers import LAYOUTS
+from heedful.model.decisions import KINDS, WITH_TORCH, Kind
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
 from heedful.storage.manifest import CONFIG, REMEDY
@@ -18,12 +18,6 @@ from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer
 from heedful.text.tokenize import tokenizer as find_tokenizer
 from heedful.text.wide_part import PhraseRule
 
-PAIRS = ("pair", "relatedness", "pair-number")
-"""Tasks whose examples are pairs."""
-NUMBERS = ("number", "pair-number")
-"""Tasks that answer with any number."""
-UNNAMED = ("relatedness", "vector", *NUMBERS)
-"""Tasks without labels."""
 MISSING = "missing"
 """Key of a description that says why there is none."""
 
@@ -33,7 +27,7 @@ class Settings:
     """What the runtime needs to know of a model.
 
     Attributes:
-        task: one of `heedful.runtime.answers.LAYOUTS`.
+        task: one of `heedful.model.decisions.KINDS`.
         tokenizer: name of the tokenizer.
         markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
         max_tokens: longest text, in words.
@@ -71,6 +65,11 @@ class Settings:
     tagging: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def kind(self) -> Kind:
+        """What is known of the answers of the task."""
+        return KINDS[self.task]
+
+    @property
     def cutter(self) -> Tokenizer:
         """What cuts texts into words."""
         return find_tokenizer(self.tokenizer, self.markup, normalize=self.normalize)
@@ -95,12 +94,12 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
             raise ArtefactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
     model, text, network, run = (_table(config, name, path) for name in ("model", "text", "network", "run"))
     task = model.get("task", "text")
-    if task in ("roles", "translation"):
+    if task in WITH_TORCH:
         raise UsageError(
-            f"{path}: this is a {task!r} model; the runtime runs {', '.join(LAYOUTS)}. Use heedful predict."
+            f"{path}: this is a {task!r} model; the runtime runs {', '.join(KINDS)}. Use heedful predict."
         )
     one_of = partial(_one_of, path)
-    task = one_of("model.task", task, tuple(LAYOUTS))
+    task = one_of("model.task", task, tuple(KINDS))
     tokenizer = one_of("text.tokenizer", text.get("tokenizer"), tuple(TOKENIZERS))
     markup: Markup = one_of("text.markup", text.get("markup", "keep"), get_args(Markup))
     normalize = text.get("normalize", False)

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from heedful.errors import ArtefactError
-from heedful.runtime.answers import TagsAnswer, role_spans
+from heedful.model.answers import TagsAnswer, role_spans
 from heedful.runtime.asking import Asking, Block, Request, Words, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.model import Model, in_order

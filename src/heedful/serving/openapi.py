@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from heedful import __version__
 from heedful.explain.methods.method_names import METHODS
-from heedful.runtime.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer, WordsRead
+from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer, WordsRead
 from heedful.serving.bounds import Bounds
 from heedful.serving.schemas import Schema, list_of, record, schema_of
 

@@ -1,7 +1,7 @@
 """Everything that is particular to a task: one module or folder each, and the table of all of them."""
 
 from heedful.data.readers.reading import RequestFiles
-from heedful.runtime.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
+from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
 from heedful.tasks.classification import Predictor
 from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel

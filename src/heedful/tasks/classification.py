@@ -23,11 +23,11 @@ from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
+from heedful.model.answers import CLASSES, Answer
+from heedful.model.decisions import ClassDecision
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
-from heedful.runtime.answers import CLASSES, Answer, Read, Shown
-from heedful.runtime.deciding import cheapest
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
@@ -68,39 +68,15 @@ class Predictor(SentenceModel[Answer]):
 
     class_weights: Tensor | None = None
 
-    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return softmax of logits [N, Y] at the model's temperature, rows summing to 1."""
-        return torch.softmax(torch.from_numpy(logits).double() / self.about.temperature, dim=-1).numpy()
+    @property
+    def decision(self) -> ClassDecision:
+        """See `SentenceModel.decision`."""
+        costs = np.array(self.about.costs) if self.about.costs else None
+        return ClassDecision(self.labels, self.about.temperature, costs)
 
     def chosen(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the number of the class that is answered, [N], for probabilities [N, Y].
-
-        It is the most probable class, or where wrong answers have costs the one that is expected to cost least.
-        """
-        if self.about.costs:
-            return cheapest(probabilities, np.array(self.about.costs))
-        found: NDArray[np.int64] = probabilities.argmax(axis=1)
-        return found
-
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
-        """See `SentenceModel.answers`."""
-        probabilities = self.probabilities(rows)
-        return [
-            Answer(
-                label=self.labels[best],
-                probabilities=dict(zip(self.labels, row.tolist(), strict=True)),
-                score=None,
-                **vars(how),
-            )
-            for row, best, how in zip(probabilities, self.chosen(probabilities).tolist(), read, strict=True)
-        ]
-
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        """See `SentenceModel.shown`."""
-        probabilities = self.probabilities(row[None])
-        answered = int(self.chosen(probabilities)[0]) if self.about.costs else None
-        shares = tuple(probabilities[0].tolist())
-        return Shown(self.labels, shares, answered=answered, temperature=self.about.temperature)
+        """Return the number of the class that is answered, [N], for probabilities [N, Y]."""
+        return self.decision.chosen(probabilities)
 
 
 class ClassTask(SentenceTask[Predictor, Answer]):
@@ -158,8 +134,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             return classification_metrics(gold, rows.argmax(axis=1), weights)
         temperature = 1.0 if model.joining is not None else fit_temperature(rows, gold, weights)
         costs = cost_matrix(stated, model.labels)
-        probabilities = torch.softmax(torch.from_numpy(rows).double() / temperature, dim=-1).numpy()
-        answered = cheapest(probabilities, costs)
+        decision = ClassDecision(model.labels, temperature, costs)
+        answered = decision.chosen(decision.probabilities(rows))
         cost = float(np.average(costs[gold, answered], weights=weights))
         return {**classification_metrics(gold, answered, weights), "cost": cost}
 

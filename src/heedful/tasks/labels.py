@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -22,10 +22,11 @@ from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
 from heedful.export.describe import answer_steps, classifier_steps
 from heedful.export.recording import Recording
+from heedful.model.answers import LABELS, LabelsAnswer
+from heedful.model.decisions import LabelsDecision
 from heedful.models import ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
-from heedful.runtime.answers import LABELS, LabelsAnswer, Read, Shown
 from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.by_folds import OutOfFold
 from heedful.tasks.sentences.linear_targets import FlagTargets
@@ -102,31 +103,14 @@ class LabelsModel(SentenceModel[LabelsAnswer]):
 
     network: LabelsNetwork
 
-    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probability of each label, [N, Y], of logits [N, Y]."""
-        return torch.sigmoid(torch.from_numpy(logits).double()).numpy()
+    @property
+    def decision(self) -> LabelsDecision:
+        """See `SentenceModel.decision`."""
+        return LabelsDecision(self.labels, self.network.thresholds.double().cpu().numpy())
 
     def chosen(self, logits: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Return which labels are answered, [N, Y], for logits [N, Y]."""
-        thresholds = self.network.thresholds.double().cpu().numpy()
-        found: NDArray[np.bool_] = self.probabilities(logits) >= thresholds
-        return found
-
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[LabelsAnswer]:
-        """See `SentenceModel.answers`."""
-        found = zip(self.probabilities(rows), self.chosen(rows), read, strict=True)
-        return [
-            LabelsAnswer(
-                tuple(self.labels[place] for place in np.argsort(-row) if chosen[place]),
-                dict(zip(self.labels, row.tolist(), strict=True)),
-                **vars(how),
-            )
-            for row, chosen, how in found
-        ]
-
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        """See `SentenceModel.shown`."""
-        return Shown(self.labels, tuple(self.probabilities(row[None])[0].tolist()), kind="label")
+        return self.decision.chosen(logits)
 
 
 class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):

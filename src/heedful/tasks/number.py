@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -18,11 +18,12 @@ from heedful.errors import DataError, UsageError
 from heedful.evaluation.metrics import number_metrics
 from heedful.export.describe import answer_steps, classifier_steps, match_steps
 from heedful.export.recording import Recording
+from heedful.model.answers import NUMBERS, Answer
+from heedful.model.decisions import NumberDecision
 from heedful.models import NETWORKS, ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn import Embedding
 from heedful.nn.heads import ClassifierHead, Matching, match_features
 from heedful.nn.policy import with_policy
-from heedful.runtime.answers import NUMBERS, Answer, Read, Shown
 from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
@@ -97,22 +98,11 @@ class NumberModel(ScoreModel):
 
     network: NumberNetwork
 
-    def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        """See `ScoreModel.scores`."""
-        return rows[:, 0].astype(np.float64)
-
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
-        """See `SentenceModel.answers`."""
-        found = zip(self.scores(rows).tolist(), read, strict=True)
-        return [Answer(label=None, probabilities={}, score=number, **vars(how)) for number, how in found]
-
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        """See `SentenceModel.shown`; the range is that of the training numbers, with the answer in it."""
-        number = float(row[0])
-        low, high = self.network.scale[2:].float().tolist()
-        return Shown(
-            score=number, score_range=(min(low, number), max(high, number)), deletable=False, kind="number"
-        )
+    @property
+    def decision(self) -> NumberDecision:
+        """See `SentenceModel.decision`."""
+        least, greatest = self.network.scale[2:].float().tolist()
+        return NumberDecision(least=least, greatest=greatest)
 
 
 class _NumberTask(ScoreTask[NumberModel]):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -14,11 +13,12 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.tokens import place
 from heedful.errors import DataError
 from heedful.evaluation import relatedness_metrics
+from heedful.model.answers import GRADES, Answer
+from heedful.model.decisions import GradeDecision
 from heedful.models import ModelConfig, Network, RelatednessNetwork, SentenceEncoder
 from heedful.nn.heads import RelatednessHead
-from heedful.nn.losses import expected_grade, relatedness_loss, relatedness_square_error
+from heedful.nn.losses import relatedness_loss, relatedness_square_error
 from heedful.nn.policy import with_policy
-from heedful.runtime.answers import GRADES, Answer, Read, Shown
 from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
@@ -34,40 +34,10 @@ if TYPE_CHECKING:
 class RelatednessModel(ScoreModel):
     """A network that grades how related two texts are; see `TextModel` for the arguments."""
 
-    def scores(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the expected grade of logits [N, K]; see `ScoreModel.scores`."""
-        return expected_grade(torch.from_numpy(logits).double()).numpy()
-
-    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probability of each grade, rows of logits [N, K] at the model's temperature; rows sum to 1."""
-        return torch.softmax(torch.from_numpy(logits).double() / self.about.temperature, dim=-1).numpy()
-
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
-        """See `SentenceModel.answers`; the probabilities are those of the grades."""
-        grades, probabilities = self._grades(), self.probabilities(rows)
-        return [
-            Answer(
-                label=None,
-                probabilities=dict(zip(grades, row.tolist(), strict=True)),
-                score=score,
-                **vars(how),
-            )
-            for row, score, how in zip(probabilities, self.scores(rows).tolist(), read, strict=True)
-        ]
-
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        """See `SentenceModel.shown`."""
-        return Shown(
-            self._grades(),
-            tuple(self.probabilities(row[None])[0].tolist()),
-            score=float(self.scores(row[None])[0]),
-            score_range=(1.0, float(self.model.outputs)),
-            deletable=False,
-            kind="grade",
-        )
-
-    def _grades(self) -> tuple[str, ...]:
-        return tuple(str(grade) for grade in range(1, self.model.outputs + 1))
+    @property
+    def decision(self) -> GradeDecision:
+        """See `SentenceModel.decision`."""
+        return GradeDecision(tuple(str(grade) for grade in range(1, self.model.outputs + 1)))
 
 
 class RelatednessTask(ScoreTask[RelatednessModel]):

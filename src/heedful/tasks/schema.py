@@ -1,6 +1,6 @@
 """What the files of a model folder may say, checked as a whole before anything is believed or allocated.
 
-The records hold how a model reads texts and what is known of it; its answers are those of `heedful.runtime.answers`.
+The records hold how a model reads texts and what is known of it; its answers are those of `heedful.model.answers`.
 """
 
 from __future__ import annotations

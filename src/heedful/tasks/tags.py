@@ -25,12 +25,12 @@ from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_wor
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
 from heedful.evaluation.sequences import tag_metrics
+from heedful.model.answers import TAGS, TagsAnswer
 from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.nn.losses import tag_loss
 from heedful.nn.policy import with_policy
-from heedful.runtime.answers import TAGS, TagsAnswer
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.tag_part import WordVectors
 from heedful.structures import Batch, NetworkOutput

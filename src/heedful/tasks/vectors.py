@@ -17,11 +17,11 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
+from heedful.model.answers import CLASSES, Answer
+from heedful.model.decisions.named_labels import NamedLabels
 from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceVectorNetwork, build_sentence_encoder
 from heedful.nn import Embedding
 from heedful.nn.pooling import SourceToToken
-from heedful.runtime.answers import CLASSES, Answer, Read, Shown
-from heedful.runtime.named_labels import NamedLabels
 from heedful.runtime.sentence_vectors import similarity
 from heedful.structures import Batch
 from heedful.tasks.saved_model import as_corpus
@@ -59,11 +59,16 @@ class VectorModel(SentenceModel[Answer]):
     """A network that turns texts into vectors of unit length; see `TextModel` for the arguments.
 
     Attributes:
-        decision: turns vectors into answers; it has names once `with_labels` gave some.
+        named: turns vectors into answers; it has names once `with_labels` gave some.
     """
 
     network: SentenceVectorNetwork
-    decision: NamedLabels = NamedLabels("vector", ())
+    named: NamedLabels = NamedLabels(())
+
+    @property
+    def decision(self) -> NamedLabels:
+        """See `SentenceModel.decision`: the label whose name is most like the text."""
+        return self.named
 
     def encode(self, texts: Sequence[str] | Corpus) -> NDArray[np.float32]:
         """Turn texts into vectors of unit length.
@@ -99,22 +104,14 @@ class VectorModel(SentenceModel[Answer]):
     def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> VectorModel:
         """Return a model that answers with labels; see `heedful.runtime.SentenceVectors.with_labels`."""
         made = self.reading(self.text)
-        made.decision = NamedLabels.of(names, examples, self.encode, self.about.temperature)
+        made.named = NamedLabels.of(names, examples, self.encode, self.about.temperature)
         return made
 
     def reading(self, text: TextSettings) -> VectorModel:
         """See `SavedModel.reading`; the labels stay."""
         made = super().reading(text)
-        made.decision = self.decision
+        made.named = self.named
         return made
-
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[Answer]:
-        """See `SentenceModel.answers`: the label whose name is most like the text."""
-        return [answer for answer in self.decision.answers(rows, read) if isinstance(answer, Answer)]
-
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        """See `SentenceModel.shown`."""
-        return self.decision.shown(row)
 
 
 class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):

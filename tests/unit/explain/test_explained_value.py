@@ -7,7 +7,7 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.explain.explained_value import ExplainedValue, probability
-from heedful.runtime.answers import Shown
+from heedful.model.answers import Shown
 
 LOGITS = np.random.default_rng(2).standard_normal((5, 4)) * 3
 VALUES = [

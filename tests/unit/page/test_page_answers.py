@@ -17,10 +17,10 @@ from heedful.errors import UsageError
 from heedful.explain.legends import by_caption
 from heedful.export import describe
 from heedful.export.folder import rounded
+from heedful.model.decisions import cheapest
 from heedful.models import Network
 from heedful.page import render_page
 from heedful.page.model_page import TASKS, operators
-from heedful.runtime.deciding import cheapest
 from heedful.runtime.program import Program
 from heedful.runtime.weights import SCALE, Weights
 from heedful.storage.model_folder import save_tensors

@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from heedful.errors import ArtefactError, DataError, HeedfulError, UsageError
+from heedful.model.decisions import KINDS
 from heedful.models import ModelConfig
 from heedful.runtime import load
-from heedful.runtime.answers import LAYOUTS
 from heedful.storage.manifest import (
     CONFIG,
     LABELS,
@@ -40,7 +40,7 @@ def of_task(task: str, **settings: Any) -> dict[str, Any]:
     return {"task": task, **settings, **({"outputs": 1} if task.endswith("number") else {})}
 
 
-@pytest.mark.parametrize("task", [task for task in LAYOUTS if task not in ("tags", "vector")])
+@pytest.mark.parametrize("task", [task for task in KINDS if task not in ("tags", "vector")])
 @pytest.mark.parametrize("encoder", ["disan", "mtsa", "mssan", "bi-lstm", "cnn", "embedding"])
 def test_the_answers_are_heedfuls(saved: Any, task: str, encoder: str) -> None:
     made, path = saved(of_task(task, encoder=encoder))

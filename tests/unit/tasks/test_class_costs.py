@@ -10,7 +10,7 @@ import pytest
 import tiny
 from heedful import TextClassifier, from_pretrained, runtime
 from heedful.errors import ArtefactError, UsageError
-from heedful.runtime.deciding import cheapest
+from heedful.model.decisions import cheapest
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
 from heedful.tasks.class_costs import cost_matrix
 

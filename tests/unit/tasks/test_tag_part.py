@@ -19,11 +19,11 @@ from heedful.explain.from_runtime import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.export import described
 from heedful.export.folder import Numbers, export_folder
+from heedful.model.answers import TagsAnswer
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.recipe_files import load_config
 from heedful.run.run import RunResult
 from heedful.runtime import load
-from heedful.runtime.answers import TagsAnswer
 from heedful.runtime.tag_model import Tagger
 from heedful.runtime.tag_paths import TagChain
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest

@@ -18,9 +18,9 @@ from heedful.evaluation.confident import rank_suspects
 from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
 from heedful.explain.word_sums import WordSum, WordSums
+from heedful.model.answers import Answer
 from heedful.run.glance.slices import Slice, slices_of
 from heedful.run.important_words import TimeLeft
-from heedful.runtime.answers import Answer
 
 SECONDS = 30.0
 WORDS, PAIRS, TEXTS, MISTAKES, SUSPECTS = 12, 12, 5, 10, 20

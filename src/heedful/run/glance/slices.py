@@ -12,7 +12,7 @@ from heedful.data.examples import Example
 from heedful.data.readers.column_kinds import kinds_of
 from heedful.evaluation import Interval, accuracy_interval
 from heedful.evaluation.metrics import length_bins
-from heedful.runtime.answers import Answer
+from heedful.model.answers import Answer
 
 FEWEST = 10
 """Rows of a slice that is looked at."""

@@ -19,8 +19,8 @@ from heedful.data.readers.role_files import read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames
 from heedful.errors import UsageError
 from heedful.machine.torch_state import own_torch_state
+from heedful.model.answers import role_spans
 from heedful.models import TaggerNetwork
-from heedful.runtime.answers import role_spans
 from heedful.structures import Batch
 from heedful.tasks.roles.role_predicates import (
     PredicateAnswer,

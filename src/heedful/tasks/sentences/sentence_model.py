@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,9 +17,10 @@ from heedful.data.examples import Corpus
 from heedful.errors import UsageError
 from heedful.machine.canceling import in_steps
 from heedful.machine.torch_state import own_torch_state
+from heedful.model.answers import Answer, Read, Shown
+from heedful.model.decisions import Decision, ScoreDecision
 from heedful.models import VectorNetwork
 from heedful.models.config import NO_NETWORK
-from heedful.runtime.answers import Answer, Read, Shown
 from heedful.tasks.saved_model import A_co, as_corpus, even_batches, finite
 from heedful.tasks.schema import Requests, Text
 from heedful.tasks.words.text_model import Readings, TextModel
@@ -61,7 +62,15 @@ class SentenceModel(TextModel[A_co]):
         """Whether the answer is a number."""
         return isinstance(self, ScoreModel)
 
+    @property
     @abstractmethod
+    def decision(self) -> Decision[Any]:
+        """What turns rows of numbers into answers."""
+
+    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probabilities that logits [N, Y] stand for, [N, Y]; see `Decision.probabilities`."""
+        return self.decision.probabilities(logits)
+
     def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[A_co]:
         """Turn what the network gave into answers.
 
@@ -72,10 +81,11 @@ class SentenceModel(TextModel[A_co]):
         Returns:
             One answer a request.
         """
+        return list(self.decision.answers(rows, read))
 
-    @abstractmethod
     def shown(self, row: NDArray[np.float32]) -> Shown:
         """Return the answer that a row of numbers, [Y], stands for, as an explanation shows it."""
+        return self.decision.shown(row)
 
     def beside(self, dataset: EncodedDataset) -> NDArray[np.float32] | None:
         """Return what the parts beside the network add to its rows of numbers, [N, Y]; None where there are none.
@@ -299,9 +309,14 @@ class SentenceModel(TextModel[A_co]):
 class ScoreModel(SentenceModel[Answer]):
     """A model of which the answer is a number."""
 
+    @property
     @abstractmethod
+    def decision(self) -> ScoreDecision:
+        """See `SentenceModel.decision`."""
+
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the numbers, [N], that rows of the network's output, [N, Y], stand for."""
+        return self.decision.scores(rows)
 
 
 def _read_of(dataset: EncodedDataset, readings: Readings) -> list[Read]:

@@ -24,6 +24,7 @@ from heedful.data.tokens import TokenisedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.counted import KeptScores
+from heedful.model.answers import Answer
 from heedful.models import (
     NETWORKS,
     ModelConfig,
@@ -34,7 +35,6 @@ from heedful.models import (
 )
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
-from heedful.runtime.answers import Answer
 from heedful.structures import Batch
 from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import AnyAnswer, TextSettings

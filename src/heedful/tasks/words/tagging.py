@@ -34,7 +34,7 @@ from heedful.text.vocabulary import mask_of
 
 if TYPE_CHECKING:
     from heedful.explain.methods.gradients import OnVectors
-    from heedful.runtime.answers import TagsAnswer
+    from heedful.model.answers import TagsAnswer
     from heedful.tasks.words.tags_model import TagsModel
 
 

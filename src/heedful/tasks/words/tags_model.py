@@ -18,9 +18,9 @@ from heedful.data.word_tags import collate_word_tags, in_windows
 from heedful.errors import UsageError
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.machine.torch_state import own_torch_state
+from heedful.model.answers import TagsAnswer, role_spans
 from heedful.models import WordTagger
 from heedful.models.config import NO_NETWORK
-from heedful.runtime.answers import TagsAnswer, role_spans
 from heedful.runtime.tag_part import TagPart
 from heedful.structures import Batch
 from heedful.tasks.saved_model import finite

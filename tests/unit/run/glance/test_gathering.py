@@ -12,8 +12,8 @@ from heedful.errors import DataError, UsageError
 from heedful.explain import Explanation
 from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import SentenceView
+from heedful.model.answers import Answer
 from heedful.run.glance import Asked, Glance, glance_at, glance_lines, render_glance
-from heedful.runtime.answers import Answer
 
 LABELS = ("bad", "good")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heedful.errors import UsageError
-from heedful.runtime.named_labels import NamedLabels
+from heedful.model.decisions.named_labels import NamedLabels
 
 PLACES = {
     "money back": [1.0, 0.0, 0.0],

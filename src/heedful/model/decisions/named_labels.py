@@ -9,11 +9,11 @@ from typing import Self
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.runtime.answers import Answer, LabelsAnswer, Read, Shown
-from heedful.runtime.deciding import Decision, Shares
-from heedful.runtime.kernels import Floats
+from heedful.model.answers import Answer, Read, Shown
+from heedful.model.decisions.classes import ClassDecision
+from heedful.model.decisions.decision import Logits, Shares
 
-Encode = Callable[[Sequence[str]], Floats]
+Encode = Callable[[Sequence[str]], Logits]
 """Texts to vectors of unit length, [N, D]."""
 WITHOUT = (
     "this model turns texts into vectors and has no labels of its own: name two labels or more (--label refund --label "
@@ -27,15 +27,15 @@ NOT_EXPLAINED = (
 
 
 @dataclass(frozen=True)
-class NamedLabels(Decision):
-    """Turns the vector of a text into an answer, once there are names; see `Decision` for the other attributes.
+class NamedLabels(ClassDecision):
+    """Turns the vector of a text into an answer, once there are names; see `ClassDecision` for the other attributes.
 
     Attributes:
         rows: a vector of unit length for each name, [Y, D]. The probabilities are the softmax of the cosines with the
             text's vector over the temperature.
     """
 
-    rows: Floats = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    rows: Logits = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
     @classmethod
     def of(
@@ -82,9 +82,9 @@ class NamedLabels(Decision):
         for row, (_, label) in zip(rows[len(names) :], examples, strict=True):
             total[place_of[label]] += row
         lengths = np.maximum(np.sqrt(np.square(total).sum(axis=1, keepdims=True)), 1e-12)
-        return cls("vector", tuple(names), temperature, rows=(total / lengths).astype(np.float32))
+        return cls(tuple(names), temperature, rows=(total / lengths).astype(np.float32))
 
-    def answers(self, logits: Floats, read: Sequence[Read]) -> Iterator[Answer | LabelsAnswer]:
+    def answers(self, logits: Logits, read: Sequence[Read]) -> Iterator[Answer]:
         """Answer requests; see `Decision.answers`.
 
         Raises UsageError where there are no names.
@@ -92,7 +92,7 @@ class NamedLabels(Decision):
         self._refuse_without_names()
         yield from super().answers(logits, read)
 
-    def shown(self, logits: Floats) -> Shown:
+    def shown(self, logits: Logits) -> Shown:
         """Refuse: what a word adds to a cosine with the names of labels is not computed.
 
         Raises UsageError.
@@ -103,7 +103,7 @@ class NamedLabels(Decision):
         if not self.names:
             raise UsageError(WITHOUT)
 
-    def probabilities(self, logits: Floats) -> Shares:
+    def probabilities(self, logits: Logits) -> Shares:
         """Return the probability of each name for vectors of texts, [N, D]; see `Decision.probabilities`.
 
         A text without words is as like each name as the other.

@@ -1,7 +1,4 @@
-"""What a model answers, and how an answer is laid out; the same records with torch and without it.
-
-`LAYOUTS` has every task that needs no torch to answer.
-"""
+"""What a model answers, and how an answer is laid out; the same records with torch and without it."""
 
 from __future__ import annotations
 
@@ -311,16 +308,3 @@ def _cells(answer: TagsAnswer) -> list[str]:
 
 
 TAGS = Layout[TagsAnswer](("tags", "probability", "warnings"), TagsAnswer, _cells)
-
-
-LAYOUTS: dict[str, Layout[Answer] | Layout[LabelsAnswer] | Layout[TagsAnswer]] = {
-    "text": CLASSES,
-    "pair": CLASSES,
-    "relatedness": GRADES,
-    "number": NUMBERS,
-    "pair-number": NUMBERS,
-    "labels": LABELS,
-    "tags": TAGS,
-    "vector": CLASSES,
-}
-"""``model.task`` to the layout of its answers: these tasks need no torch to answer."""

@@ -1,0 +1,23 @@
+"""How the numbers of a network become the answer of each task."""
+
+from heedful.model.decisions.classes import ClassDecision, cheapest
+from heedful.model.decisions.decision import Decision, softmax
+from heedful.model.decisions.kinds import KINDS, WITH_TORCH, Kind
+from heedful.model.decisions.labels import LabelsDecision
+from heedful.model.decisions.named_labels import NamedLabels
+from heedful.model.decisions.scores import GradeDecision, NumberDecision, ScoreDecision
+
+__all__ = [
+    "KINDS",
+    "WITH_TORCH",
+    "ClassDecision",
+    "Decision",
+    "GradeDecision",
+    "Kind",
+    "LabelsDecision",
+    "NamedLabels",
+    "NumberDecision",
+    "ScoreDecision",
+    "cheapest",
+    "softmax",
+]

@@ -1,0 +1,62 @@
+"""What turns the numbers that a network gives into the answers of a task; the same with torch and without it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.model.answers import Read, Shown
+
+Logits = NDArray[np.float32]
+Shares = NDArray[np.float64]
+A_co = TypeVar("A_co", covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision(ABC, Generic[A_co]):
+    """How the logits of a model become answers.
+
+    Attributes:
+        names: what the logits stand for: class names, labels, or the grades "1", "2" and so on; empty for a number.
+    """
+
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def probabilities(self, logits: Logits) -> Shares:
+        """Return the probability of each name.
+
+        Args:
+            logits: [N, Y].
+
+        Returns:
+            [N, Y]; for labels each by itself, for numbers without columns, else rows that sum to 1.
+        """
+
+    @abstractmethod
+    def answers(self, logits: Logits, read: Sequence[Read]) -> Iterator[A_co]:
+        """Answer requests.
+
+        Args:
+            logits: what the network gave, [N, Y].
+            read: how each request was read.
+
+        Yields:
+            The answers.
+        """
+
+    @abstractmethod
+    def shown(self, logits: Logits) -> Shown:
+        """Return the answer that logits [Y] stand for, as an explanation shows it."""
+
+
+def softmax(logits: Shares) -> Shares:
+    """Return ``exp(x_k) / sum_j exp(x_j)`` over the last axis of float64 numbers; no row depends on the others."""
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    shares: Shares = weights / weights.sum(axis=-1, keepdims=True)
+    return shares

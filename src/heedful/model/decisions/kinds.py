@@ -1,0 +1,61 @@
+"""The table of tasks that need no torch to answer: how many texts, what the logits stand for, how answers are laid out.
+
+Nobody else asks for a task by its name: whoever needs to know something of a task asks its `Kind`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from heedful.model.answers import CLASSES, GRADES, LABELS, NUMBERS, TAGS, Layout
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is known of the answers of a task.
+
+    Attributes:
+        layout: the answers as columns.
+        outputs: what the logits of a model stand for: "classes"; "labels", each by itself; "grades" from 1; a "number";
+            "tags", one a word; or a "vector", which has labels once a user names some.
+        texts: of an example, 1 or 2.
+    """
+
+    layout: Layout[Any]
+    outputs: Literal["classes", "labels", "grades", "number", "tags", "vector"]
+    texts: Literal[1, 2] = 1
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether a model keeps the names of what its logits stand for."""
+        return self.outputs in ("classes", "labels", "tags")
+
+    @property
+    def of_words(self) -> bool:
+        """Whether each word has an answer."""
+        return self.outputs == "tags"
+
+    @property
+    def joins_parts(self) -> bool:
+        """Whether linear parts of texts may stand beside the network."""
+        return self.outputs not in ("tags", "vector")
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "text": Kind(CLASSES, "classes"),
+        "pair": Kind(CLASSES, "classes", 2),
+        "relatedness": Kind(GRADES, "grades", 2),
+        "number": Kind(NUMBERS, "number"),
+        "pair-number": Kind(NUMBERS, "number", 2),
+        "labels": Kind(LABELS, "labels"),
+        "tags": Kind(TAGS, "tags"),
+        "vector": Kind(CLASSES, "vector"),
+    }
+)
+"""``model.task`` to what is known of its answers."""
+WITH_TORCH = ("roles", "translation")
+"""Tasks that only torch answers."""
