@@ -83,6 +83,7 @@ MODELS = {
     **{f"pooling {name}": {"encoder": "embedding", "pooling": name} for name in POOLINGS},
     "pair": {"task": "pair", "highway": True, "encoder": "disan"},
     "pair, absolute": {"task": "pair", "matching": "absolute", "final_bias": False, "encoder": "embedding"},
+    "pair, symmetric": {"task": "pair", "matching": "symmetric", "encoder": "embedding"},
     "relatedness": {"task": "relatedness", "encoder": "mtsa", "activation": "relu"},
     "number": {"task": "number", "outputs": 1, "encoder": "embedding"},
     "pair-number": {"task": "pair-number", "outputs": 1, "matching": "absolute", "encoder": "cnn"},

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import heedful
 import tiny
 from heedful.errors import ExitCode
 
@@ -226,6 +227,11 @@ def test_scores_from_0_are_learned_by_both_recipes(tmp_path: Path) -> None:
     for recipe in ("my-scores", "my-pair-numbers"):
         found = train(tmp_path, "--set", f"data.train={tmp_path / 'a.csv'}", "--overwrite", recipe=recipe)
         assert found.code == 0, found.err
+        model = heedful.from_pretrained(tmp_path / "run")
+        pairs = [("text 1", "another longer text"), ("text 2", "other 3")]
+        there, back = (model.predict(each).tolist() for each in (pairs, [pair[::-1] for pair in pairs]))
+        assert there == back
+        assert there[0] != there[1]
 
 
 def test_lines_of_fasttext_go_through_all_commands(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class Settings(TypedDict, total=False):
     model__activation: Literal["elu", "relu", "linear"]
     model__dropout: float
     model__final_bias: bool
-    model__matching: Literal["signed", "absolute"]
+    model__matching: Literal["signed", "absolute", "symmetric"]
     model__highway: bool
     model__outputs: int
     model__pretrained__name: str

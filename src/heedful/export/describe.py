@@ -242,7 +242,7 @@ def match_steps(matching: Matching, record: Recording, vectors: list[str]) -> st
     """Record how the vectors of a pair become features; see `heedful.nn.heads.match_features`.
 
     Args:
-        matching: "signed" or "absolute".
+        matching: "signed", "absolute" or "symmetric".
         record: gets the steps.
         vectors: names of both vectors.
 
@@ -251,6 +251,9 @@ def match_steps(matching: Matching, record: Recording, vectors: list[str]) -> st
     """
     first, second = vectors
     difference, product = record.step("subtract", first, second), record.step("multiply", first, second)
+    if matching == "symmetric":
+        both = record.step("add", first, second)
+        return record.concat([both, record.step("absolute", difference), product])
     if matching == "absolute":
         difference, product = product, record.step("absolute", difference)
     return record.concat([first, second, difference, product])

@@ -89,7 +89,8 @@ class ModelConfig(Settings):
         dropout: dropout rate on the input of every dense layer.
         final_bias: whether the last layer of a classifier has a bias.
         matching: how two sentence vectors become features: "signed" ([u ; v ; u - v ; u * v], DiSAN and MTSA) or
-            "absolute" ([u ; v ; u * v ; |u - v|], MS-SAN).
+            "absolute" ([u ; v ; u * v ; |u - v|], MS-SAN), or "symmetric" ([u + v ; |u - v| ; u * v]), with which the
+            whole model answers alike in both orders of the texts: for paraphrases, duplicates and similarity.
         highway: whether a highway layer follows the hidden layer of a classifier (MTSA on SNLI).
         outputs: number of classes Y, or of grades of relatedness.
         pretrained: the ``[model.pretrained]`` table.
@@ -129,3 +130,8 @@ class ModelConfig(Settings):
     wide: Wide = "none"
     sentence: SentenceFeatures = "none"
     task_options: dict[str, Any] = field(default_factory=dict)
+
+
+def is_symmetric(model: ModelConfig) -> bool:
+    """Say whether the order of the texts of a pair changes nothing: ``model.matching``, or grades of relatedness."""
+    return model.matching == "symmetric" or model.task == "relatedness"

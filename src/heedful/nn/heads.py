@@ -45,7 +45,7 @@ class ClassifierHead(nn.Module):
         return self.output(self.highway(self.hidden(vector)))
 
 
-Matching = Literal["signed", "absolute"]
+Matching = Literal["signed", "absolute", "symmetric"]
 
 
 def match_features(first: Tensor, second: Tensor, *, matching: Matching = "signed") -> Tensor:
@@ -55,10 +55,11 @@ def match_features(first: Tensor, second: Tensor, *, matching: Matching = "signe
         first: u, the premise, [B, D].
         second: v, the hypothesis, [B, D].
         matching: "signed" gives ``[u ; v ; u - v ; u * v]``, the features of DiSAN and MTSA; "absolute" gives
-            ``[u ; v ; u * v ; |u - v|]``, those of MS-SAN, in their order.
+            ``[u ; v ; u * v ; |u - v|]``, those of MS-SAN, in their order; "symmetric" gives
+            ``[u + v ; |u - v| ; u * v]``, which is the same in both orders of the texts.
 
     Returns:
-        [B, 4 D].
+        [B, 4 D], or [B, 3 D] for "symmetric"; see `matched`.
 
     Raises:
         UsageError: if matching is unknown.
@@ -67,7 +68,14 @@ def match_features(first: Tensor, second: Tensor, *, matching: Matching = "signe
         return torch.cat([first, second, first - second, first * second], dim=-1)
     if matching == "absolute":
         return torch.cat([first, second, first * second, torch.abs(first - second)], dim=-1)
+    if matching == "symmetric":
+        return torch.cat([first + second, torch.abs(first - second), first * second], dim=-1)
     raise UsageError(f"matching={matching!r} is unknown: {nearest(str(matching), get_args(Matching))}")
+
+
+def matched(matching: Matching, width: int) -> int:
+    """Return how many features `match_features` makes of two vectors of a width."""
+    return (3 if matching == "symmetric" else 4) * width
 
 
 class RelatednessHead(nn.Module):

@@ -7,6 +7,7 @@ class MeanOfVectors {
     const lines = (name) => new TextDecoder().decode(tensors[`sentence.${name}`].data).split("\n");
     this.rows = tensors["sentence.rows"];
     this.width = this.rows.shape[1];
+    this.blocks = [this.width];
     this.places = new Map(lines("words").map((word, place) => [word, place]));
     this.bases = new Map(lines("baseforms").map((line) => line.split("\t")));
   }
@@ -25,6 +26,11 @@ class MeanOfVectors {
     if (place === undefined) return null;
     const { data, scales } = this.rows, from = place * this.width;
     return Float64Array.from(data.subarray(from, from + this.width), (code) => code * scales[place]);
+  }
+
+  // Its vector, or zeros.
+  vectorOf(word) {
+    return this.vector(word) ?? new Float64Array(this.width);
   }
 
   sumOf(words) {
@@ -49,14 +55,26 @@ class EncoderStates {
     this.words = new Vocabulary(text("vocabulary"), characters);
     this.network = new Network(config.network, Object.fromEntries(kept.map(([name, each]) => [name.slice(own.length), each])), compiled);
     this.width = this.features([]).length;
+    const words = this.vectorOf("").length, states = this.network.run(this.network.reading, { words: this.vectors([]) });
+    const width = states[this.network.description.vector].data.length;
+    this.blocks = [width - words, words, this.width - width];
+  }
+
+  vectors(words) {
+    const { network } = this;
+    return network.vectors(words.map((word) => this.words.look(word).row), words.map((word) => this.words.ngrams(word)));
+  }
+
+  // The vector of a word as the encoder reads it.
+  vectorOf(word) {
+    return Float64Array.from(this.vectors([word]).data);
   }
 
   knows(word) { return this.words.look(word).known; }
 
   features(words) {
     const kept = words.slice(0, this.most), { network } = this, { vector, logits } = network.description;
-    const vectors = network.vectors(kept.map((word) => this.words.look(word).row), kept.map((word) => this.words.ngrams(word)));
-    const read = network.run(network.reading, { words: vectors });
+    const read = network.run(network.reading, { words: this.vectors(kept) });
     const given = Object.fromEntries(Object.entries(read).map(([name, x]) => [`first.${name}`, x]));
     return Float64Array.from([...read[vector].data, ...network.run(network.answering, given)[logits].data]);
   }
@@ -99,12 +117,23 @@ class SentencePart {
   read(sides) {
     const [u, v] = sides.map((words) => this.features(words));
     if (this.pairing === "none") return u;
-    const symmetric = this.pairing === "symmetric", near = overlap(...sides), factor = Math.sqrt(u.length);
-    if (symmetric) [near[1], near[2], near[6]] = [Math.min(near[1], near[2]), Math.max(near[1], near[2]), Math.abs(near[6])];
-    const both = symmetric ? [...u.map((each, i) => each + v[i])] : [...u, ...v];
-    const norms = Math.hypot(...u) * Math.hypot(...v);
-    const product = u.map((each, i) => each * v[i]), cosine = norms ? sum(product) / norms : 0;
-    return [...both, ...u.map((each, i) => Math.abs(each - v[i])), ...product.map((each) => factor * each), cosine, ...near];
+    const symmetric = this.pairing === "symmetric", near = overlap(...sides), found = wordAlignment(...sides, this.parts[0]);
+    if (symmetric) {
+      [near[1], near[2], near[6]] = [Math.min(near[1], near[2]), Math.max(near[1], near[2]), Math.abs(near[6])];
+      for (const two of found) two.sort((a, b) => a - b);
+    }
+    const product = u.map((each, i) => each * v[i]), compared = symmetric ? [] : [...u, ...v];
+    compared.push(...u.map((each, i) => Math.abs(each - v[i])));
+    const powers = [];
+    let start = 0;
+    for (const size of this.parts.flatMap(({ blocks }) => blocks)) {
+      const [a, b, both] = [u, v, product].map((each) => each.subarray(start, start + size));
+      const norms = Math.hypot(...a) * Math.hypot(...b), cosine = norms ? sum(both) / norms : 0;
+      compared.push(...both.map((each) => Math.sqrt(size) * each));
+      powers.push(cosine, cosine ** 2, cosine ** 3);
+      start += size;
+    }
+    return [...compared.map((each) => 0.3 * each), ...powers, ...near, ...found.flat()];
   }
 
   // What is added to the logits for the words of each text.
@@ -138,20 +167,51 @@ class SentencePart {
   }
 }
 
+// How well the words of two texts find each other; see heedful.runtime.word_alignment.
+function wordAlignment(first, second, features) {
+  const [one, other] = [first, second].map((words) => words.filter((word) => /[\p{L}\p{N}]/u.test(word)).slice(0, 128));
+  if (!one.length || !other.length) return [[0, 0], [0, 0], [0, 0]];
+  const read = (words) => words.map((word) => {
+    const vector = features.vectorOf(word), lowered = word.toLowerCase();
+    return { vector, norm: Math.hypot(...vector), lowered, runs: new Set(grams(lowered)) };
+  });
+  const [a, b] = [read(one), read(other)], best = [a.map(() => -Infinity), b.map(() => -Infinity)];
+  a.forEach((x, i) => b.forEach((y, j) => {
+    let alike = 1;
+    if (x.lowered !== y.lowered) {
+      alike = x.norm && y.norm ? sum(x.vector.map((each, k) => each * y.vector[k])) / (x.norm * y.norm) : jaccard(x.runs, y.runs);
+    }
+    best[0][i] = Math.max(best[0][i], alike);
+    best[1][j] = Math.max(best[1][j], alike);
+  }));
+  const mean = (each) => sum(each) / each.length;
+  const weighted = (each, words) => sum(each.map((x, i) => x * words[i].norm)) / (sum(words.map(({ norm }) => norm)) || 1);
+  return [best.map(mean), best.map((each) => Math.min(...each)), [weighted(best[0], a), weighted(best[1], b)]];
+}
+
+// The runs of three characters of a word.
+function grams(word) {
+  const marked = [...`<${word}>`];
+  return Array.from({ length: Math.max(marked.length - 3, 0) + 1 }, (_, start) => marked.slice(start, start + 3).join(""));
+}
+
+function common(a, b) {
+  return [...a].filter((each) => b.has(each)).length;
+}
+
+function jaccard(a, b) {
+  return common(a, b) / ((a.size + b.size - common(a, b)) || 1);
+}
+
 // How much the words of two texts have in common; see heedful.runtime.pair_features.overlap.
 function overlap(first, second) {
   const [one, other] = [first, second].map((words) => words.map((word) => word.toLowerCase()));
   const neighbors = (words) => new Set(words.slice(1).map((word, i) => `${words[i]}\0${word}`));
-  const grams = (words) => new Set(words.flatMap((word) => {
-    const marked = [...`<${word}>`];
-    return Array.from({ length: Math.max(marked.length - 3, 0) + 1 }, (_, start) => marked.slice(start, start + 3).join(""));
-  }));
-  const common = (a, b) => [...a].filter((each) => b.has(each)).length;
-  const jaccard = (a, b) => common(a, b) / ((a.size + b.size - common(a, b)) || 1);
+  const runs = (words) => new Set(words.flatMap(grams));
   const [a, b] = [new Set(one), new Set(other)], both = common(a, b);
   return [
     jaccard(a, b), both / Math.max(a.size, 1), both / Math.max(b.size, 1), jaccard(neighbors(one), neighbors(other)),
-    jaccard(grams(one), grams(other)), Number(one.join("\0") === other.join("\0") && one.length === other.length),
+    jaccard(runs(one), runs(other)), Number(one.join("\0") === other.join("\0") && one.length === other.length),
     Math.log((one.length + 1) / (other.length + 1)),
   ];
 }

@@ -130,7 +130,8 @@ def _wider_scores(config: RunConfig, source: Source) -> Decided | None:
     settings: dict[str, object] = {
         "model.task": "pair-number",
         "model.outputs": 2,
-        "model.matching": "absolute",
+        "model.matching": "symmetric",
+        "model.activation": "elu",
         "train.relatedness_loss": "kl",
         FEW_ROWS: config.data.few_rows,
     }

@@ -65,6 +65,16 @@ class EncoderStates:
         """See `SentenceFeatures.knows`."""
         return self.model.asking.knows(word)
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """See `SentenceFeatures.blocks`: the pooled states, the mean of the words, and the vector."""
+        words = self.model.word_width
+        return self.model.states_width - words, words, self.model.width
+
+    def vectors(self, words: Sequence[str]) -> Floats:
+        """See `SentenceFeatures.vectors`: those that the encoder reads."""
+        return self.model.word_vectors(words)
+
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`; a text without words has zeros alone."""
         return np.asarray(self.model.features(texts), np.float32)

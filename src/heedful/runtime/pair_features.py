@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 
 from heedful.errors import check_known
 from heedful.runtime.sentence_features import Floats, SentenceFeatures
+from heedful.runtime.word_alignment import ALIGNED, aligned, grams
 
 Pairing = Literal["none", "ordered", "symmetric"]
 """How the texts of an example are read: as one text, as a first and a second text, or as two in no order."""
 OVERLAP = 7
 """Numbers that `overlap` gives."""
-_GRAM = 3
+POWERS = 3
+"""Powers of each cosine that are read: how alike two texts are may matter more where they are very alike."""
+SCALE = 0.3
+"""Factor of the features that compare one direction at a time: a penalty draws these many to 0 before the others."""
 T = TypeVar("T")
 
 
@@ -25,9 +29,10 @@ T = TypeVar("T")
 class ExampleFeatures:
     """Turns the words of an example into numbers.
 
-    Of a text these are its features. Of a pair with features u and v they are ``u, v, |u - v|, c u * v``, their cosine
-    and the `overlap` of the words; in a symmetric task ``u + v`` takes the place of ``u, v``, so that the order of the
-    texts changes nothing. The factor ``c = sqrt(F)`` gives products of unit vectors the size of the other numbers.
+    Of a text these are its features. Of a pair they are, for the features u and v of its texts in blocks of F features,
+    ``0.3 [u, v, |u - v|, sqrt(F) u * v]``, then the first three powers of the cosine of each block, the `overlap` of
+    the words and how they are `aligned`. In a symmetric task ``u, v`` are left out, so that the order of the texts
+    changes nothing. The factor ``sqrt(F)`` gives products of unit vectors the size of the other numbers.
 
     Attributes:
         texts: the features of a text.
@@ -51,8 +56,10 @@ class ExampleFeatures:
     @property
     def width(self) -> int:
         """Numbers of an example, F."""
-        blocks = {"none": 1, "ordered": 4, "symmetric": 3}[self.pairing]
-        return blocks * self.texts.width + (0 if self.pairing == "none" else 1 + OVERLAP)
+        if self.pairing == "none":
+            return self.texts.width
+        compared = 4 if self.pairing == "ordered" else 2
+        return compared * self.texts.width + POWERS * len(self.texts.blocks) + OVERLAP + ALIGNED
 
     def of(self, examples: Sequence[Sequence[Sequence[str]]]) -> Floats:
         """Return the numbers of examples.
@@ -68,15 +75,21 @@ class ExampleFeatures:
             return first
         second = self.texts.of([example[1] for example in examples])
         symmetric = self.pairing == "symmetric"
+        ends = list(accumulate(self.texts.blocks, initial=0))
+        blocks = [slice(start, end) for start, end in pairwise(ends)]
+        sizes = np.repeat(np.sqrt(np.array(self.texts.blocks, np.float32)), self.texts.blocks)
         made = np.zeros((len(examples), self.width), np.float32)
         for row, u, v, (one, other) in zip(made, first, second, examples, strict=True):
-            own = [u + v] if symmetric else [u, v]
+            own = [np.abs(u - v), sizes * (u * v)] if symmetric else [u, v, np.abs(u - v), sizes * (u * v)]
+            cosines = [_cosine(u[block], v[block]) for block in blocks]
+            powers = [cosine**power for cosine in cosines for power in range(1, POWERS + 1)]
             near = overlap(one, other)
+            found = aligned(one, other, self.texts.vectors)
             if symmetric:
                 near[1], near[2] = min(near[1], near[2]), max(near[1], near[2])
                 near[6] = abs(near[6])
-            product = np.sqrt(np.float32(len(u))) * (u * v)
-            row[:] = np.concatenate([*own, np.abs(u - v), product, [_cosine(u, v)], near])
+                found = np.sort(found, axis=1)
+            row[:] = np.concatenate([np.float32(SCALE) * np.concatenate(own), powers, near, found.ravel()])
         return made
 
 
@@ -100,7 +113,7 @@ def overlap(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
             both / max(len(set(one)), 1),
             both / max(len(set(other)), 1),
             _jaccard(set(pairwise(one)), set(pairwise(other))),
-            _jaccard(_grams(one), _grams(other)),
+            _jaccard(set().union(*map(grams, one)), set().union(*map(grams, other))),
             float(one == other),
             np.log((len(one) + 1) / (len(other) + 1)),
         ]
@@ -110,11 +123,6 @@ def overlap(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
 def _jaccard(one: set[T], other: set[T]) -> float:
     either = len(one | other)
     return len(one & other) / either if either else 0.0
-
-
-def _grams(words: Sequence[str]) -> set[str]:
-    marked = [f"<{word}>" for word in words]
-    return {word[start : start + _GRAM] for word in marked for start in range(max(len(word) - _GRAM, 0) + 1)}
 
 
 def _cosine(u: Floats, v: Floats) -> float:

@@ -88,6 +88,15 @@ class Program:
         if self.each == "word" and len(tried.logits) != len(some[0]):
             raise UsageError(f"network: {len(some[0])} words, and logits of {len(tried.logits)}")
 
+    @property
+    def words_width(self) -> int:
+        """Features of the vector of a word."""
+        return self._words.width
+
+    def word_vectors(self, ids: Ids, ngrams: Ngrams) -> Floats:
+        """Return the vectors of words as `read` reads them, [L, D]."""
+        return self._words.of(ids, ngrams)
+
     def values(self, ids: Ids) -> Mapping[str, Floats]:
         """Return every value of one text by name, for a network without n-grams; `read` keeps what the answer needs."""
         return self._read.every({WORDS: self._words.of(ids, ())})

@@ -29,6 +29,13 @@ class SentenceFeatures(Protocol):
     def width(self) -> int:
         """Numbers of a text, F."""
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Features of one kind each, in order: what is compared by a cosine of its own; their sum is the width."""
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.floating]:
+        """Return the vectors of words, [n, D]; zero for a word without one."""
+
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """Return the features of texts.
 
@@ -108,6 +115,11 @@ class MeanOfVectors:
         """See `SentenceFeatures.knows`."""
         return self.row_of(word) >= 0
 
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """See `SentenceFeatures.blocks`."""
+        return (self.width,)
+
     def row_of(self, word: str) -> int:
         """Return the row of a word; -1 where it has none."""
         known = self.rows.row
@@ -170,6 +182,15 @@ class JoinedFeatures:
     def knows(self, word: str) -> bool:
         """See `SentenceFeatures.knows`."""
         return any(part.knows(word) for part in self.parts)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """See `SentenceFeatures.blocks`."""
+        return tuple(block for part in self.parts for block in part.blocks)
+
+    def vectors(self, words: Sequence[str]) -> NDArray[np.floating]:
+        """See `SentenceFeatures.vectors`: those of the first part."""
+        return self.parts[0].vectors(words)
 
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`."""

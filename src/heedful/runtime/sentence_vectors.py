@@ -91,6 +91,23 @@ class SentenceVectors(Model):
 
         return self._rows(words, both, self.states_width + self.width)
 
+    @property
+    def word_width(self) -> int:
+        """Features of the vector of a word."""
+        return self.program.words_width
+
+    def word_vectors(self, words: Sequence[str]) -> Floats:
+        """Return what the network reads for words, without their neighbors.
+
+        Args:
+            words: as the tokenizer gives them.
+
+        Returns:
+            [n, D]; an unknown word has the vector of a known one that is like it, or zeros.
+        """
+        looked = self.asking.looked_up(tuple(words))
+        return self.program.word_vectors(looked.ids, looked.ngrams)
+
     def _rows(
         self,
         words: Sequence[Sequence[str]],

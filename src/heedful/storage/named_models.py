@@ -92,7 +92,11 @@ def find_packaged(name: str) -> Path:
     """
     names = packaged_models()
     if name not in names:
-        hint = nearest(name, names) if names else "none is: pip install ./packages/heedful-en in a clone"
+        if os.path.isdir(name):
+            raise UsageError(
+                f"{name}: is a folder, not the name of a packaged model; use heedful.from_pretrained"
+            )
+        hint = nearest(str(name), names) if names else "none is: pip install ./packages/heedful-en in a clone"
         raise UsageError(f"no model {name!r} comes with an installed package; {hint}")
     return find_model(name)
 

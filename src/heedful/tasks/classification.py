@@ -26,6 +26,7 @@ from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
 from heedful.model.answers import CLASSES, Answer
 from heedful.model.decisions import ClassDecision
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
+from heedful.nn.heads import matched
 from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
@@ -319,5 +320,5 @@ class PairTask(ClassTask):
 
     def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
         """See `SentenceTask.head`."""
-        head = classifier_head(config, 4 * encoder.width_out)
+        head = classifier_head(config, matched(config.matching, encoder.width_out))
         return PairNetwork(encoder, head, matching=config.matching)

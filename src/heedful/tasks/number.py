@@ -22,7 +22,7 @@ from heedful.model.answers import NUMBERS, Answer
 from heedful.model.decisions import NumberDecision
 from heedful.models import NETWORKS, ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn import Embedding
-from heedful.nn.heads import ClassifierHead, Matching, match_features
+from heedful.nn.heads import ClassifierHead, Matching, match_features, matched
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.linear_targets import NumberTargets
@@ -142,7 +142,8 @@ class _NumberTask(ScoreTask[NumberModel]):
 
     def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
         """See `SentenceTask.head`."""
-        head = classifier_head(config, (4 if self.sides == 2 else 1) * encoder.width_out)
+        width = encoder.width_out
+        head = classifier_head(config, matched(config.matching, width) if self.sides == 2 else width)
         return NumberNetwork(encoder, head, self.sides, config.matching)
 
     def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> NumberModel:

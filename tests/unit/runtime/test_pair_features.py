@@ -7,7 +7,8 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.runtime.pair_features import OVERLAP, ExampleFeatures, overlap
-from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors
+from heedful.runtime.word_alignment import ALIGNED, aligned
 from heedful.storage.shared_rows import SharedRows
 
 CODES = np.array([[3, 4], [0, 127], [-127, 0]], np.int8)
@@ -35,8 +36,10 @@ def test_a_pair_in_order() -> None:
     (row,) = features.of([[FIRST, SECOND]])
     u, v = MEAN.of([FIRST, SECOND]).astype(np.float64)
     cosine = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
-    wanted = [*u, *v, *abs(u - v), *(np.sqrt(2) * u * v), cosine, *overlap(FIRST, SECOND)]
-    assert len(row) == features.width == 8 + 1 + OVERLAP
+    compared = 0.3 * np.concatenate([u, v, abs(u - v), np.sqrt(2) * u * v])
+    alike = aligned(FIRST, SECOND, MEAN.vectors)
+    wanted = [*compared, cosine, cosine**2, cosine**3, *overlap(FIRST, SECOND), *alike.ravel()]
+    assert len(row) == features.width == 8 + 3 + OVERLAP + ALIGNED
     assert row == pytest.approx(wanted, abs=1e-6)
 
 
@@ -48,6 +51,14 @@ def test_the_order_changes_nothing_in_a_symmetric_task() -> None:
     assert there.tobytes() == back.tobytes()
     ordered = ExampleFeatures(MEAN, "ordered")
     assert ordered.of(pairs[:1]).tobytes() != ordered.of([pairs[0][::-1]]).tobytes()
+
+
+def test_each_block_has_a_cosine_of_its_own() -> None:
+    twice = ExampleFeatures(JoinedFeatures((MEAN, MEAN)), "symmetric")
+    (row,), (once,) = twice.of([[FIRST, SECOND]]), ExampleFeatures(MEAN, "symmetric").of([[FIRST, SECOND]])
+    assert twice.width == 2 * 4 + 2 * 3 + OVERLAP + ALIGNED
+    np.testing.assert_array_equal(row[8:14], np.tile(once[4:7], 2))
+    np.testing.assert_array_equal(row[14:], once[7:])
 
 
 def test_an_unknown_pairing_is_refused() -> None:

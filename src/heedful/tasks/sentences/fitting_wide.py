@@ -29,6 +29,8 @@ RIDGE_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Inverse strengths for numbers."""
 DENSE_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
 """Inverse strengths for features of whole texts, whose vectors have length 1."""
+PAIR_STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+"""Likewise for features of pairs."""
 MOST_FEATURES = 500_000
 """Features that are kept at most, the most frequent ones."""
 MOST_WEIGHTS = 4_000_000

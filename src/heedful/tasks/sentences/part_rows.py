@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.models.config import SentenceFeatures as Reads
+from heedful.models.config import is_symmetric
 from heedful.runtime.encoder_states import EN_SENTENCES, EncoderStates
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
@@ -20,6 +21,7 @@ from heedful.tasks.schema import About, AnyAnswer
 from heedful.tasks.sentences.by_folds import FOLDS, PartRows
 from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,
+    PAIR_STRENGTHS,
     FitSetting,
     best_fit,
     empty_part,
@@ -77,7 +79,7 @@ def part_rows(
         return found
     if model.text.phrases.reads:
         found.append(_wide_rows(model, targets, training, dev))
-    symmetric = targets.membership() is None or model.is_score
+    symmetric = is_symmetric(config.model)
     for reads in _readings(config.model.sentence, pairs=model.is_pair):
         if features := sentence_features(config, reads, symmetric=symmetric):
             found.append(_sentence_rows(features, reads, targets, training, dev))
@@ -175,7 +177,7 @@ def _sentence_rows(
         return replace(about, sentence=part if about.sentence is None else about.sentence.beside(part))
 
     held = None if dev is None else _features(features, dev)
-    settings = tuple(map(FitSetting, DENSE_STRENGTHS))
+    settings = tuple(map(FitSetting, DENSE_STRENGTHS if features.sides == 1 else PAIR_STRENGTHS))
     name = {"mean": "mean of word vectors", "overlap": "overlap of the texts"}.get(reads, reads)
     return PartRows(name, _features(features, training), settings, put, held)
 

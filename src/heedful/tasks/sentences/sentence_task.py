@@ -88,7 +88,13 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     chooses_by_folds = True
 
     def problems(self, config: RunConfig) -> list[str]:
-        """See `Task.problems`: what cannot be read in windows."""
+        """See `Task.problems`: what cannot be read in windows, or in no order."""
+        together = config.model.encoder in (*NETWORKS, "mdman")
+        if config.model.matching == "symmetric" and together and self.sides == 2:
+            return [
+                f'model.matching = "symmetric" cannot be used with model.encoder = {config.model.encoder!r}, which '
+                "reads both texts together in their order; choose another encoder, such as disan"
+            ]
         if config.data.truncate != "window":
             return []
         reads = {

@@ -21,7 +21,7 @@ from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
-from heedful.models.config import NO_NETWORK
+from heedful.models.config import NO_NETWORK, is_symmetric
 from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
@@ -340,7 +340,9 @@ def text_settings(config: RunConfig) -> TextSettings:
         config.batches.eval_size,
         config.text.parser,
         config.text.markup,
-        PhraseRule(*WIDE) if config.model.wide == "linear" else PhraseRule(),
+        PhraseRule(*WIDE)
+        if config.model.wide == "linear" and not is_symmetric(config.model)
+        else PhraseRule(),
         keeps_words=config.model.wide != "none" or config.model.sentence != "none",
         normalize=config.text.normalize,
     )
