@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
+from heedful.cli.repeated import refuse_two_values
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 
@@ -203,6 +204,8 @@ class Recipe:
         """
         from heedful.run.recipe_files import load_config
 
+        said = {name for name, _, _ in (each.partition("=") for each in more)}
+        refuse_two_values([each for each in self.overrides if each.partition("=")[0] in said], more)
         return load_config(self.recipe, (*self.overrides, *more))
 
     def __post_init__(self) -> None:

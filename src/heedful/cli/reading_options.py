@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import click
 
 from heedful.cli.options import data_option, set_option, together
+from heedful.cli.repeated import refuse_two_values
 from heedful.data.readers.reading import OnMissing, Reading, parse_columns
 from heedful.errors import UsageError
 
@@ -46,6 +47,7 @@ def own_file_options(function: F) -> F:
         named = {f"{role}_column": others.pop(f"{role}_column") for role in NAMED_ROLES}
         columns = _with_named(reading.columns, {role: named[f"{role}_column"] for role in NAMED_ROLES})
         settings = as_settings(replace(reading, columns=columns))
+        refuse_two_values(overrides, (*settings, *given))
         return function(*arguments, overrides=(*overrides, *settings, *given), **others)
 
     limited = together(

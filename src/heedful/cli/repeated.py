@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import click
 
@@ -32,7 +33,8 @@ def once(command: click.Command) -> click.Command:
                     raise UsageError(
                         f"{parameter.opts[0]}: is given {count} times, and one value was expected"
                     )
-            _refuse_two_values(context.params.get("overrides"))
+            given = context.params.get("overrides")
+            refuse_two_values(given if isinstance(given, tuple) else ())
             return left
 
         command.parse_args = parse_args  # type: ignore[method-assign, assignment]
@@ -45,12 +47,28 @@ def _takes_one(parameter: click.Parameter) -> bool:
     return not parameter.is_flag or bool(parameter.secondary_opts)
 
 
-def _refuse_two_values(overrides: object) -> None:
-    """Refuse two values of ``--set`` for one setting."""
+def refuse_two_values(overrides: Sequence[str], short: Sequence[str] = ()) -> None:
+    """Refuse two values for one setting.
+
+    Args:
+        overrides: values of ``--set``.
+        short: the settings that other options are short for, written in the same way.
+
+    Raises:
+        UsageError: naming the setting and both values.
+    """
     found: dict[str, str] = {}
-    for each in overrides if isinstance(overrides, tuple) else ():
+    for each in (*overrides, *short):
         name, sign, value = each.partition("=")
-        if sign and found.setdefault(name, value) != value:
+        if (
+            sign
+            and (other := found.setdefault(name.strip(), value)) != value
+            and _bare(other) != _bare(value)
+        ):
             raise UsageError(
-                f"--set {name}: is given as {found[name]!r:.60} and as {value!r:.60}; keep one of them"
+                f"--set {name}: is given as {other!r:.60} and as {value!r:.60}; keep one of them"
             )
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("\"'")

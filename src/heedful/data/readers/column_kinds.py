@@ -18,7 +18,7 @@ _SEPARATORS = (",", ";", "|")
 _MOST_CLASSES, _LONGEST_CLASS = 500, 60
 _KNOWN = 0.6
 """Share of the parts of joined labels that stand in other values too."""
-_WORDS_OF_TEXT = 3
+WORDS_OF_TEXT = 3
 """Mean number of words from which a column is one of texts."""
 
 
@@ -86,7 +86,7 @@ class ColumnKind:
     @property
     def is_text(self) -> bool:
         """Whether the values are texts: several words, and seldom the same ones."""
-        return not self.is_number and self.words >= _WORDS_OF_TEXT and not self._few
+        return not self.is_number and self.words >= WORDS_OF_TEXT and not self._few
 
     @property
     def is_classes(self) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from heedful.data.readers.column_kinds import ColumnKind
+from heedful.data.readers.column_kinds import WORDS_OF_TEXT, ColumnKind
 from heedful.errors import UsageError
 
 Gold = Literal["label", "labels", "score"]
@@ -138,7 +138,28 @@ def _texts(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> tuple[s
             raise UsageError("--premise and --hypothesis go together: they name the two texts of a pair")
         return given["premise"], given["hypothesis"]
     free = [kind for name, kind in kinds.items() if name not in given.values() and kind.is_text]
-    return _as_texts(free)
+    return _named_pair(kinds, given) or _as_texts(free)
+
+
+def _named_pair(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return two columns of several words whose names say that they are a pair, also where their values repeat."""
+    wordy = [
+        kind
+        for name, kind in kinds.items()
+        if name not in given.values() and not kind.is_number and kind.words >= WORDS_OF_TEXT
+    ]
+    pairs = [
+        (first.name, second.name)
+        for place, first in enumerate(wordy)
+        for second in wordy[place + 1 :]
+        if _is_pair(first.name, second.name)
+    ]
+    if len(pairs) != 1:
+        return None
+    golds = {"label", "score"} & given.keys() or any(
+        _can_be_gold(kind) for name, kind in kinds.items() if name not in pairs[0]
+    )
+    return pairs[0] if golds else None
 
 
 def _as_texts(free: Sequence[ColumnKind]) -> tuple[str, ...] | None:

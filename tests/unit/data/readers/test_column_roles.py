@@ -47,6 +47,14 @@ def test_pairs_are_named_as_pairs() -> None:
     assert (scored.texts, scored.kind) == (("s1", "s2"), "score")
 
 
+def test_pairs_whose_texts_repeat_are_still_pairs() -> None:
+    few = [sentence(k) for k in range(4)]
+    for gold in ({"score": lambda k: f"{k / 10}"}, {"label": ["yes", "no"]}):
+        assert found(premise=sentence, hypothesis=few, **gold).texts == ("premise", "hypothesis")
+        assert found(text_a=few, text_b=few[:3], **gold).texts == ("text_a", "text_b")
+    assert found(question=sentence, answer=few) == Roles(("question",), "answer", "label")
+
+
 def test_numbers_are_measured_values() -> None:
     assert found(text=sentence, price=lambda k: str(k * 1.5)).kind == "score"
     assert found(text=sentence, target=["0", "1"]).kind == "label"
