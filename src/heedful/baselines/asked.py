@@ -16,6 +16,7 @@ from heedful.baselines.systems import HeedfulSystem
 from heedful.data import catalogue
 from heedful.data.datasets import DATASETS
 from heedful.errors import UsageError
+from heedful.model.decisions import kind_of
 from heedful.packaged import recipe_names
 from heedful.run.comparison import read_study
 from heedful.run.decided import remembered
@@ -68,7 +69,7 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
         UsageError: if the data or a system is unknown, or the data has no test split.
     """
     config = settings_of(name, asked.overrides, asked.folder)
-    if config.model.task == "tags":
+    if kind_of(config.model.task).of_words:
         return _board_of_tags(name, config, asked, say)
     splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
     task = next(iter(splits.values())).task
@@ -126,7 +127,7 @@ def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = 
 def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> RunConfig:
     if name in DATASETS:
         task = catalogue.data_set(name).task
-        if task == "tags":
+        if kind_of(task).of_words:
             return load_config("disan-ewt-upos", [f"data.set={name}", *overrides])
         if task not in _RECIPES:
             raise UsageError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heedful.baselines.linear import LinearModel
 from heedful.baselines.mean_vectors import CosineModel
 from heedful.baselines.rivals import rivals
-from heedful.baselines.splits import CLASS_TASKS, Split, Splits, read_splits
+from heedful.baselines.splits import Split, Splits, read_splits
 from heedful.baselines.tag_rival import CRF, MOST_WORDS, TagRival, tag_splits
 from heedful.errors import HeedfulError
 from heedful.evaluation import (
@@ -27,6 +27,7 @@ from heedful.evaluation import (
 )
 from heedful.evaluation.report_text import table_html
 from heedful.evaluation.significance import describe_p
+from heedful.model.decisions import Kind, kind_of
 from heedful.run import RunResult, Source
 from heedful.run.comparison import Run, compare
 from heedful.run.recipe_files import load_config
@@ -37,8 +38,6 @@ from heedful.tasks import TagsModel
 from heedful.text.bio import scheme_of
 
 Rival = LinearModel | CosineModel
-SCORE_TASKS = {"number": "r2", "pair-number": "pearson", "relatedness": "pearson"}
-"""Tasks that give numbers, and the metric by which models are compared: a cosine has no scale of its own."""
 MOST_EXAMPLES = 200_000
 """Of more training examples, the baselines would take minutes and gigabytes."""
 _SPLITS = ("dev", "test")
@@ -157,11 +156,12 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
         The comparison; None for anything but tags, and classes and numbers of texts or pairs, where wrong answers have
         costs, for more than `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
     """
-    if source.task == "tags":
+    kind = kind_of(source.task)
+    if kind.of_words:
         return _beside_tags(source, result)
-    metric = SCORE_TASKS.get(source.task, "accuracy")
-    if source.task not in (*CLASS_TASKS, *SCORE_TASKS) or "cost" in result.dev.metrics:
+    if not (kind.is_score or kind.outputs == "classes") or "cost" in result.dev.metrics:
         return None
+    metric = _metric(kind)
     splits = read_splits(source)
     models = baselines_of(splits)
     tests: dict[str, dict[str, Comparison]] = {}
@@ -177,6 +177,13 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
             for other, model in models.items()
         }
     return adjusted(tests, models, metric)
+
+
+def _metric(kind: Kind) -> str:
+    """Return the metric by which models are compared: of numbers of pairs a correlation, as a cosine has no scale."""
+    if not kind.is_score:
+        return "accuracy"
+    return "pearson" if kind.texts == 2 else "r2"
 
 
 def _beside_tags(source: Source, result: RunResult) -> Beside | None:
@@ -326,4 +333,4 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
 def _splits(config: RunConfig, data: Path | None) -> Splits | None:
     source = find_source(config, data_root(config, data))
     by_cost = bool(config.model.task_options.get("costs"))
-    return read_splits(source) if source.task in CLASS_TASKS and not by_cost else None
+    return read_splits(source) if kind_of(source.task).outputs == "classes" and not by_cost else None

@@ -24,8 +24,9 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline
-from heedful.baselines.splits import CLASS_TASKS, Features, Texts
+from heedful.baselines.splits import Features, Texts
 from heedful.errors import DataError, MissingExtraError
+from heedful.model.decisions import kind_of
 from heedful.runtime.pair_features import ExampleFeatures, overlap
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.text.english import ENGLISH, is_english, package_of
@@ -209,7 +210,8 @@ def mean_of_package(task: str) -> LinearBaseline:
     Returns:
         Logistic regression for classes, and ridge regression for numbers.
     """
-    classes, pairs = task in CLASS_TASKS, task in ("pair", "pair-number", "relatedness")
+    kind = kind_of(task)
+    classes, pairs = kind.outputs == "classes", kind.texts == 2
     features = ExampleFeatures(MeanOfVectors.packaged(ENGLISH), "ordered" if pairs else "none")
     ending = "logistic regression" if classes else "ridge regression"
     name = f"mean of word vectors ({ENGLISH}) + {ending}"
@@ -231,7 +233,7 @@ def frozen_encoder(task: str, folder: Path) -> LinearBaseline:
     """
     if not (folder / "config.json").is_file():
         raise DataError(f"{folder}: is no encoder of transformers: there is no config.json")
-    classes = task in CLASS_TASKS
+    classes = kind_of(task).outputs == "classes"
     name = f"{folder.name}, frozen + {'logistic regression' if classes else 'ridge regression'}"
     return LinearBaseline(name, partial(FrozenEncoder, folder), _logistic if classes else _ridge, _STRENGTHS)
 
@@ -247,8 +249,8 @@ def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[Linea
     Returns:
         The models; none for a task that has none.
     """
-    classes = task in CLASS_TASKS
-    if not classes and task not in ("number", "pair-number", "relatedness"):
+    classes = kind_of(task).outputs == "classes"
+    if not (classes or kind_of(task).is_score):
         return []
     pairs = bool(texts) and len(texts[0]) == 2
     make: Callable[[float], LinearEstimator] = _logistic if classes else _ridge

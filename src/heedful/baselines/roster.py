@@ -30,6 +30,7 @@ from heedful.baselines.rivals import (
 from heedful.baselines.systems import System, heedful_system
 from heedful.data.cache import load_or_read_vectors
 from heedful.errors import UsageError, nearest
+from heedful.model.decisions import kind_of
 from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig, TextConfig
 from heedful.tasks.tables import find_named
@@ -77,11 +78,11 @@ def roster(
         )
     systems: list[System] = (
         [TFIDF_RIDGE, WORDS_AND_CHARACTERS_RIDGE]
-        if task == "relatedness"
+        if kind_of(task).is_score
         else [TFIDF_LOGISTIC, CHARACTER_SVM, NB_SVM, WORDS_AND_CHARACTERS]
     )
     skipped: dict[str, str] = {}
-    if task == "relatedness":
+    if kind_of(task).is_score:
         systems += [
             CosineBaseline("TF-IDF (words 1-2), cosine", lambda: Sides(word_tfidf())),
             CHARACTER_COSINE,
@@ -93,7 +94,7 @@ def roster(
         systems += _mean_vectors(config, task, root)
     else:
         skipped["mean of word vectors"] = "no word vectors: name a file with --set text.vectors=FILE"
-    if task != "relatedness":
+    if not kind_of(task).is_score:
         for package, found in _optional(config, task).items():
             if find_spec(package):
                 systems += found
@@ -121,7 +122,7 @@ def _found(text: TextConfig, root: Path | None) -> TextConfig:
 
 def _optional(config: RunConfig, task: str) -> dict[str, list[System]]:
     found: dict[str, list[System]] = {"fasttext": [FastTextBaseline()]}
-    if task == "text":
+    if kind_of(task).texts == 1:
         found["spacy"] = [SpacyBaseline("bag of words"), SpacyBaseline("ensemble")]
     return found
 
@@ -134,7 +135,7 @@ def _mean_vectors(config: RunConfig, task: str, root: Path | None) -> list[Syste
     def features() -> MeanVectors:
         return MeanVectors(vectors, baseforms, text.tokenizer)
 
-    if task != "relatedness":
+    if not kind_of(task).is_score:
         return [
             LinearBaseline(
                 "mean of word vectors + logistic regression",

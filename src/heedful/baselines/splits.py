@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from heedful.data.examples import Corpus
+from heedful.model.decisions import kind_of
 from heedful.run.protocol import Protocol
 from heedful.run.sources import Corpora, Source
 
@@ -39,9 +40,6 @@ class Features(typing.Protocol):
 
     def transform(self, X: Texts) -> Rows:
         """Return one row an example."""
-
-
-CLASS_TASKS = ("text", "pair")
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def read_splits(source: Source, grades: int = 5) -> Splits:
 
     corpora: Corpora = source.load()
     labels = source.labels
-    if source.task in CLASS_TASKS and not labels:
+    if kind_of(source.task).outputs == "classes" and not labels:
         labels = collect_labels(corpora["train"].examples, corpora["train"].source)
     if "dev" in corpora:
         corpora = {**corpora, "dev": with_known_labels(corpora["dev"], labels)}

@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from heedful.baselines.linear import Sides, word_tfidf
-from heedful.baselines.splits import CLASS_TASKS
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, together
 from heedful.data.gold import collect_labels
 from heedful.errors import DataError, UsageError
 from heedful.evaluation.confident import rank_suspects
+from heedful.model.decisions import kind_of
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
@@ -119,7 +119,7 @@ def _held_out(
     source: Source, folds: int, seed: int
 ) -> tuple[list[Example], tuple[str, ...], NDArray[np.int64], Held]:
     """Return the examples, the labels, the number of each example's label, and the parts that are held out."""
-    if source.task not in CLASS_TASKS:
+    if kind_of(source.task).outputs != "classes":
         raise UsageError(
             f"labels are looked at in classes of texts and pairs; this is data of {source.task!r}"
         )

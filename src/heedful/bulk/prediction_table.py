@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
 from heedful.data.examples import Corpus, Example
 from heedful.model.answers import Answer, LabelsAnswer
-from heedful.model.decisions import KINDS
+from heedful.model.decisions import kind_of
 from heedful.storage import replacing
 from heedful.text.characters import json_line
 
@@ -103,8 +103,7 @@ def columns_of(task: str) -> tuple[Column, ...]:
         The columns, warnings last. A class has its probability; several labels have a list of theirs; a task whose
         predictions are no plain values, such as semantic roles, has one column of JSON.
     """
-    kind = KINDS.get(task)
-    return (*(_AS_JSON if kind is None else _OF_OUTPUTS.get(kind.outputs, _AS_JSON)), WARNINGS)
+    return (*_OF_OUTPUTS.get(kind_of(task).outputs, _AS_JSON), WARNINGS)
 
 
 def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:

@@ -19,7 +19,7 @@ from heedful.data.examples import Corpus, Example, one_example
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.errors import DataError, HeedfulError, MissingExtraError, UsageError
 from heedful.machine import threads
-from heedful.model.decisions import KINDS
+from heedful.model.decisions import kind_of
 from heedful.runtime import load
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS, named: Named = U
         explain=explain if model.program.shown is not None else None,
         options=frozenset({"conll"} if tags else ()),
         prefers_torch=lambda: _prefers_torch(model.metrics),
-        labels=tuple(model.decision.names) if _answers_classes(settings.task) else (),
+        labels=tuple(model.decision.names) if settings.kind.outputs == "classes" else (),
     )
 
 
@@ -251,13 +251,8 @@ def with_torch(model: AnyModel, given: Mapping[str, object]) -> Opened:
         encode=model.encode if isinstance(model, SentenceModel) else None,
         explain=lambda corpus, asked: asked.explain(model, corpus, given),
         prefers_torch=lambda: False,  # torch is loaded already
-        labels=tuple(getattr(model, "labels", ())) if _answers_classes(task.name) else (),
+        labels=tuple(getattr(model, "labels", ())) if kind_of(task.name).outputs == "classes" else (),
     )
-
-
-def _answers_classes(task: str) -> bool:
-    kind = KINDS.get(task)
-    return kind is not None and kind.outputs == "classes"
 
 
 def open_model(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precision = "float32") -> AnyModel:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
+from heedful.model.decisions import kind_of
 from heedful.models.config import NO_NETWORK
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
@@ -182,7 +183,7 @@ def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
             f"A wide part, a linear model over {len(wide.numbers):,} words, phrases and runs of characters, is added "
             f"to the logits {wide.weight:.2f} times.",
         ]
-    tried = config.model.wide != "none" and config.model.task != "tags"
+    tried = config.model.wide != "none" and kind_of(config.model.task).joins_parts
     return ["", "A wide part was tried and left out: it did not help."] if tried else []
 
 

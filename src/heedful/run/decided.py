@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from heedful.data.examples import Corpus
+from heedful.model.decisions import kind_of
 from heedful.run.few import few_rows
 from heedful.run.recipe_files import FEW_ROWS, override
 from heedful.run.run_config import RunConfig
@@ -80,7 +81,11 @@ def decide(config: RunConfig, source: Source) -> Decided:
     """
     if problem := _wider_scores(config, source):
         return problem
-    if config.model.task == "tags" and config.model.wide == "none" and config.model.sentence == "auto":
+    if (
+        kind_of(config.model.task).of_words
+        and config.model.wide == "none"
+        and config.model.sentence == "auto"
+    ):
         return decide(override(config, {"model.sentence": "none"}), source).with_({"model.sentence": "none"})
     limit = few_rows(config)
     open_vectors = config.text.vectors == "auto"
@@ -117,7 +122,7 @@ def _no_network(config: RunConfig) -> dict[str, object]:
 
 def _wider_scores(config: RunConfig, source: Source) -> Decided | None:
     """Learn scores of any range as numbers, where grades from 1 were expected; what else is open is decided then."""
-    if config.model.task != "relatedness" or config.data.set:
+    if kind_of(config.model.task).outputs != "grades" or config.data.set:
         return None
     targets = [
         example.target
@@ -157,7 +162,7 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
     if open_sentence:
         named = package_of(config.text.vectors)
         mean = "mean" if named or package else "overlap" if _pairs(config) else "none"
-        whole = task_named(config.model.task).name != "tags"
+        whole = not kind_of(config.model.task).of_words
         settings["model.sentence"] = EN_SENTENCES if package and has_sentence_encoder() and whole else mean
     if package:
         reads = settings.get("model.sentence", EN_SENTENCES) == EN_SENTENCES and has_sentence_encoder()

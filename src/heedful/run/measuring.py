@@ -24,6 +24,7 @@ from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
 from heedful.explain.methods.deleting import leave_one_out
 from heedful.explain.methods.method_names import DEFAULT, check_method
 from heedful.explain.standing import KEY
+from heedful.model.decisions import kind_of
 from heedful.storage import replace_folder
 from heedful.storage.layout import holds_run
 from heedful.storage.lock import alone
@@ -77,7 +78,7 @@ def measure_explanations(
         UsageError: if the model has no probabilities of classes or labels, a method does not exist or is not one that
             it has, or no text can be measured.
     """
-    if not isinstance(model, SentenceModel) or model.model.task not in ("text", "pair", "labels"):
+    if not isinstance(model, SentenceModel) or kind_of(model.model.task).outputs not in ("classes", "labels"):
         raise UsageError(
             "explanations are measured by the probability of a class or a label; this is a model of "
             f"{task_of(model).noun}"

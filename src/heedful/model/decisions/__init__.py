@@ -2,7 +2,7 @@
 
 from heedful.model.decisions.classes import ClassDecision, cheapest
 from heedful.model.decisions.decision import Decision, softmax
-from heedful.model.decisions.kinds import KINDS, WITH_TORCH, Kind
+from heedful.model.decisions.kinds import KINDS, WITH_TORCH, Kind, kind_of
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.named_labels import NamedLabels
 from heedful.model.decisions.scores import GradeDecision, NumberDecision, ScoreDecision
@@ -19,5 +19,6 @@ __all__ = [
     "NumberDecision",
     "ScoreDecision",
     "cheapest",
+    "kind_of",
     "softmax",
 ]

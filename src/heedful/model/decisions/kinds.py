@@ -20,12 +20,12 @@ class Kind:
     Attributes:
         layout: the answers as columns.
         outputs: what the logits of a model stand for: "classes"; "labels", each by itself; "grades" from 1; a "number";
-            "tags", one a word; or a "vector", which has labels once a user names some.
+            "tags", one a word; a "vector", which has labels once a user names some; or "other".
         texts: of an example, 1 or 2.
     """
 
     layout: Layout[Any]
-    outputs: Literal["classes", "labels", "grades", "number", "tags", "vector"]
+    outputs: Literal["classes", "labels", "grades", "number", "tags", "vector", "other"]
     texts: Literal[1, 2] = 1
 
     @property
@@ -37,6 +37,11 @@ class Kind:
     def of_words(self) -> bool:
         """Whether each word has an answer."""
         return self.outputs == "tags"
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the answer is a number."""
+        return self.outputs in ("grades", "number")
 
     @property
     def joins_parts(self) -> bool:
@@ -57,5 +62,18 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
     }
 )
 """``model.task`` to what is known of its answers."""
+_OTHER = Kind(Layout((), object, lambda answer: []), "other")
 WITH_TORCH = ("roles", "translation")
 """Tasks that only torch answers."""
+
+
+def kind_of(task: str) -> Kind:
+    """Return what is known of the answers of a task; of one that is not in the table only that it is another.
+
+    Args:
+        task: ``model.task``.
+
+    Returns:
+        The kind.
+    """
+    return KINDS.get(task, _OTHER)

@@ -1,0 +1,104 @@
+"""Figures of the house that may only fall: a test fails where one grows past `TODAY`."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from test_mirror import TESTED_BY
+
+import heedful
+from heedful.model.decisions import KINDS, WITH_TORCH
+
+SOURCE = Path(heedful.__file__).parent
+TASK_NAMES = {*KINDS, *WITH_TORCH} - {"text", "number", "labels", "tags", "vector", "pair"}
+"""Names that are no common words; the common ones count where what they are compared with is called a task."""
+MODELS = {
+    "SentenceModel",
+    "ScoreModel",
+    "Predictor",
+    "LabelsModel",
+    "NumberModel",
+    "RelatednessModel",
+    "TagsModel",
+    "TextModel",
+    "Translator",
+    "RolePredictor",
+    "SavedModel",
+    "VectorModel",
+}
+TODAY = {
+    "files": 0,
+    "lines": 0,
+    "wildcards of the mirror": 0,
+    "comparisons with task names": 0,
+    "isinstance of model classes": 0,
+}
+"""The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
+SLACK = {"files": 4, "lines": 800}
+"""How far a figure may stand below the one that is written down before the test asks to lower it."""
+
+
+def trees() -> dict[Path, ast.Module]:
+    """Return every module of the package."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def outside(path: Path) -> bool:
+    """Tell of a module that it is no home of the names of tasks."""
+    place = path.relative_to(SOURCE).as_posix()
+    return not place.startswith(("tasks/", "model/decisions/"))
+
+
+def strings(node: ast.expr) -> set[str]:
+    """Return the strings that an expression is, or lists."""
+    parts = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
+    return {part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)}
+
+
+def is_task_comparison(node: ast.AST) -> bool:
+    """Tell of a comparison with the name of a task."""
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    named = set().union(*(strings(side) for side in sides))
+    about_tasks = any("task" in ast.unparse(side).lower() for side in sides if not strings(side))
+    return bool(named & TASK_NAMES) or (about_tasks and bool(named & {*KINDS, *WITH_TORCH}))
+
+
+def is_model_check(node: ast.AST) -> bool:
+    """Tell of an `isinstance` with the class of a model."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"):
+        return False
+    return bool({inner.id for inner in ast.walk(node.args[1]) if isinstance(inner, ast.Name)} & MODELS)
+
+
+def figures() -> dict[str, int]:
+    """Count."""
+    code = trees()
+    away = [node for path, tree in code.items() if outside(path) for node in ast.walk(tree)]
+    modules = [path.relative_to(SOURCE).as_posix() for path in code if path.stem != "__init__"]
+    folders = [name for name in TESTED_BY if name.endswith("/")]
+    return {
+        "files": len(code),
+        "lines": sum(path.read_text(encoding="utf-8").count("\n") for path in code),
+        "wildcards of the mirror": sum(any(name.startswith(each) for each in folders) for name in modules),
+        "comparisons with task names": sum(map(is_task_comparison, away)),
+        "isinstance of model classes": sum(map(is_model_check, away)),
+    }
+
+
+FIGURES = figures()
+
+
+@pytest.mark.parametrize("name", TODAY)
+def test_no_figure_grows(name: str) -> None:
+    assert FIGURES[name] <= TODAY[name], "make the code smaller, or say in the commit why it had to grow"
+    assert FIGURES[name] >= TODAY[name] - SLACK.get(name, 0), "it fell: lower it in TODAY"
+
+
+def test_the_counting_counts() -> None:
+    code = 'a = task == "text"; b = kind == "text"; c = x in ("relatedness", "y"); d = isinstance(m, SentenceModel)'
+    nodes = list(ast.walk(ast.parse(code)))
+    assert (sum(map(is_task_comparison, nodes)), sum(map(is_model_check, nodes))) == (2, 1)
