@@ -18,6 +18,7 @@ from heedful.estimators.example_weights import example_weights
 from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.targets import AnyTargets, Classes, LabelSets, Scores
 from heedful.evaluation import relatedness_metrics
+from heedful.model.decisions import kind_of
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
@@ -292,7 +293,7 @@ class PairScorer(_Scorer):
     task, tasks, metric = "relatedness", ("relatedness", "pair-number"), "pearson"
 
     def _start(self) -> RunConfig:
-        if self._settings.get("model__task") != "pair-number":
+        if kind_of(str(self._settings.get("model__task", self.task))).outputs != "number":
             return self._defaults()
         config = super()._defaults()
         return replace(
