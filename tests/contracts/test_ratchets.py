@@ -29,11 +29,11 @@ MODELS = {
     "VectorModel",
 }
 TODAY = {
-    "files": 0,
-    "lines": 0,
-    "wildcards of the mirror": 0,
+    "files": 480,
+    "lines": 85615,
+    "wildcards of the mirror": 282,
     "comparisons with task names": 0,
-    "isinstance of model classes": 0,
+    "isinstance of model classes": 18,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
 SLACK = {"files": 4, "lines": 800}

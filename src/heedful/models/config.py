@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from heedful.checked import Settings, at_least, ranged, share
-from heedful.model.decisions import kind_of
 from heedful.nn import Activation
 from heedful.nn.heads import Matching
 
@@ -131,8 +130,3 @@ class ModelConfig(Settings):
     wide: Wide = "none"
     sentence: SentenceFeatures = "none"
     task_options: dict[str, Any] = field(default_factory=dict)
-
-
-def is_symmetric(model: ModelConfig) -> bool:
-    """Say whether the order of the texts of a pair changes nothing: ``model.matching``, or grades of relatedness."""
-    return model.matching == "symmetric" or kind_of(model.task).outputs == "grades"

@@ -19,6 +19,8 @@ from heedful.data.readers.class_folders import found_data, sum_of_folder
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError, UsageError, nearest
+from heedful.model.decisions import kind_of
+from heedful.models import ModelConfig
 from heedful.storage import sha256
 from heedful.tasks.task import Files
 
@@ -220,3 +222,8 @@ class Table:
     def _how(self, file: Path, given: Mapping[str, object], run: Mapping[str, object]) -> Reading:
         how = Reading.of_options(given).beside(Reading.of_run(run), file)
         return replace(how, label_separator=self.separator or None) if how.label_separator is None else how
+
+
+def is_symmetric(model: ModelConfig) -> bool:
+    """Say whether the order of the texts of a pair changes nothing: ``model.matching``, or grades of relatedness."""
+    return model.matching == "symmetric" or kind_of(model.task).outputs == "grades"

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.models.config import SentenceFeatures as Reads
-from heedful.models.config import is_symmetric
 from heedful.runtime.encoder_states import EN_SENTENCES, EncoderStates
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
@@ -33,6 +32,7 @@ from heedful.tasks.sentences.joining import Joining
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
-from heedful.models.config import NO_NETWORK, is_symmetric
+from heedful.models.config import NO_NETWORK
 from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
@@ -35,6 +35,7 @@ from heedful.tasks.schema import (
     read_about,
     read_settings,
 )
+from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.text_model import TextModel, take_sentence, take_tagging, take_wide
