@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 
 from heedful.errors import ArtefactError, UsageError
 from heedful.runtime.kernels import Floats
-from heedful.storage.manifest import REMEDY, SCALE
+from heedful.storage.manifest import LARGEST, NOT_FINITE, REMEDY, SCALE
 
 _KINDS: dict[str, type[np.generic]] = {
     "F64": np.float64,
@@ -52,7 +52,7 @@ class Weights:
         self._tensors = {**(dict(_mapped(path)) if own is None else own), **(shared or {})}
         for name, tensor in self._tensors.items():
             if tensor.dtype.kind == "f" and not _is_finite(tensor):
-                raise ArtefactError(f"{path}: tensor {name!r} holds values that are not finite. {REMEDY}")
+                raise ArtefactError(f"{path}: tensor {name!r} {NOT_FINITE}. {REMEDY}")
             whole = tensor.dtype.kind != "f" and not (
                 tensor.dtype == np.int8 and name + SCALE in self._tensors
             )
@@ -168,5 +168,6 @@ def _mapped(path: Path) -> Iterator[tuple[str, NDArray[np.generic]]]:
 def _is_finite(tensor: NDArray[np.generic]) -> bool:
     flat = tensor.reshape(-1)
     return all(
-        bool(np.isfinite(flat[start : start + _CHECKED]).all()) for start in range(0, len(flat), _CHECKED)
+        float(np.abs(flat[start : start + _CHECKED]).max()) <= LARGEST
+        for start in range(0, len(flat), _CHECKED)
     )

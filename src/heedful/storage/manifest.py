@@ -33,6 +33,9 @@ MODEL_FILES = (CONFIG, WEIGHTS, VOCABULARY, LABELS, METRICS, CARD)
 MANIFEST = "manifest.json"
 SCALE = ".scale"
 """Ending of the name of the tensor that the rows of a matrix of whole numbers are multiplied by."""
+LARGEST = 1e30
+"""Largest number of a model's weights: sums of products of larger ones are soon not finite in single precision."""
+NOT_FINITE = "holds values that are not finite, or above 1e30"
 REMEDY = "Copy the folder again from its source, or train the model again."
 
 

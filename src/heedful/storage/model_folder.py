@@ -24,8 +24,10 @@ from heedful.storage.manifest import (
     CARD,
     CONFIG,
     LABELS,
+    LARGEST,
     METRICS,
     MODEL_FILES,
+    NOT_FINITE,
     REMEDY,
     SCALE,
     VOCABULARY,
@@ -88,7 +90,7 @@ def save_model_folder(path: Path, content: ModelFolder, *, small: bool = False) 
     """
     bad = _first_not_finite(content.state)
     if bad is not None:
-        raise UsageError(f"state: tensor {bad!r} holds values that are not finite; {path} was not written")
+        raise UsageError(f"state: tensor {bad!r} {NOT_FINITE}; {path} was not written")
     words = packed(content.vocabulary) if small else content.vocabulary
     plain = {CONFIG: content.config, VOCABULARY: words, LABELS: content.labels, METRICS: content.metrics}
     with replace_folder(path) as folder:
@@ -131,7 +133,7 @@ def _load(path: Path) -> ModelFolder:
         raise ArtefactError(f"{path / WEIGHTS}: {error}. {REMEDY}") from error
     bad = _first_not_finite(state)
     if bad is not None:
-        raise ArtefactError(f"{path / WEIGHTS}: tensor {bad!r} holds values that are not finite. {REMEDY}")
+        raise ArtefactError(f"{path / WEIGHTS}: tensor {bad!r} {NOT_FINITE}. {REMEDY}")
     labels = read_json(path / LABELS, list)
     if not all(isinstance(label, str) for label in labels):
         raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
@@ -176,8 +178,10 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
 def _first_not_finite(state: Mapping[str, Tensor]) -> str | None:
     for name, tensor in state.items():
         # torch does not compute on 8 bits and fewer; whoever builds a network refuses them.
-        if tensor.is_floating_point() and tensor.itemsize > 1 and not torch.isfinite(tensor).all():
-            return name
+        if tensor.is_floating_point() and tensor.itemsize > 1 and tensor.numel():
+            least, most = torch.aminmax(tensor)  # both are NaN where a value is
+            if not (float(least) >= -LARGEST and float(most) <= LARGEST):
+                return name
     return None
 
 

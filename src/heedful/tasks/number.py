@@ -24,6 +24,7 @@ from heedful.models import NETWORKS, ModelConfig, Network, SentenceEncoder, Vect
 from heedful.nn import Embedding
 from heedful.nn.heads import ClassifierHead, Matching, match_features, matched
 from heedful.nn.policy import with_policy
+from heedful.storage.manifest import LARGEST
 from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
@@ -124,8 +125,7 @@ class _NumberTask(ScoreTask[NumberModel]):
             [e.target for e in train.examples if isinstance(e.target, int | float)], np.float64
         )
         largest = np.abs(numbers).max(initial=0.0)
-        limit = float(np.finfo(np.float32).max)
-        if largest > limit or 0 < numbers.std() < _DIGITS * float(np.spacing(np.float32(largest))):
+        if largest > LARGEST or 0 < numbers.std() < _DIGITS * float(np.spacing(np.float32(largest))):
             low, high = numbers.min(), numbers.max()
             raise DataError(
                 f"{train.source or 'training data'}: the numbers from {low:.10g} to {high:.10g} are too close together "

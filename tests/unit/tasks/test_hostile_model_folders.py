@@ -117,6 +117,18 @@ def test_a_prediction_that_is_no_number_is_refused(folder: Path, tmp_path: Path)
         assert not (tmp_path / name).exists()
 
 
+def test_one_number_that_is_too_large_is_refused_at_every_door(folder: Path, tmp_path: Path) -> None:
+    state = load_file(folder / WEIGHTS)
+    name = next(name for name, tensor in state.items() if tensor.dtype == torch.float32)
+    state[name].view(-1)[0] = -2e30
+    save_file(state, folder / WEIGHTS)
+    write_manifest(folder, MODEL_FILES)
+    for words in (("predict", folder, "film"), ("export", folder, "--int8", tmp_path / "small")):
+        ended = run(*words)
+        assert ended.code == 5
+        assert f"{name!r} holds values that are not finite, or above 1e30" in ended.err
+
+
 @pytest.mark.parametrize("version", [True, 1.0])
 def test_a_version_is_a_whole_number(folder: Path, version: object) -> None:
     manifest = json.loads((folder / MANIFEST).read_text())
