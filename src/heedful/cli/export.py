@@ -47,8 +47,9 @@ def command(
     matrix has its own scale. If heedful-runtime does not support the model, the folder is for heedful only, and the
     command says why.
 
-    The ONNX file has standard operators of opset 18 and has words, labels, temperature and tokenizer as metadata. Its
-    inputs are word ids, 0 at padding, in batches of any size and length. If a logit differs by more than 0.00001 (times
+    The ONNX file has standard operators of opset 18, all parts of the model, and words, labels, temperature and
+    tokenizer as metadata. Its inputs are numbers of words and of features, in batches of any size and length; page
+    "From text to numbers" has a program that makes them. If a logit differs by more than 0.00001 (times
     the largest logit if that is above 1), --check ends with exit code 1, and nothing is written.
 
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed

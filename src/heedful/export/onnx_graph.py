@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,18 @@ class Value:
     valid: str = ""
 
 
+class Port(NamedTuple):
+    """An input or an output of a whole graph.
+
+    Attributes:
+        kind: of its numbers: "int64" or "float".
+        shape: sizes, and names of those that are free.
+    """
+
+    kind: str
+    shape: tuple[int | str, ...]
+
+
 @dataclass
 class Graph:
     """Nodes and constants.
@@ -39,6 +52,8 @@ class Graph:
         constants: arrays by name; those of an inner graph are the outer one's.
         inputs: name, kind and shape of each input of an inner graph.
         outputs: names of the outputs of an inner graph.
+        kinds: of those outputs that are not "float".
+        space: what the names of constants begin with, so that two networks may have tensors of the same names.
     """
 
     nodes: list[tuple[str, tuple[str, ...], tuple[str, ...], Mapping[str, object]]] = field(
@@ -47,12 +62,18 @@ class Graph:
     constants: dict[str, Array] = field(default_factory=dict)
     inputs: list[tuple[str, str, Sequence[int | str]]] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)
+    space: str = ""
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _known: dict[tuple[str, str, tuple[int, ...], bytes], str] = field(default_factory=dict)
 
     def inner(self) -> Graph:
         """Return an empty graph that shares this one's constants and names; it may use this one's values."""
-        return Graph(constants=self.constants, _numbers=self._numbers, _known=self._known)
+        return Graph(constants=self.constants, space=self.space, _numbers=self._numbers, _known=self._known)
+
+    def within(self, space: str) -> Graph:
+        """Return the same graph, in which the names of constants begin with something."""
+        return replace(self, space=space)
 
     def new(self, what: str) -> str:
         """Return a name that nothing has yet."""
@@ -84,7 +105,7 @@ class Graph:
         Returns:
             The name.
         """
-        array = np.ascontiguousarray(value, kind)
+        array, name = np.ascontiguousarray(value, kind), self.space + name if name else ""
         if not np.ndim(value):
             array = array.reshape(())
         key = (name, str(array.dtype), array.shape, array.tobytes() if array.size <= 4096 else b"")
@@ -119,28 +140,27 @@ def load_onnx() -> ModuleType:
 
 def write_graph(
     graph: Graph,
-    inputs: Mapping[str, Sequence[int | str]],
-    outputs: Mapping[str, Sequence[int | str]],
+    inputs: Mapping[str, Port],
+    outputs: Mapping[str, Port],
     metadata: Mapping[str, str],
 ) -> bytes:
     """Write a graph as an ONNX file and check it.
 
     Args:
         graph: the graph.
-        inputs: name to shape; all are int64.
-        outputs: name to shape; all are float32.
+        inputs: by name.
+        outputs: by name.
         metadata: texts by name.
 
     Returns:
         The content of the file.
     """
     onnx = load_onnx()
-    kinds = onnx.TensorProto
     made = onnx.helper.make_graph(
         [_node(onnx, each) for each in graph.nodes],
         "heedful",
-        [onnx.helper.make_tensor_value_info(name, kinds.INT64, shape) for name, shape in inputs.items()],
-        [onnx.helper.make_tensor_value_info(name, kinds.FLOAT, shape) for name, shape in outputs.items()],
+        [_told(onnx, name, *port) for name, port in inputs.items()],
+        [_told(onnx, name, *port) for name, port in outputs.items()],
         [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants.items()],
     )
     model = onnx.helper.make_model(
@@ -164,10 +184,13 @@ def _node(
 
 
 def _inner(onnx: ModuleType, graph: Graph) -> object:
-    kinds = {"float": onnx.TensorProto.FLOAT, "int64": onnx.TensorProto.INT64, "bool": onnx.TensorProto.BOOL}
     return onnx.helper.make_graph(
         [_node(onnx, each) for each in graph.nodes],
         "inner",
-        [onnx.helper.make_tensor_value_info(name, kinds[kind], shape) for name, kind, shape in graph.inputs],
-        [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in graph.outputs],
+        [_told(onnx, name, kind, shape) for name, kind, shape in graph.inputs],
+        [_told(onnx, name, graph.kinds.get(name, "float"), None) for name in graph.outputs],
     )
+
+
+def _told(onnx: ModuleType, name: str, kind: str, shape: Sequence[int | str] | None) -> object:
+    return onnx.helper.make_tensor_value_info(name, getattr(onnx.TensorProto, kind.upper()), shape)

@@ -47,9 +47,16 @@ def _like(name: str, *values: Value) -> Value:
 
 
 def product(graph: Graph, step: Step, role: str, x: str) -> str:
-    """Add a product with the matrix of a role."""
+    """Add a product with the matrix of a role, which stays in the file in the numbers that the folder has."""
     name = step.tensor(role)
-    return graph.node("MatMul", x, graph.constant(step.weights.floats(name).T, name=f"{name}.T"))
+    raw, scales = step.weights.raw(name), step.weights.scales(name)
+    if raw.dtype == np.float32:
+        return graph.node("MatMul", x, graph.constant(step.weights.floats(name).T, name=f"{name}.T"))
+    small = graph.constant(raw.T, np.float16 if scales is None else np.int8, name=f"{name}.T")
+    matrix = graph.node("Cast", small, to=1)
+    if scales is not None:
+        matrix = graph.node("Mul", matrix, graph.constant(scales, name=f"{name}.scale"))
+    return graph.node("MatMul", x, matrix)
 
 
 @emitter

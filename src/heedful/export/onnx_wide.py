@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.export.onnx_graph import Graph
 from heedful.text.wide_part import WidePart
 
 FEATURES = "features"
-"""The input: the numbers of an example's features, each once, [B, F] int64; -1 at padding."""
+"""The input: the numbers of an example's features, each once, [B, F] int64, of a model of tags those of each word,
+[B, L, F]; -1 at padding."""
 
 
 def wide_logits(graph: Graph, part: WidePart) -> str:
@@ -29,7 +31,7 @@ def wide_logits(graph: Graph, part: WidePart) -> str:
             "ReduceSum", graph.node("Mul", FEATURES, graph.constant(0, np.int64)), graph.axes(1)
         )
         return graph.node("Add", graph.node("Cast", none, to=1), bias)
-    row, found = _rows(graph, part)
+    row, found = places_of(graph, part.numbers)
     rarity = graph.node(
         "Mul", graph.node("Gather", graph.constant(part.rarity, name="wide.rarity"), row), found
     )
@@ -48,10 +50,18 @@ def wide_logits(graph: Graph, part: WidePart) -> str:
     return graph.node("Add", graph.node("Squeeze", total, graph.axes(1)), bias)
 
 
-def _rows(graph: Graph, part: WidePart) -> tuple[str, str]:
-    """Return the row of each feature and, as a number, whether the part knows it, both [B, F]."""
-    count = len(part.numbers)
-    numbers = graph.constant(part.numbers.astype(np.int64), np.int64, name="wide.numbers")
+def places_of(graph: Graph, known: NDArray[np.int32]) -> tuple[str, str]:
+    """Find features among the known ones.
+
+    Args:
+        graph: gets the nodes; `FEATURES` must be an input, of any shape.
+        known: the numbers of the known ones, one or more, ascending.
+
+    Returns:
+        The names of the place of each feature and, as a number, whether it is known, both of the shape of `FEATURES`.
+    """
+    count = len(known)
+    numbers = graph.constant(known.astype(np.int64), np.int64, name="wide.numbers")
     one, most = graph.constant(1, np.int64), graph.constant(count, np.int64)
     low = graph.node("Mul", FEATURES, graph.constant(0, np.int64))  # how many numbers are surely below
     for power in reversed(range(count.bit_length())):
@@ -61,5 +71,5 @@ def _rows(graph: Graph, part: WidePart) -> tuple[str, str]:
         inside = graph.node("LessOrEqual", high, most)
         low = graph.node("Where", graph.node("And", inside, below), high, low)
     row = graph.node("Min", low, graph.constant(count - 1, np.int64))
-    known = graph.node("Equal", graph.node("Gather", numbers, row), FEATURES)
-    return row, graph.node("Cast", known, to=1)
+    found = graph.node("Equal", graph.node("Gather", numbers, row), FEATURES)
+    return row, graph.node("Cast", found, to=1)

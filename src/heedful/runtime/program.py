@@ -45,6 +45,8 @@ class Program:
         rows: rows of the vocabulary in the trained table, the frozen one and that of n-grams.
 
     Attributes:
+        description: as given.
+        weights: as given.
         texts: how many texts an example has.
         width: features of a text's vector; 0 where it has none.
         outputs: how many logits there are, of an example or of each word.
@@ -63,7 +65,7 @@ class Program:
         texts = description.get("texts")
         if texts not in (1, 2) or isinstance(texts, bool):
             raise UsageError(f"network: texts must be 1 or 2; got {texts!r:.80}")
-        self.texts = int(texts)
+        self.description, self.weights, self.texts = description, weights, int(texts)
         self._words = Words(weights, description.get("words"), rows)
         self._read = Steps("read", description.get("read"), weights)
         self._answer = Steps("answer", description.get("answer"), weights)

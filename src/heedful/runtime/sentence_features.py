@@ -137,6 +137,12 @@ class MeanOfVectors:
         found, _, base = self._lines[place].partition("\t") if place < len(self._lines) else ("", "", "")
         return base if found == form else ""
 
+    @property
+    def bases(self) -> dict[str, str]:
+        """The base form of each form that has one."""
+        pairs = (line.partition("\t") for line in reversed(self._lines) if "\t" in line)
+        return {form: base for form, _, base in pairs}
+
     @cached_property
     def _lines(self) -> list[str]:
         return sorted(self.baseforms.split("\n"))

@@ -73,6 +73,11 @@ class SentencePart:
         """Classes Y, or 1 for a number."""
         return len(self.bias)
 
+    @property
+    def kinds(self) -> tuple[SentenceFeatures, ...]:
+        """The features of a text that stand side by side."""
+        return _single(self.features.texts)
+
     @cached_property
     def exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights and bias in double precision."""

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import tiny
-from heedful.export import onnx_file
-from heedful.export.onnx_file import padded_ngrams
+from heedful.export import onnx_check
+from heedful.export.onnx_inputs import padded_rows
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.tasks import Predictor, TagsModel, TextSettings, build_network
@@ -69,7 +69,8 @@ def test_tags_of_words(tmp_path: Path, encoder: str) -> None:
     result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx", "--check")
     assert result.code == 0, result.err
     session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
-    (logits,) = session.run(["logits"], {"ids": np.array([[2, 3, 0, 0], [1, 4, 5, 2]])})
+    logits, tags = session.run(["logits", "tags"], {"ids": np.array([[2, 3, 0, 0], [1, 4, 5, 2]])})
+    assert tags.shape == (2, 4)
     model = load(tmp_path / "model")
     assert np.abs(logits[0, :2] - model.logits(["the film"])).max() <= 1e-5
     assert np.abs(logits[1] - model.logits(["xyzzy was dull the"])).max() <= 1e-5
@@ -121,8 +122,8 @@ def test_what_cannot_be_exported_is_named(tmp_path: Path, settings: dict[str, An
 def test_the_batches_hold_what_is_promised() -> None:
     generator = np.random.default_rng(0)
     lengths = [
-        [len(ids) for example in onnx_file._examples(generator, number, 2, 10, 400) for ids in example]
-        for number in range(onnx_file.BATCHES)
+        onnx_check.lengths_of(generator, number, 2, 400).flatten().tolist()
+        for number in range(onnx_check.BATCHES)
     ]
     assert sum(0 in each for each in lengths) >= 16
     assert sum(400 in each for each in lengths) >= 4
@@ -148,6 +149,6 @@ def test_ngrams_are_an_input(tmp_path: Path) -> None:
     session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     assert [each.name for each in session.get_inputs()] == ["ids", "ngrams"]
     assert [each.name for each in session.get_outputs()] == ["logits", "vector", "probabilities"]
-    rows = [vocabulary.rows_of_ngrams(word) for word in ("film", "xyzzy")]
-    (logits,) = session.run(["logits"], {"ids": np.array([[2, 1]]), "ngrams": padded_ngrams([rows])})
+    rows = [vocabulary.rows_of_ngrams(word).tolist() for word in ("film", "xyzzy")]
+    (logits,) = session.run(["logits"], {"ids": np.array([[2, 1]]), "ngrams": padded_rows([rows])})
     assert np.abs(logits - load(tmp_path / "model").logits(["film xyzzy"])).max() <= 1e-5

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from described import LENGTHS, MODELS, built, program_of, texts
+from described import FROZEN, LENGTHS, MODELS, ROWS, built, program_of, texts
 from heedful.attention.additive_kernel import TOLERANCE as TOLERANCE_OF_WEIGHTS
 from heedful.attention.additive_kernel import expansions
 from heedful.export import described
 from heedful.export.onnx_attention import RANK
-from heedful.export.onnx_file import input_names, output_names, write_onnx
+from heedful.export.onnx_file import output_names, write_onnx
+from heedful.export.onnx_inputs import IDS, Inputs, of_side, padded
 from heedful.export.onnx_rows import NotExported
 from heedful.models import Network
 from heedful.runtime.weights import Weights
+from heedful.text.vocabulary import Vocabulary
 
 pytest.importorskip("onnx", reason="the extra onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
@@ -30,26 +32,24 @@ def session(content: bytes) -> Any:
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
-def padded(column: list[np.ndarray]) -> np.ndarray:
-    ids = np.zeros((len(column), max(1, *map(len, column))), np.int64)
-    for row, each in enumerate(column):
-        ids[row, : len(each)] = each
-    return ids
-
-
 def compared(network: Network, folder: Path) -> None:
     program, examples = program_of(network, folder), texts(network.sides)
     weights, description = Weights(folder / "weights.safetensors"), described(network)
+    words = [f"w{row}" for row in range(2, ROWS + FROZEN)]
+    inputs = Inputs(network.sides, Vocabulary(tuple(words[: ROWS - 2]), tuple(words[ROWS - 2 :])))
     if any(step.get("positions") for step in description["read"]):
         with pytest.raises(NotExported, match="positions"):
-            write_onnx(description, weights, {}, 1.0)
+            write_onnx(description, weights, {}, 1.0, inputs)
         return
-    made = session(write_onnx(description, weights, {"labels": ["a"]}, 2.0))
+    made = session(write_onnx(description, weights, {"labels": ["a"]}, 2.0, inputs))
     assert made.get_modelmeta().custom_metadata_map["labels"] == '["a"]'
     answer, _ = output_names(description)
-    columns = [padded(list(column)) for column in zip(*examples, strict=True)]
+    columns = {
+        of_side(IDS, side, network.sides): padded([ids.tolist() for ids in column])
+        for side, column in enumerate(zip(*examples, strict=True))
+    }
     outputs = [each.name for each in made.get_outputs() if each.name in (answer, "probabilities")]
-    found = made.run(sorted(outputs), dict(zip(input_names(network.sides), columns, strict=True)))
+    found = made.run(sorted(outputs), columns)
     wanted = np.stack([program.run(example).logits for example in examples])
     assert found[0].shape == (len(LENGTHS), wanted.shape[1])
     assert np.abs(found[0] - wanted).max() <= TOLERANCE * max(1, np.abs(wanted).max())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import unicodedata
@@ -12,14 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heedful import TextClassifier, TokenTagger
-from heedful.estimators.estimator import Estimator
+from heedful import TextClassifier
 from heedful.export import described
-from heedful.export.onnx_file import export_onnx, padded_ngrams
+from heedful.export.folder import Numbers, export_folder
+from heedful.export.onnx_file import export_onnx
 from heedful.runtime import load
+from heedful.runtime.tag_model import Tagger
 from heedful.storage.model_folder import load_model_folder
+from heedful.tasks import load_model
 from heedful.text.token_rules import token_rules
 from heedful.text.tokenize import tokenizer
+from whole_models import TEXTS, tagger, whole
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 PAGE = Path(__file__).parents[3] / "docs" / "tokens.md"
@@ -83,68 +85,145 @@ def texts(count: int) -> list[str]:
 )
 def test_words(name: str, normalize: bool) -> None:
     page, cut = read_page(), tokenizer(name, normalize=normalize)
-    about = {"rules": json.dumps(token_rules()), "tokenizer": name, "normalize": json.dumps(normalize)}
+    about = {"rules": token_rules(), "tokenizer": name, "normalize": normalize}
     for text in texts(500):
         assert page["words"](text, about) == cut.words(text), ascii(text)
 
 
-def exported(model: Estimator[Any], folder: Path) -> Any:
-    model.save_pretrained(folder)
-    target = folder.with_suffix(".onnx")
-    content = load_model_folder(folder)
-    worst = export_onnx(content, described(model.predictor.network), folder, target, check=True)
-    assert worst is not None
-    assert worst < 1e-5
+def exported(folder: Path) -> Any:
+    target, content = folder.with_suffix(".onnx"), load_model_folder(folder)
+    export_onnx(content, described(load_model(folder).network), folder, target, check=False)
     return onnxruntime.InferenceSession(str(target), providers=["CPUExecutionProvider"])
 
 
-def padded(column: list[list[int]], padding: int) -> np.ndarray:
-    found = np.full((len(column), max([1, *map(len, column)])), padding, np.int64)
-    for row, each in enumerate(column):
-        found[row, : len(each)] = each
+def answered(model: Any, requests: list[Any]) -> list[Any]:
+    """Return what the runtime says, as the page's program says it."""
+    found: list[Any] = []
+    for answer in model.predict(requests):
+        if hasattr(answer, "tags"):
+            found.append(list(answer.tags))
+        elif hasattr(answer, "labels"):
+            found.append(list(answer.labels))
+        else:
+            found.append(answer.label if answer.score is None else pytest.approx(answer.score, abs=1e-5))
     return found
 
 
-def test_the_default_classifier(tmp_path: Path) -> None:
-    kind = {"p": "good film, isn’t it {} 😀!", "n": "dull storie {} ﬁrst 😡…"}
-    given = [(text.format(word), label) for label, text in kind.items() for word in range(100)]
-    model = TextClassifier(
-        data__few_rows=0,
-        train__epochs=1,
-        model__width=12,
-        text__vectors="",
-        model__sentence="none",
-        train__optimizer__lr=1e-6,
+def compared(folder: Path, asked: list[str]) -> None:
+    """The program of the page says what the runtime says, and the logits are equal."""
+    session, page = exported(folder), read_page()
+    model: Any = load(folder)
+    assert session.get_outputs()[0].name == "logits"
+    pair = model.is_pair
+    requests = [(one, other) for one in asked[:6] for other in asked[:6]] if pair else asked
+    examples = requests if pair else [(text,) for text in asked]
+    assert page["predict"](session, examples) == answered(model, requests)
+    assert page["predict"](session, examples[:1]) == answered(model, requests[:1])
+    found, wanted = logits_of(page, session, examples), model.logits(requests)
+    if isinstance(model, Tagger):
+        lengths = [len(next(model.predict([text])).words) for text in asked]
+        found = np.concatenate([row[:length] for row, length in zip(found, lengths, strict=True)])
+    assert np.abs(found - wanted).max() <= 1e-5 * max(1, np.abs(wanted).max())
+
+
+def logits_of(page: dict[str, Any], session: Any, examples: list[Any]) -> np.ndarray:
+    """Return the logits behind what the program says."""
+    kept: list[Any] = []
+
+    class Recorded:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(session, name)
+
+        def run(self, names: list[str], inputs: dict[str, Any]) -> list[Any]:
+            kept.append(session.run(names, inputs))
+            return list(kept[-1])
+
+    page["predict"](Recorded(), examples)
+    found: np.ndarray = kept[0][0]
+    return found
+
+
+ASKED = [*TEXTS, "dull " * 50, "filn wsa", *texts(10)]
+
+
+@pytest.mark.parametrize("task", ["text", "labels", "number", "pair", "relatedness", "pair-number"])
+@pytest.mark.parametrize("encoder", ["embedding", "none"])
+def test_models_of_all_parts(task: str, encoder: str, tmp_path: Path) -> None:
+    temperature = 1.7 if task in ("text", "pair") else 1.0
+    compared(whole(tmp_path / "model", task, encoder, temperature=temperature), ASKED)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "parts"),
+    [("disan", []), ("none", ["wide"]), ("none", ["mean"]), ("none", ["states"]), ("embedding", ["wide"])],
+)
+def test_models_of_some_parts(encoder: str, parts: list[str], tmp_path: Path) -> None:
+    compared(whole(tmp_path / "model", "text", encoder, parts=parts), ASKED)
+
+
+def test_wrong_answers_with_costs_and_a_vocabulary_without_words(tmp_path: Path) -> None:
+    costs = ((0.0, 30.0, 2.0), (1.0, 0.0, 1.0), (0.5, 9.0, 0.0))
+    path = whole(tmp_path / "model", "pair", words=(), subwords=True, costs=costs)
+    shares = load(path).probabilities(load(path).logits([(a, b) for a in TEXTS for b in TEXTS]))
+    assert ((shares @ np.array(costs)).argmin(axis=1) != shares.argmax(axis=1)).any()
+    compared(path, ASKED)
+
+
+def test_a_text_of_thousands_of_words_and_sixty_four_texts(tmp_path: Path) -> None:
+    path = whole(tmp_path / "model", "text", "none")
+    long = " ".join(["the film was dull , not good"] * 700)
+    compared(path, [long])
+    compared(path, texts(32))
+    compared(tagger(tmp_path / "tagger", "none"), [long, *texts(8)])
+
+
+@pytest.mark.parametrize("numbers", ["int8", "float16"])
+@pytest.mark.parametrize("task", ["pair", "tags"])
+def test_folders_of_small_numbers(task: str, numbers: Numbers, tmp_path: Path) -> None:
+    path = tmp_path / "model"
+    whole(path, task, "disan") if task == "pair" else tagger(path, "disan")
+    small = tmp_path / "small"
+    export_folder(load_model_folder(path), described(load_model(path).network), small, numbers)
+    compared(small, ASKED)
+    assert small.with_suffix(".onnx").stat().st_size < 5 * (small / "weights.safetensors").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("encoder", "settings"),
+    [
+        ("embedding", {}),
+        ("none", {"vectors": False}),
+        ("none", {"tags": ("O", "B-x", "I-x", "E-x", "S-x")}),
+        ("embedding", {"linear": False}),
+        ("none", {"tags": ("NOUN", "VERB")}),
+        ("embedding", {"tags": ("NOUN", "VERB"), "linear": False}),
+    ],
+)
+def test_taggers(encoder: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    path = tagger(tmp_path / "model", encoder, **settings)
+    compared(path, ASKED)
+    session, page = exported(path), read_page()
+    ready = [["ﬁlm", "I s", "\u00ad", "Film"], ["dull"]]
+    assert page["predict"](session, [(words,) for words in ready]) == answered(load(path), ready)
+
+
+def test_a_text_that_a_network_of_tags_does_not_read_at_once_is_refused(tmp_path: Path) -> None:
+    session, page = exported(tagger(tmp_path / "model")), read_page()
+    with pytest.raises(ValueError, match="401 words, and at most 400"):
+        page["predict"](session, [("a " * 401,)])
+
+
+def test_the_default_classifier_of_few_english_rows(tmp_path: Path) -> None:
+    """A meaning that no training word tells, so that the part over the vectors of words is chosen."""
+    animals, places = (
+        "cat dog horse cow pig sheep goat lion",
+        "france spain italy poland china japan india canada",
     )
+    given = [(f"the story of the {a} and of my {a}", "animal") for a in animals.split()]
+    given += [(f"the story of the {a} and of my {a}", "place") for a in places.split()]
+    model = TextClassifier()
     model.fit([text for text, _ in given], [label for _, label in given], baseline=False)
-    session, page = exported(model, tmp_path / "model"), read_page()
-    assert session.get_outputs()[0].name == "logits"
-    about = session.get_modelmeta().custom_metadata_map
-    vocabulary, runtime = json.loads(about["vocabulary"]), load(tmp_path / "model")
-    asked = [*kind.values(), *texts(150)]
-    assert about["tokenizer"] == "treebank"
-    read = [page["words"](text, about)[: int(about["max_tokens"])] for text in asked]
-    inputs = {"ids": padded([[page["id_of"](word, vocabulary) for word in each] for each in read], 0)}
-    assert "wide" in about, "this data needs a wide part"
-    inputs["features"] = padded([page["features_of"]([each], json.loads(about["wide"])) for each in read], -1)
-    (logits,) = session.run(["logits"], inputs)
-    wanted = runtime.logits(asked)
-    assert np.abs(logits - wanted).max() <= 1e-5 * max(1, np.abs(wanted).max())
-
-
-def test_a_tagger_of_a_network_alone(tmp_path: Path) -> None:
-    model = TokenTagger(train__epochs=1, model__width=12, model__wide="none")
-    model.fit(
-        [["Ada", "writes", "3rd", "😀"], ["ﬁn", "b"]] * 20, [["O", "B-x", "I-x", "O"], ["O", "B-x"]] * 20
-    )
-    session, page = exported(model, tmp_path / "model"), read_page()
-    assert session.get_outputs()[0].name == "logits"
-    about = session.get_modelmeta().custom_metadata_map
-    vocabulary, runtime = json.loads(about["vocabulary"]), load(tmp_path / "model")
-    cut = about | {"tokenizer": "treebank"} if about["tokenizer"] == "unicode" else about
-    read = [each for text in texts(60) if (each := page["words"](text, cut))]
-    inputs = {"ids": padded([[page["id_of"](word, vocabulary) for word in each] for each in read], 0)}
-    rows = [[np.array(page["ngrams_of"](word, vocabulary), np.int32) for word in each] for each in read]
-    (logits,) = session.run(["logits"], inputs | {"ngrams": padded_ngrams(rows)})
-    for found, each in zip(logits, read, strict=True):
-        assert np.abs(found[: len(each)] - runtime.logits([each])).max() <= 1e-5 * max(1, np.abs(found).max())
+    path = tmp_path / "model"
+    model.save_pretrained(path)
+    assert load(path).parts.sentence is not None, "this data needs a sentence part"
+    compared(path, ["the story of the Tigers and of my tiger", "kenya, brazil", *ASKED[:3]])
