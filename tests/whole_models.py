@@ -29,6 +29,7 @@ from heedful.text.word_shapes import WordShapes
 WORDS = ("the", "film", "was", "dull", "not", "good", "fine", "plot")
 ROWS = np.random.default_rng(7).integers(-100, 100, (8, 5)).astype(np.int8)
 MEAN = MeanOfVectors(SharedRows(WORDS, ROWS, np.full(8, 0.01, np.float32)), "films\tfilm\n")
+NOTHING = MeanOfVectors(SharedRows(("",), np.zeros((1, 1), np.int8), np.zeros(1, np.float32)))
 RULE = PhraseRule(*WIDE)
 TEXTS = (
     "The films was not good",
@@ -68,7 +69,7 @@ def whole(
         path: the folder.
         task: of texts or of pairs.
         encoder: of the network; "none" for linear parts alone.
-        parts: which there are: "wide", "mean", "states".
+        parts: which there are: "wide", "mean", "states"; of pairs "nothing" reads the overlap of the words alone.
         words: of the network's vocabulary.
         subwords: whether it has n-grams.
         **about: fields of `About`.
@@ -111,6 +112,7 @@ def _beside(path: Path, task: str, parts: Sequence[str], outputs: int) -> dict[s
         found["wide"] = WidePart(RULE, numbers, rarity, weights, np.ones(outputs, np.float32), 0.6)
     read: dict[str, Callable[[], SentenceFeatures]] = {
         "mean": lambda: MEAN,
+        "nothing": lambda: NOTHING,
         "states": lambda: states(path.with_name("encoder")),
     }
     kinds = [make() for name, make in read.items() if name in parts]

@@ -23,6 +23,7 @@ from heedful.export.onnx_sentence import sentence_logits
 from heedful.export.onnx_tags import tag_scores
 from heedful.export.onnx_wide import FEATURES, wide_logits
 from heedful.export.recording import NetworkTable
+from heedful.model.decisions.labels import LabelsDecision
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.kernels import Floats
 from heedful.runtime.loading import load
@@ -208,7 +209,7 @@ def export_onnx(
 
 def _metadata(folder: ModelFolder, model: Model, inputs: Inputs) -> dict[str, object]:
     """Return what the file says of itself; docs/tokens.md says how to use it."""
-    settings, parts, thresholds = model.settings, model.parts, model.decision.thresholds
+    settings, parts, decision = model.settings, model.parts, model.decision
     found: dict[str, object] = {
         "heedful_version": heedful.__version__,
         "task": settings.task,
@@ -225,8 +226,8 @@ def _metadata(folder: ModelFolder, model: Model, inputs: Inputs) -> dict[str, ob
         found["vocabulary"] = folder.vocabulary
     if settings.costs:
         found["costs"] = settings.costs
-    if thresholds is not None:
-        found["thresholds"] = thresholds.tolist()
+    if isinstance(decision, LabelsDecision):
+        found["thresholds"] = decision.thresholds.tolist()
     if parts.wide is not None:
         found["wide"] = asdict(parts.wide.rule)
     if parts.tagging is not None:

@@ -21,7 +21,8 @@ from heedful.runtime.pair_features import OVERLAP as OVERLAPS
 from heedful.runtime.pair_features import overlap
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import SIDES
-from heedful.runtime.sentence_features import MeanOfVectors
+from heedful.runtime.sentence_features import MeanOfVectors, SentenceFeatures
+from heedful.runtime.word_alignment import comparable, likeness
 from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import PhraseRule
 from heedful.text.word_shapes import WordShapes
@@ -33,7 +34,12 @@ ROWS = "rows"
 SENTENCE_IDS, SENTENCE_NGRAMS = "sentence_ids", "sentence_ngrams"
 """The words of a text as the sentence encoder has them."""
 OVERLAP = "overlap"
-"""What the words of two texts have in common, the one input that is no whole number."""
+"""What the words of two texts have in common, as float32."""
+SPELLING, EQUAL = "spelling", 2.0
+"""How alike the words of two texts are written, [B, P, Q] float32: 2 for words that are equal in lower case, for others
+the runs of three characters in both over those in either; -1 at padding."""
+ALIGNED, ALIGNED_NGRAMS = "aligned", "aligned_ngrams"
+"""The words that are compared one by one, as the vectors have them: as rows, or as the sentence encoder's ids."""
 NO_FEATURE = 2**31
 """Stands where a word has no feature at all, which else would be padding; no feature has this number."""
 Ids = NDArray[np.int64]
@@ -119,6 +125,24 @@ class Inputs:
             yield _of_shapes(self.parts.tagging.shapes)
         if self.parts.sentence is not None and self.parts.sentence.features.pairing != "none":
             yield _Input(OVERLAP, Port("float", ("B", OVERLAPS)), _overlaps)
+            yield _Input(SPELLING, Port("float", ("B", "P", "Q")), _spellings)
+            for side in range(self.texts):
+                yield from self._compared(self.parts.sentence.kinds[0], side)
+
+    def _compared(self, kind: SentenceFeatures, side: int) -> Iterator[_Input]:
+        """Yield the words of a text of a pair that are compared one by one."""
+
+        def of(made: Callable[[Examples], NDArray[np.generic]]) -> Callable[[Examples], NDArray[np.generic]]:
+            return lambda examples: made([[comparable(words) for words in each] for each in examples])
+
+        inputs: list[_Input] = []
+        if isinstance(kind, EncoderStates):
+            inputs = list(self._of_words(kind.model.asking.vocabulary, side))
+        elif kind is self.vectors:
+            inputs = [self._of_rows(self.vectors, side)]
+        for each, what in zip(inputs, (ALIGNED, ALIGNED_NGRAMS), strict=False):
+            port = Port("int64", ("B", "PQ"[side], *each.port.shape[2:]))
+            yield _Input(of_side(what, side, self.texts), port, of(each.made))
 
     def _free(self, what: str, side: int) -> str:
         """Return the name of a free size: "L", of a pair "L_first" and "L_second"."""
@@ -165,6 +189,17 @@ def _of_shapes(rule: WordShapes) -> _Input:
         )
 
     return _Input(FEATURES, Port("int64", ("B", "L", "F")), features)
+
+
+def _spellings(examples: Examples) -> Floats:
+    compared = [[comparable(words) for words in each] for each in examples]
+    sizes = (max([1, *(len(each[side]) for each in compared)]) for side in (0, 1))
+    found = np.full((len(examples), *sizes), -1, np.float32)
+    for table, (one, other) in zip(found, compared, strict=True):
+        for i, j in np.ndindex(len(one), len(other)):
+            same = one[i].lower() == other[j].lower()
+            table[i, j] = EQUAL if same else likeness(one[i], other[j])
+    return found
 
 
 def _overlaps(examples: Examples) -> Floats:

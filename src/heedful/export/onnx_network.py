@@ -33,7 +33,7 @@ def reading(graph: Graph, description: Table, weights: Weights, ids: str, ngrams
         graph,
         description["read"],
         weights,
-        {WORDS: _words(graph, description["words"], weights, ids, ngrams)},
+        {WORDS: word_values(graph, description["words"], weights, ids, ngrams)},
     )
 
 
@@ -85,8 +85,19 @@ def rows_of(graph: Graph, weights: Weights, name: str, rows: str) -> str:
     return graph.node("Mul", found, graph.node("Unsqueeze", own, graph.axes(-1)))
 
 
-def _words(graph: Graph, tables: object, weights: Weights, ids: str, ngrams: str) -> Value:
-    """Look ids up in the two tables; padding and unknown words are zero."""
+def word_values(graph: Graph, tables: object, weights: Weights, ids: str, ngrams: str) -> Value:
+    """Look words up in the two tables.
+
+    Args:
+        graph: gets the nodes.
+        tables: names of the tensors.
+        weights: the tensors.
+        ids: name of the ids, [B, L].
+        ngrams: name of the n-grams of the words, [B, L, G]; not used without a table of them.
+
+    Returns:
+        The vectors; those of padding and of unknown words are zero but for their n-grams.
+    """
     assert isinstance(tables, Mapping)  # as the runtime checks
     trained, frozen = (weights.raw(str(tables[name])) for name in ("trained", "frozen"))
     rows, zero = graph.constant(len(trained), np.int64), graph.constant(0, np.int64)

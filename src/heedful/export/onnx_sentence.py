@@ -6,15 +6,18 @@ It reads the mean of the words' vectors, the states of a sentence encoder, and o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from heedful.errors import UsageError
+from heedful.export.onnx_alignment import aligned_words
 from heedful.export.onnx_graph import Graph
 from heedful.export.onnx_inputs import OVERLAP, ROWS, SENTENCE_IDS, SENTENCE_NGRAMS, of_side
 from heedful.export.onnx_network import reading, run_steps
 from heedful.export.onnx_vectors import vectors_of
 from heedful.runtime.encoder_states import EncoderStates
+from heedful.runtime.pair_features import POWERS, SCALE
 from heedful.runtime.program import SIDES
 from heedful.runtime.sentence_features import MeanOfVectors, SentenceFeatures
 from heedful.runtime.sentence_part import SentencePart
@@ -38,7 +41,7 @@ def sentence_logits(graph: Graph, part: SentencePart) -> str:
         for side in range(part.features.sides)
     ]
     texts = [graph.node("Concat", *each, axis=1) if len(each) > 1 else each[0] for each in sides]
-    read = texts[0] if part.features.pairing == "none" else _related(graph, part, texts)
+    read = texts[0] if part.features.pairing == "none" else _related(own, part, texts)
     weights, bias = part.exact
     wide = graph.node("Cast", read, to=_DOUBLE)
     total = graph.node("MatMul", wide, own.constant(part.weight * weights, np.float64, name="weights"))
@@ -68,9 +71,13 @@ def _features(graph: Graph, kind: SentenceFeatures, side: int, sides: int) -> st
 
 def _unit(graph: Graph, x: str) -> str:
     """Return rows of unit length; those of zeros stay."""
-    norm = _norm(graph, x)
-    none = graph.node("Equal", norm, graph.constant(0))
-    return graph.node("Div", x, graph.node("Where", none, graph.constant(1), norm))
+    return _divided(graph, x, _norm(graph, x))
+
+
+def _divided(graph: Graph, x: str, by: str) -> str:
+    """Return a quotient, and the number itself where it is divided by 0."""
+    none = graph.node("Equal", by, graph.constant(0))
+    return graph.node("Div", x, graph.node("Where", none, graph.constant(1), by))
 
 
 def _norm(graph: Graph, x: str) -> str:
@@ -80,20 +87,27 @@ def _norm(graph: Graph, x: str) -> str:
 def _related(graph: Graph, part: SentencePart, texts: Sequence[str]) -> str:
     """Return what is read of a pair, [B, F]; see `heedful.runtime.pair_features.ExampleFeatures`."""
     u, v = texts
-    symmetric, width = part.features.pairing == "symmetric", part.features.texts.width
+    symmetric, blocks = part.features.pairing == "symmetric", part.features.texts.blocks
+    sizes = np.repeat(np.sqrt(np.array(blocks, np.float32)), blocks)
     product = graph.node("Mul", u, v)
-    norms = graph.node("Mul", _norm(graph, u), _norm(graph, v))
-    none = graph.node("Equal", norms, graph.constant(0))
-    dot = graph.node("ReduceSum", product, graph.axes(1), keepdims=1)
-    cosine = graph.node("Div", dot, graph.node("Where", none, graph.constant(1), norms))
-    blocks = [
-        *([graph.node("Add", u, v)] if symmetric else [u, v]),
+    compared = [
+        *([] if symmetric else [u, v]),
         graph.node("Abs", graph.node("Sub", u, v)),
-        graph.node("Mul", product, graph.constant(np.sqrt(np.float32(width)))),
-        cosine,
-        _in_no_order(graph) if symmetric else OVERLAP,
+        graph.node("Mul", product, graph.constant(sizes)),
     ]
-    return graph.node("Concat", *blocks, axis=1)
+    scaled = graph.node("Mul", graph.node("Concat", *compared, axis=1), graph.constant(SCALE))
+    powers = []
+    for start, end in pairwise(accumulate(blocks, initial=0)):
+        one, other, both = (
+            graph.node("Slice", each, graph.axes(start), graph.axes(end), graph.axes(1))
+            for each in (u, v, product)
+        )
+        norms = graph.node("Mul", _norm(graph, one), _norm(graph, other))
+        cosine = _divided(graph, graph.node("ReduceSum", both, graph.axes(1), keepdims=1), norms)
+        powers += [graph.node("Pow", cosine, graph.constant(power)) for power in range(1, POWERS + 1)]
+    near = _in_no_order(graph) if symmetric else OVERLAP
+    aligned = aligned_words(graph, part, symmetric=symmetric)
+    return graph.node("Concat", scaled, *powers, near, aligned, axis=1)
 
 
 def _in_no_order(graph: Graph) -> str:

@@ -32,9 +32,7 @@ def aligned(
         [3, 2]: for the words of the first text and those of the second the mean, the least, and the mean weighted by
         the lengths of the vectors; zeros if a text has no such word.
     """
-    one, other = (
-        [word for word in words if any(map(str.isalnum, word))][:MOST_WORDS] for words in (first, second)
-    )
+    one, other = comparable(first), comparable(second)
     if not one or not other:
         return np.zeros((ALIGNED // 2, 2))
     x, y = (np.asarray(vectors(words), np.float64) for words in (one, other))
@@ -59,6 +57,17 @@ def aligned(
             ],
         ]
     )
+
+
+def comparable(words: Sequence[str]) -> list[str]:
+    """Return the words of a text that are compared: those with a letter or digit, the first `MOST_WORDS`."""
+    return [word for word in words if any(map(str.isalnum, word))][:MOST_WORDS]
+
+
+def likeness(first: str, second: str) -> float:
+    """Return the runs of three characters in both words over those in either, in lower case."""
+    one, other = grams(first.lower()), grams(second.lower())
+    return len(one & other) / len(one | other)
 
 
 def grams(word: str) -> set[str]:

@@ -154,11 +154,18 @@ def test_models_of_all_parts(task: str, encoder: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoder", "parts"),
-    [("disan", []), ("none", ["wide"]), ("none", ["mean"]), ("none", ["states"]), ("embedding", ["wide"])],
+    ("task", "encoder", "parts"),
+    [
+        ("text", "disan", []),
+        ("text", "none", ["wide"]),
+        ("text", "none", ["mean"]),
+        ("text", "none", ["states"]),
+        ("pair", "none", ["states"]),
+        ("pair", "embedding", ["nothing"]),
+    ],
 )
-def test_models_of_some_parts(encoder: str, parts: list[str], tmp_path: Path) -> None:
-    compared(whole(tmp_path / "model", "text", encoder, parts=parts), ASKED)
+def test_models_of_some_parts(task: str, encoder: str, parts: list[str], tmp_path: Path) -> None:
+    compared(whole(tmp_path / "model", task, encoder, parts=parts), ASKED)
 
 
 def test_wrong_answers_with_costs_and_a_vocabulary_without_words(tmp_path: Path) -> None:
