@@ -160,7 +160,7 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
         if package and config.model.width in WIDTHS_OF_RECIPES:
             settings |= {name: value for name, value in ENGLISH_VECTORS.items() if _left_open(config, name)}
     if open_sentence:
-        named = package_of(config.text.vectors)
+        named = config.text.vectors not in ("", "auto")
         mean = "mean" if named or package else "overlap" if _pairs(config) else "none"
         whole = not kind_of(config.model.task).of_words
         settings["model.sentence"] = EN_SENTENCES if package and has_sentence_encoder() and whole else mean

@@ -223,7 +223,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         if config.model.wide == "none":
             return
         training, seed = tag_gold(datasets["train"], len(model.labels)), config.train.seed
-        vectors = word_vectors(config)
+        vectors = word_vectors(config, model.file_vectors)
         if "dev" in datasets and len(training.texts) >= config.data.few_rows:
             held = tag_gold(datasets["dev"], len(model.labels))
             model.joining = fit_on_dev(training, held, model.labels, vectors, seed)
@@ -349,8 +349,18 @@ def rarest_tags(gold: TagGold) -> NDArray[np.int64]:
     return np.array([tags[counts[tags].argmin()] if len(tags) else 0 for tags in own], np.int64)
 
 
-def word_vectors(config: RunConfig) -> WordVectors | None:
-    """Return the word vectors that the linear part reads, as ``model.sentence`` says; None for none."""
+def word_vectors(config: RunConfig, own: MeanOfVectors | None = None) -> WordVectors | None:
+    """Return the word vectors that the linear part reads, as ``model.sentence`` says; None for none.
+
+    Args:
+        config: the settings.
+        own: the vectors of a file that they name; None for none.
+
+    Returns:
+        The vectors.
+    """
+    if config.model.sentence == "mean" and own is not None:
+        return WordVectors(own)
     name = config.text.vectors if package_of(config.text.vectors) else package_of(ENGLISH)
     if config.model.sentence != "mean" or not name:
         return None

@@ -81,7 +81,7 @@ def part_rows(
         found.append(_wide_rows(model, targets, training, dev))
     symmetric = is_symmetric(config.model)
     for reads in _readings(config.model.sentence, pairs=model.is_pair):
-        if features := sentence_features(config, reads, symmetric=symmetric):
+        if features := sentence_features(config, reads, symmetric=symmetric, own=model.file_vectors):
             found.append(_sentence_rows(features, reads, targets, training, dev))
     return found
 
@@ -110,13 +110,16 @@ def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTarget
     return Joining(held, tuple(found))
 
 
-def sentence_features(config: RunConfig, reads: Reads, *, symmetric: bool) -> ExampleFeatures | None:
+def sentence_features(
+    config: RunConfig, reads: Reads, *, symmetric: bool, own: MeanOfVectors | None = None
+) -> ExampleFeatures | None:
     """Return the features that ``model.sentence`` names; None for none.
 
     Args:
         config: the settings, which name word vectors.
         reads: what is read.
         symmetric: whether the order of the texts of a pair says nothing.
+        own: the vectors of a file that the settings name; None for none.
 
     Returns:
         The features.
@@ -130,6 +133,8 @@ def sentence_features(config: RunConfig, reads: Reads, *, symmetric: bool) -> Ex
         pairing = "symmetric" if symmetric else "ordered"
     if reads == EN_SENTENCES:
         return ExampleFeatures(EncoderStates.packaged(), pairing)
+    if reads == "mean" and own is not None:
+        return ExampleFeatures(own, pairing)
     name = config.text.vectors if package_of(config.text.vectors) else package_of(ENGLISH)
     if reads == "mean" and name:
         return ExampleFeatures(MeanOfVectors.packaged(name), pairing)

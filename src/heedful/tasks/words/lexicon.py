@@ -14,11 +14,14 @@ from heedful.data.cache import load_or_read_vectors
 from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.models.config import NO_NETWORK
+from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.storage.kept_reads import kept
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.tables import find_named
 from heedful.tasks.task import Place
+from heedful.tasks.words.file_vectors import mean_of_file
+from heedful.text.english import package_of
 from heedful.text.normalization import normalize
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vectors import Table, WordVectors, files_of, find_vectors, initial_table, read_baseforms
@@ -51,12 +54,14 @@ class Words:
         table: initial word vectors and how many words they cover; None with a pretrained encoder.
         encoder: the pretrained encoder in the place of word vectors, if any.
         tokenizer: name of the tokenizer, also where the settings leave the choice open.
+        vectors: the vectors of a file that linear parts read; None for none.
     """
 
     vocabulary: AnyVocabulary
     table: Table | None
     encoder: EncoderFiles | None = None
     tokenizer: str = "treebank"
+    vectors: MeanOfVectors | None = None
 
     def note(self) -> str:
         """Say what the vocabulary holds, without a final stop."""
@@ -98,12 +103,14 @@ class Pretrained:
         baseforms: word to base form, whose vector it takes.
         files: what was read.
         encoder: the encoder; None for none.
+        part: the vectors of a file that linear parts read; None for none.
     """
 
     vectors: WordVectors | None = None
     baseforms: Mapping[str, str] | None = None
     files: tuple[Path, ...] = ()
     encoder: EncoderFiles | None = None
+    part: WordVectors | None = None
 
     def vocabulary(self, text: TextConfig, counts: Mapping[str, int], *, masked: bool) -> AnyVocabulary:
         """Make the vocabulary of training words, and of further words with a vector.
@@ -163,10 +170,11 @@ class Pretrained:
         """
         if isinstance(vocabulary, PieceVocabulary):
             return Words(vocabulary, None, self.encoder, tokenizer)
+        own = None if self.part is None else mean_of_file(self.part, self.baseforms, vocabulary.trainable)
         if config.model.encoder == NO_NETWORK:
             trained = np.zeros((vocabulary.trainable_rows, config.model.width), np.float32)
             frozen = np.zeros((vocabulary.frozen_rows, config.model.width), np.float16)
-            return Words(vocabulary, Table(trained, frozen, {}), None, tokenizer)
+            return Words(vocabulary, Table(trained, frozen, {}), None, tokenizer, own)
         table = initial_table(
             vocabulary,
             self.vectors,
@@ -177,7 +185,7 @@ class Pretrained:
             vector_norm=config.text.vector_norm,
             unit_norm=config.text.unit_norm,
         )
-        return Words(vocabulary, table, self.encoder, tokenizer)
+        return Words(vocabulary, table, self.encoder, tokenizer, own)
 
 
 def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
@@ -195,7 +203,13 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
         DataError: if a file is missing, or its vectors are of another width.
     """
     text, encoder = config.text, config.model.pretrained
-    if config.model.encoder == NO_NETWORK:
+    alone = config.model.encoder == NO_NETWORK
+    part = (
+        bool(text.vectors)
+        and not package_of(text.vectors)
+        and config.model.sentence not in ("none", "overlap")
+    )
+    if alone and not part:
         if text.vectors:
             _find_vectors(text.vectors, place.root)  # a wrong name is refused, whatever reads the vectors
         return Pretrained()
@@ -212,16 +226,17 @@ def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
     vectors = load_or_read_vectors(file, place.cache, lowercase=text.lowercase)
     if text.normalize:
         vectors = normalized_vectors(vectors, lowercase=text.lowercase)
-    if vectors.width != config.model.width:
+    if vectors.width != config.model.width and not alone:
         raise DataError(
             f"{file}: the vectors have {vectors.width} numbers, but model.width is {config.model.width}; "
             f"set model.width={vectors.width} or name another file"
         )
     if not text.baseforms:
-        return Pretrained(vectors, None, files_of(file))
+        return Pretrained(None if alone else vectors, None, files_of(file), None, vectors if part else None)
     forms = _packaged(text.baseforms, BASEFORMS, place.root) or _find_or_advise(text.baseforms, place.root)
     bases = _normalized_baseforms(forms) if text.normalize else _baseforms(forms)
-    return Pretrained(vectors, bases, (*files_of(file), forms))
+    kept = None if alone else vectors
+    return Pretrained(kept, bases, (*files_of(file), forms), None, vectors if part else None)
 
 
 def _read_normalized(path: Path) -> dict[str, str]:

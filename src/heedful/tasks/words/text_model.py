@@ -21,6 +21,7 @@ from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.runtime.parts import Parts
+from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
 from heedful.storage.hugging_face import describe_encoder
@@ -54,9 +55,13 @@ class TextModel(SavedModel[A_co]):
         labels: class names in the order of the network's outputs; empty where there are none.
         text: how text is read.
         about: what is kept with it.
+
+    Attributes:
+        file_vectors: the vectors of a file that linear parts read; only in training.
     """
 
     network: Network
+    file_vectors: MeanOfVectors | None = None
 
     def __init__(
         self,

@@ -144,7 +144,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         return {
             "task": self.name,
             "task_options": config.model.task_options,
-            "wide": config.model.wide,
+            "wide": "none" if is_symmetric(config.model) else config.model.wide,
             "sentence": config.model.sentence,
         }
 
@@ -201,7 +201,9 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             network.requires_grad_(requires_grad=False)
         model = replace(model, width=network.sentence_encoder.embedding.width)
         text = replace(text_settings(config), tokenizer=words.tokenizer)
-        return self.model_type(network, model, words.vocabulary, prepared.labels, text)
+        own = self.model_type(network, model, words.vocabulary, prepared.labels, text)
+        own.file_vectors = words.vectors
+        return own
 
     def on_encoder(self, model: ModelConfig, encoder: PreTrainedModel, *, start: int, end: int) -> Network:
         """Put a network together on a pretrained encoder; see `heedful.models.encoder_embedding`."""
@@ -234,7 +236,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
         def build() -> Model:
             vocabulary = vocabulary_from_plain(folder.vocabulary, str(path / VOCABULARY))
-            tensors, wide = dict(folder.state), None
+            tensors, wide, sentence, tagging = dict(folder.state), None, None, None
             if settings.costs and len(settings.costs) != len(folder.labels):
                 raise UsageError(f"costs of {len(settings.costs)} classes, and {len(folder.labels)} labels")
             if (settings.wide or settings.sentence) and not self.has_parts:
@@ -243,10 +245,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 raise UsageError(f"a task of {self.noun} has no linear part of tags")
             if settings.wide:
                 wide = take_wide(tensors, settings.text.phrases, settings.wide, settings.model.outputs)
-            sentence = None
             if settings.sentence:
                 sentence = take_sentence(tensors, settings.sentence, settings.model.outputs, self.sides)
-            tagging = None
             if settings.tagging:
                 tagging = take_tagging(tensors, settings.tagging, settings.model.outputs)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
