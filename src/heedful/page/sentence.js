@@ -73,7 +73,8 @@ class EncoderStates {
   knows(word) { return this.words.look(word).known; }
 
   features(words) {
-    const kept = words.slice(0, this.most), { network } = this, { vector, logits } = network.description;
+    const kept = words.slice(0, this.most).map((word) => this.words.withoutNgrams(word));
+    const { network } = this, { vector, logits } = network.description;
     const read = network.run(network.reading, { words: this.vectors(kept) });
     const given = Object.fromEntries(Object.entries(read).map(([name, x]) => [`first.${name}`, x]));
     return Float64Array.from([...read[vector].data, ...network.run(network.answering, given)[logits].data]);

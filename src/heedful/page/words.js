@@ -167,6 +167,9 @@ class Vocabulary {
     return this.runs.rowsOf(this.lowercase && !this.runs.cased ? word.toLowerCase() : word);
   }
 
+  // The word, or a masked one where it is unknown and only unknown words have n-grams: then it is without them.
+  withoutNgrams(word) { return this.runs?.unknown_alone && !this.look(word).known ? MASK : word; }
+
   look(word) {
     const folded = this.lowercase ? word.toLowerCase() : word;
     const row = this.rows.get(folded);

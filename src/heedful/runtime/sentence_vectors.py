@@ -56,7 +56,8 @@ class SentenceVectors(Model):
     def states(self, words: Sequence[Sequence[str]]) -> Floats:
         """Return the states before the last layer: what tells texts apart for few labels.
 
-        They are the pooled states and the mean of the word vectors, each of unit length, side by side.
+        They are the pooled states and the mean of the word vectors, each of unit length, side by side. A model that
+        reads only unknown words by their n-grams reads them as nothing here: names tell alike texts, not classes.
 
         Args:
             words: the words of each text, as the tokenizer gives them; those beyond the limit are not read.
@@ -115,8 +116,9 @@ class SentenceVectors(Model):
         width: int,
     ) -> Floats:
         limit, found = self.settings.max_tokens, list[Floats]()
+        known = self.asking.vocabulary.without_ngrams
         for start in range(0, len(words), _BLOCK):
-            looked = [self.asking.looked_up(tuple(text[:limit])) for text in words[start : start + _BLOCK]]
+            looked = [self.asking.looked_up(known(text[:limit])) for text in words[start : start + _BLOCK]]
             read = self.program.read([(each.ids, each.ngrams) for each in looked])
             first = len(found) + 1
             found += [finite("vector", row, first + n) for n, row in enumerate(rows_of(read))]

@@ -31,7 +31,7 @@ from heedful.tasks.sentences.sentence_task import SENTENCES
 from heedful.tasks.tables import TEXT, Table
 from heedful.tasks.task import Files
 from heedful.tasks.words.word_task import WordTask
-from heedful.text.vocabulary import AnyVocabulary
+from heedful.text.vocabulary import AnyVocabulary, Vocabulary
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ class VectorModel(SentenceModel[Answer]):
 
     def states(self, words: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """Return the states before the last layer; see `heedful.runtime.SentenceVectors.states`."""
-        cut = [Example((" ".join(text),), words=(tuple(text[: self.text.max_tokens]),)) for text in words]
+        limit, vocabulary = self.text.max_tokens, self.vocabulary
+        known = vocabulary.without_ngrams if isinstance(vocabulary, Vocabulary) else tuple
+        cut = [Example((" ".join(text),), words=(known(text[:limit]),)) for text in words]
         return super().encode(Corpus(cut))
 
     def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> VectorModel:

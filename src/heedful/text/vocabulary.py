@@ -161,6 +161,12 @@ class Vocabulary:
             return np.zeros(0, np.int32)
         return self.ngrams.rows_of(word if self.ngrams.cased else self._fold(word))
 
+    def without_ngrams(self, words: Iterable[str]) -> tuple[str, ...]:
+        """Return words with `MASK` for unknown ones if only those have n-grams, so that they are without them."""
+        if self.ngrams is None or not self.ngrams.unknown_alone:
+            return tuple(words)
+        return tuple(word if self.knows(word) else MASK for word in words)
+
     def knows(self, word: str) -> bool:
         """Say whether a word has a row, its own or its base form's."""
         return self._row(self._fold(word)) is not None

@@ -22,6 +22,7 @@ from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors, Sen
 from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks import TextSettings, VectorModel, build_network, task_named
+from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 
@@ -33,12 +34,15 @@ TEXTS = ["The films was not good", "", "unseen", "a fine plot , not dull and the
 PAIRS = [("the film was dull", "The film was not good"), ("", "film"), (TEXTS[3], "dull film")]
 
 
-def states(path: Path) -> EncoderStates:
+def states(path: Path, *, spelled: bool) -> EncoderStates:
     """The states of a tiny sentence encoder in 8 bits, kept by the model that reads them."""
+    rule = NgramRule(rows=30, unknown_alone=True) if spelled else None
+    vocabulary = Vocabulary(WORDS, oov="unknown" if spelled else "nearest", ngrams=rule)
     torch.manual_seed(1)
     config = ModelConfig(task="vector", width=10, outputs=4, dropout=0.0)
-    network = build_network(config, torch.randn(len(WORDS) + 2, 10))
-    VectorModel(network, config, Vocabulary(WORDS, oov="nearest"), (), TextSettings()).save(path)
+    table, ngrams = torch.randn(len(WORDS) + 2, 10), torch.randn(30, 10) if spelled else None
+    network = build_network(config, table, ngrams=ngrams)
+    VectorModel(network, config, vocabulary, (), TextSettings()).save(path)
     assert tiny.run("export", path, "--int8", path.with_name("int8")).code == 0
     content = content_of_encoder(path.with_name("int8"))
     return EncoderStates("", "", encoder_of_content(content), content)
@@ -83,7 +87,9 @@ def saved(path: Path, task: str, encoder: str = "embedding", texts: SentenceFeat
 def test_it_adds_up_and_is_what_the_runtime_says(
     task: str, encoder: str, reads: str, tmp_path: Path, opened: Opened
 ) -> None:
-    features: SentenceFeatures = MEAN if reads == "mean" else states(tmp_path / "encoder")
+    features: SentenceFeatures = MEAN
+    if reads != "mean":
+        features = states(tmp_path / "encoder", spelled=reads == "states")
     texts = JoinedFeatures((MEAN, features)) if reads == "both" else features
     path = saved(tmp_path / "model", task, encoder, texts)
     for target in (["--page", tmp_path / "model.html"], ["--int8", tmp_path / "small"]):

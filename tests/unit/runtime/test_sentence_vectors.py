@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import tiny
 from heedful.errors import DataError, UsageError
 from heedful.export import described
+from heedful.models import ModelConfig
 from heedful.runtime import SentenceVectors, load
-from heedful.tasks import VectorModel, load_model
+from heedful.tasks import TextSettings, VectorModel, build_network, load_model
+from heedful.text.unknown_words import NgramRule
+from heedful.text.vocabulary import Vocabulary
 
 TEXTS = ["the film was dull .", "", "superb films, a song!", "xyzzy", "it is " * 60]
 LENGTHS = [1, 0, 1, 0, 1]
@@ -67,6 +71,24 @@ def test_similarity(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
         )
         with pytest.raises(UsageError, match="two lists"):
             each.similarity("the film", ["the film"])  # type: ignore[call-overload]
+
+
+def test_unknown_words_are_spelled_in_vectors_and_are_nothing_in_states(tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    vocabulary = Vocabulary(("the", "film", "was"), ngrams=NgramRule(rows=40, unknown_alone=True))
+    config = ModelConfig(task="vector", width=12, outputs=5, dropout=0.0)
+    network = build_network(config, torch.randn(5, 12), ngrams=torch.randn(40, 12))
+    made = VectorModel(network, config, vocabulary, (), TextSettings())  # type: ignore[arg-type]
+    made.save(tmp_path / "model")
+    model = load(tmp_path / "model")
+    assert isinstance(model, SentenceVectors)
+    texts = ["the film was xyzzy", "the film was plugh", "XYZZY"]
+    words = [text.split() for text in texts]
+    assert np.abs(model.encode(texts) - made.encode(texts)).max() <= TOLERANCE
+    assert np.abs(model.states(words) - made.states(words)).max() <= TOLERANCE
+    assert (model.encode(texts[:1]) != model.encode(texts[1:2])).any()
+    assert np.array_equal(model.states(words[:1]), model.states(words[1:2]))
+    assert np.array_equal(model.features(words[:1]), model.features(words[1:2]))
 
 
 @pytest.mark.parametrize("wrong", [None, 3, 2.5])
