@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.explain.attribution import JOINTS, REACH, Attribution, Joint, with_prefix
+from heedful.explain.attribution import JOINTS, LINKS, REACH, Across, Attribution, Joint, with_prefix
 from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import deletion_of
@@ -26,23 +26,25 @@ SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 """What texts are called whose columns have no names of their own."""
 
 
-def side_names(run: Mapping[str, object], count: int) -> tuple[str, ...]:
+def side_names(
+    run: Mapping[str, object], count: int, names: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
     """Return what the texts of an example are called: of pairs the columns of the training file.
 
     Args:
         run: the settings of the run that made the model.
         count: texts of an example.
+        names: of texts whose columns have no names of their own; None for `SIDE_NAMES`.
 
     Returns:
         The names.
     """
-    data = run.get("data")
+    data, names = run.get("data"), names or SIDE_NAMES[count]
     if count == 1 or not isinstance(data, Mapping):
-        return SIDE_NAMES[count]
+        return names
     named = (data.get(name) for name in SIDE_NAMES[count])
     return tuple(
-        own if isinstance(own, str) and own else name
-        for own, name in zip(named, SIDE_NAMES[count], strict=True)
+        own if isinstance(own, str) and own else name for own, name in zip(named, names, strict=True)
     )
 
 
@@ -146,7 +148,7 @@ def assembled(
     )
 
 
-OTHERS = 4
+OTHERS = 20
 """Further classes whose contributions an explanation holds: the most probable ones after the one that is explained."""
 
 
@@ -274,12 +276,14 @@ def _attribution(game: Game, made: Explained, value: ExplainedValue, reach: floa
     for joint in shares.joint:
         together[joint.side, joint.start, joint.end] += float(joint.values @ slope)
     strongest = sorted((Joint(*place, each) for place, each in together.items()), key=lambda j: -abs(j.value))
+    across = [Across(each.first, each.second, float(each.values @ slope)) for each in shares.across]
     return Attribution(
         DEFAULT,
         values=tuple(values),
         whole=whole,
         start=start,
         joint=tuple(sorted(strongest[:JOINTS], key=lambda j: (j.side, j.start, j.end))),
+        across=tuple(sorted(across, key=lambda each: -abs(each.value))[:LINKS]),
         reach=reach,
         samples=made.choices,
         run=made.run,

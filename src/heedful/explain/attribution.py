@@ -14,6 +14,8 @@ from heedful.text.characters import visible
 Array = NDArray[Any]
 JOINTS = 20
 """Pairs of words that an attribution keeps of what stands together."""
+LINKS = 6
+"""Words of both texts of a pair that an attribution keeps."""
 REACH = 2.0
 """A contribution of this size to log-odds has the darkest color in every picture, so that shades compare."""
 
@@ -36,6 +38,22 @@ class Joint:
     value: float
 
 
+@dataclass(frozen=True)
+class Across:
+    """A word of each text of a pair, and what they contribute only together.
+
+    Attributes:
+        first: the word of the first text, from 0.
+        second: the word of the second text.
+        value: what both contribute beyond what each of them does without the other; it is shared among all
+            contributions already.
+    """
+
+    first: int
+    second: int
+    value: float
+
+
 @dataclass(frozen=True, eq=False)
 class Attribution:
     """What each word contributes to one number of an answer.
@@ -54,6 +72,7 @@ class Attribution:
         label: the class or label whose log-odds the number is; empty for a number.
         probability: that the answer shows of it; None for a number.
         joint: words that contribute together, in the order of the text.
+        across: of a pair, words of both texts that contribute together, the strongest first.
         reach: the size of a contribution that has the darkest color.
         errors: for each side the standard error of each contribution; empty for a method without random orders.
         samples: random orders of Shapley values, steps of integrated gradients, or choices of words that were computed;
@@ -70,6 +89,7 @@ class Attribution:
     label: str = ""
     probability: float | None = None
     joint: tuple[Joint, ...] = ()
+    across: tuple[Across, ...] = ()
     reach: float = REACH
     errors: tuple[Array, ...] = ()
     samples: int = 0
@@ -86,11 +106,15 @@ class Attribution:
         object.__setattr__(
             self, "joint", tuple(j if isinstance(j, Joint) else Joint(**j) for j in self.joint)
         )
-        fits = all(
+        object.__setattr__(
+            self, "across", tuple(a if isinstance(a, Across) else Across(**a) for a in self.across)
+        )
+        lengths = [len(side) for side in self.values]
+        fits = all(0 <= a.first < lengths[0] and 0 <= a.second < lengths[-1] for a in self.across) and all(
             0 <= j.side < len(self.values) and 0 <= j.start < j.end <= len(self.values[j.side])
             for j in self.joint
         )
-        numbers = [self.whole, self.start, self.together, self.reach, *(j.value for j in self.joint)]
+        numbers = [self.whole, self.start, self.together, self.reach, *(j.value for j in (*self.joint, *self.across))]
         if not fits or not np.isfinite(np.array(numbers, np.float64)).all() or self.reach <= 0:
             raise UsageError(
                 "attribution: numbers must be finite, and words that stand together must be there"
@@ -160,7 +184,7 @@ class Attribution:
         """Return plain values for JSON; the constructor takes them back."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         sides = {name: [side.tolist() for side in plain[name]] for name in ("values", "errors")}
-        return {**plain, **sides, "joint": [asdict(joint) for joint in self.joint]}
+        return {**plain, **sides, "joint": [*map(asdict, self.joint)], "across": [*map(asdict, self.across)]}
 
 
 def with_prefix(attribution: Attribution, added: int) -> Attribution:
@@ -171,4 +195,7 @@ def with_prefix(attribution: Attribution, added: int) -> Attribution:
         for sides in (attribution.values, attribution.errors)
     )
     joint = tuple(replace(j, start=j.start + added, end=j.end + added) for j in attribution.joint)
-    return replace(attribution, values=values, errors=errors, joint=joint)
+    across = tuple(
+        replace(a, first=a.first + added, second=a.second + added) for a in attribution.across
+    )
+    return replace(attribution, values=values, errors=errors, joint=joint, across=across)

@@ -182,7 +182,13 @@ def _why_not(explanation: Explanation) -> str:
         title = title_of(each).replace("Why ", "Why not ", 1)
         table = signed_table(each, explanation.sides)
         found.append(f"<details><summary>{escape(title)}?{share}</summary>{table}</details>")
+    more = len(explanation.labels) - len(found) - 1
+    if found and more > 0 and not explanation.tags:
+        found.append(f'<p class="note">{_FURTHER.format(more)}</p>')
     return f"<section>{''.join(found)}</section>" if found else ""
+
+
+_FURTHER = "{:,} further classes: <code>heedful explain … --why LABEL</code> explains any of them."
 
 
 def _signed(explanation: Explanation) -> str:

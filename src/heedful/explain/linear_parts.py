@@ -36,6 +36,21 @@ class JointLogits:
 
 
 @dataclass(frozen=True, eq=False)
+class AcrossLogits:
+    """What a word of each text of a pair add only together.
+
+    Attributes:
+        first: the word of the first text, from 0.
+        second: the word of the second text.
+        values: what they add to each logit, [Y].
+    """
+
+    first: int
+    second: int
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
 class Shared:
     """Logits shared among the words of an example: everything adds up to them.
 
@@ -43,11 +58,13 @@ class Shared:
         start: what is there without words, [Y].
         words: for each side what each word adds, [n, Y]; what a phrase adds is shared evenly among its words.
         joint: what phrases add beyond their words; it is in `words` already.
+        across: of pairs likewise, words of both texts.
     """
 
     start: Values
     words: tuple[Values, ...]
     joint: tuple[JointLogits, ...] = ()
+    across: tuple[AcrossLogits, ...] = ()
 
     @property
     def total(self) -> Values:

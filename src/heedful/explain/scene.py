@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from heedful.explain.attribution import Joint
+from heedful.explain.attribution import Across, Joint
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Attribution
@@ -48,7 +48,7 @@ def phrases_of(attribution: Attribution) -> list[Joint]:
     Returns:
         At most 5: what they do together is a quarter of the largest contribution or more, and of log-odds at least 0.1.
     """
-    least = max(_SHARE * attribution.largest, _LEAST if attribution.is_log_odds else 1e-12)
+    least = _least(attribution)
     taken: set[tuple[int, int]] = set()
     found: list[Joint] = []
     for joint in sorted(attribution.joint, key=lambda each: -abs(each.value)):
@@ -57,6 +57,16 @@ def phrases_of(attribution: Attribution) -> list[Joint]:
             found.append(joint)
             taken |= places
     return found
+
+
+def across_of(attribution: Attribution) -> list[Across]:
+    """Return the words of both texts of a pair whose link is shown, the strongest first; see `phrases_of`."""
+    return [each for each in attribution.across if abs(each.value) >= _least(attribution)]
+
+
+def _least(attribution: Attribution) -> float:
+    """Return how strong what words do together is at least where it is shown."""
+    return max(_SHARE * attribution.largest, _LEAST if attribution.is_log_odds else 1e-12)
 
 
 def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int = SHOWN) -> list[Line]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.scene import Line, lines_of, longest_bar, percent, phrases_of, said_of_bars
+from heedful.explain.scene import Line, across_of, lines_of, longest_bar, percent, phrases_of, said_of_bars
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
-    from heedful.explain.attribution import Attribution
+    from heedful.explain.attribution import Across, Attribution
     from heedful.explain.explanation import SentenceView
 
 SIGNED_LEVELS = 6
@@ -80,7 +80,32 @@ def signed_table(attribution: Attribution, views: Sequence[SentenceView]) -> str
     head = f'<tr><th>word</th><th><span class="unseen">size</span></th><th class="r">{unit}</th></tr>'
     said = said_of_bars(lines, attribution.reach)
     note = f'<p class="note">{said}</p>' if said else ""
-    return f'<table class="signed">{head}{rows}</table>{note}'
+    return f'<table class="signed">{head}{rows}</table>{note}{_across_table(attribution, views)}'
+
+
+def _across_table(attribution: Attribution, views: Sequence[SentenceView]) -> str:
+    """Write the words of both texts of a pair that count together."""
+    found = across_of(attribution)
+    if not found:
+        return ""
+    longest = max(attribution.reach, abs(found[0].value))
+    rows = "".join(
+        f"<tr><td><bdi>{escape(one)}</bdi> ↔ <bdi>{escape(other)}</bdi></td>"
+        f'<td class="bar">{_bar(value, longest)}</td><td class="r">{number(value)}</td></tr>'
+        for one, other, value in _linked(found, views)
+    )
+    head = '<tr><th>words of both texts</th><th><span class="unseen">size</span></th><th class="r">together</th></tr>'
+    return f'<table class="signed across">{head}{rows}</table><p class="note">{ACROSS}</p>'
+
+
+ACROSS = "Words of both texts that count together: what they add only together, which their numbers above share already."
+
+
+def _linked(found: Sequence[Across], views: Sequence[SentenceView]) -> Iterator[tuple[str, str, float]]:
+    for each in found:
+        words = (views[0].words[each.first], views[-1].words[each.second])
+        one, other = (shorten(visible(word), 24) for word in words)
+        yield one, other, each.value
 
 
 def _row(line: Line, attribution: Attribution, longest: float) -> str:
@@ -159,6 +184,12 @@ def signed_lines(
     longest = longest_bar(shown, attribution.reach)
     lines += [_line(line, attribution, room, longest) for line in shown]
     said = f"{attribution.legend} {said_of_bars(shown, attribution.reach)}".rstrip()
+    linked = [
+        f"  {one} <-> {other}: together {number(value)}"
+        for one, other, value in _linked(across_of(attribution), views)
+    ]
+    if linked:
+        lines += ["  words of both texts that count together, in their numbers already:", *linked]
     return [*lines, *wrap(said, width, initial_indent="  ", subsequent_indent="  ")]
 
 

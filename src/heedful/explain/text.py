@@ -120,10 +120,14 @@ def _tags(explanation: Explanation) -> list[str]:
     ]
 
 
+_OTHERS = 4
+"""Further classes that have a line; the page has more, and --why explains any."""
+
+
 def _others(explanation: Explanation) -> list[str]:
     """Write for further classes what speaks for and against them most."""
     found = []
-    for each in explanation.others:
+    for each in explanation.others[:_OTHERS]:
         said = [
             (value, word)
             for view, values in zip(explanation.sides, each.values, strict=True)
@@ -150,6 +154,8 @@ def _deletion(explanation: Explanation) -> str:
 def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
     lines = [pen.dim(pad(view.name, _LABEL)) + shorten(visible(view.text), width - _LABEL)]
     unknown = [visible(word) for word, flag in zip(view.words, view.unknown, strict=True) if flag]
+    if not view.words:
+        lines.append(pad("", _LABEL) + "(no words)")
     if unknown:
         lines.append(pad("", _LABEL) + shorten(f"unknown to the model: {', '.join(unknown)}", width - _LABEL))
     if view.chosen is not None:

@@ -1,7 +1,7 @@
 // What each word contributes to an answer: one signed number a word, which add up with a base to the log-odds that are
 // shown; see heedful.explain.methods.contributing, which this equals.
 
-const EXACT = 7, PAIRS = 48, FEWEST = 16, LONG_TEXT = 40, TOKENS = 20000, STEPS = 64, REACH = 2;
+const EXACT = 7, PAIRS = 48, FEWEST = 16, LONG_TEXT = 40, TOKENS = 20000, STEPS = 64, REACH = 2, OTHERS = 20, ACROSS = 4, LINKS = 6;
 const PHRASES = 5, SHARE = 0.25, LEAST = 0.1, SHOWN = 10, NOTHING = 5e-4;
 
 // A number of an answer as a function of the logits: of a class its log-odds, of grades their mean, else the number.
@@ -165,7 +165,7 @@ function* sharesOf(model, sides, logits) {
   const whole = logits.map((each, k) => each - linear[k]);
   const places = texts.flatMap((side, number) => side.map((_, i) => [number, i]));
   if (!places.length || (!model.hasNetwork && !rest))
-    return { start: start.map((each, k) => each + whole[k]), words, joint, choices: 0, run: 1 };
+    return { start: start.map((each, k) => each + whole[k]), words, joint, across: [], choices: 0, run: 1 };
   const [run, player] = playersOf(places), count = player.at(-1) + 1;
   const neighbors = places.length > LONG_TEXT ? [] : places.flatMap(([side], i) => (places[i + 1]?.[0] === side ? [i] : []));
   const asked = choicesOf(count, neighbors), values = [];
@@ -173,11 +173,35 @@ function* sharesOf(model, sides, logits) {
     values.push(model.logitsOf(sides, places, player.map((each) => row[each])));
     yield;
   }
+  let more = 0;
   const found = shapleyOf(count, asked, values, whole, neighbors), sizes = new Array(count).fill(0);
   for (const each of player) sizes[each] += 1;
   places.forEach(([side, i], place) => outputs.forEach((k) => { words[side][i][k] += found.values[player[place]][k] / sizes[player[place]]; }));
+  const across = [];
+  if (texts.length > 1 && run === 1 && neighbors.length) {
+    const { gone, pairs } = acrossOf(places, found.values), answers = new Map();
+    for (const out of gone) {
+      answers.set(`${out}`, model.logitsOf(sides, places, places.map((_, i) => !out.includes(i))));
+      yield;
+    }
+    for (const [i, j] of pairs) {
+      const [one, other, both] = [[i], [j], [i, j]].map((out) => answers.get(`${out}`));
+      across.push({ first: places[i][1], second: places[j][1], values: outputs.map((k) => whole[k] - one[k] - other[k] + both[k]) });
+    }
+    more = gone.length;
+  }
   for (const [i, each] of found.joint) joint.push({ side: places[i][0], start: places[i][1], end: places[i][1] + 2, values: each });
-  return { start: start.map((each, k) => each + found.start[k]), words, joint, choices: values.length, run };
+  return { start: start.map((each, k) => each + found.start[k]), words, joint, across, choices: values.length + more, run };
+}
+
+// The strongest words of each text of a pair, alone and with each of the other text: {gone: places left out, pairs}.
+function acrossOf(places, values) {
+  const sizes = values.map((row) => (row.length > 1 ? Math.hypot(...row.map((each) => each - sum(row) / row.length)) : Math.abs(row[0])));
+  const order = [...places.keys()].sort((a, b) => sizes[b] - sizes[a]);
+  const chosen = [0, 1].map((side) => order.filter((i) => places[i][0] === side).slice(0, ACROSS));
+  if (chosen.some((side) => !side.length)) return { gone: [], pairs: [] };
+  const pairs = chosen[0].flatMap((i) => chosen[1].map((j) => [i, j]));
+  return { gone: [...chosen.flat().map((i) => [i]), ...pairs], pairs };
 }
 
 // Shares of the logits as contributions to one number: {label, of, values, start, whole, joint, reach, ...}.
@@ -194,17 +218,22 @@ function contributionsTo(value, shares, logits) {
     const key = `${side} ${first} ${end}`;
     together.set(key, { side, start: first, end, value: (together.get(key)?.value ?? 0) + dot(row) });
   }
+  const across = shares.across.map(({ first, second, values: row }) => ({ first, second, value: dot(row) }))
+    .sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, LINKS);
   const isLogOdds = value.kind === "class";
   const of = isLogOdds ? `log-odds of “${value.label}”` : "predicted number";
   return {
-    label: value.label, of, values, start, whole, isLogOdds, joint: [...together.values()], choices: shares.choices,
+    label: value.label, of, values, start, whole, isLogOdds, joint: [...together.values()], across, choices: shares.choices,
     run: shares.run, reach: isLogOdds ? REACH : Math.max((logits.length - 1) / 4, 1e-9),
   };
 }
 
+// How strong what words do together is at least where it is shown.
+const leastOf = ({ values, isLogOdds }) => Math.max(SHARE * Math.max(0, ...values.flat().map(Math.abs)), isLogOdds ? LEAST : 1e-12);
+
 // The words that are shown together, the strongest first; no word is in two of them.
 function phrasesOf({ values, joint, isLogOdds }) {
-  const least = Math.max(SHARE * Math.max(0, ...values.flat().map(Math.abs)), isLogOdds ? LEAST : 1e-12);
+  const least = leastOf({ values, isLogOdds });
   const taken = new Set(), found = [];
   for (const each of [...joint].sort((a, b) => Math.abs(b.value) - Math.abs(a.value))) {
     const places = Array.from({ length: each.end - each.start }, (_, i) => `${each.side} ${each.start + i}`);

@@ -103,7 +103,7 @@ class Model {
     if (score !== null) return [contributionsTo(new ExplainedValue({ kind: "grade" }), shares, logits)];
     const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
     const best = probabilities.findIndex((each) => each.label === label);
-    return [best, ...order.filter((place) => place !== best).slice(0, 4)].map((column) => ({
+    return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({
       ...contributionsTo(new ExplainedValue({ kind: "class", column, label: this.names[column], temperature }), shares, logits),
       probability: probabilities[column].probability,
     }));

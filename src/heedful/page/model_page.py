@@ -26,6 +26,7 @@ from torch import Tensor, from_numpy
 
 import heedful
 from heedful.errors import UsageError
+from heedful.explain.assembling import side_names
 from heedful.explain.legends import CAVEAT, NO_NETWORK, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
@@ -208,7 +209,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     wide, sentence = _wide(folder), _sentence(folder)
     about = {
         "task": _task(folder),
-        "sides": TASKS[_task(folder)],
+        "sides": _names_of_texts(folder),
         "labels": folder.labels,
         "outputs": config.part("model").whole("outputs"),
         "temperature": float(config.number("temperature", 1.0)),
@@ -235,6 +236,11 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
         else {name: from_numpy(each.copy()) for name, each in sentence.tensors().items()}
     )
     return save({**wide, **beside, **state}, {"page": json.dumps(about)})
+
+
+def _names_of_texts(folder: ModelFolder) -> tuple[str, ...]:
+    names, run = TASKS[_task(folder)], folder.config.get("run")
+    return side_names(run, len(names), names) if isinstance(run, Mapping) else names
 
 
 def _sentence(folder: ModelFolder) -> SentencePart | None:

@@ -46,8 +46,21 @@ function contributionTable(said, sides) {
   const head = element("tr", {}, element("th", {}, "word"), element("th"),
     element("th", { class: "r" }, said.isLogOdds ? "log-odds" : "change"));
   const table = element("table", { class: "signed" }, head, ...rows);
-  if (longest <= said.reach) return table;
-  return element("div", {}, table, element("p", { class: "note" }, `The longest bar stands for ${+longest.toPrecision(3)}.`));
+  const note = `The longest bar stands for ${+longest.toPrecision(3)}.`;
+  return element("div", {}, table, longest > said.reach ? element("p", { class: "note" }, note) : null, acrossTable(said, sides));
+}
+
+// The words of both texts of a pair that count together; null where none do.
+function acrossTable(said, sides) {
+  const found = said.across.filter(({ value }) => Math.abs(value) >= leastOf(said));
+  if (!found.length) return null;
+  const rows = found.map(({ first, second, value }) => element("tr", {},
+    element("td", {}, element("bdi", {}, shorten(oneLine(sides[0].words[first]), 24)), " ↔ ",
+      element("bdi", {}, shorten(oneLine(sides[1].words[second]), 24))),
+    element("td", { class: "r" }, signedNumber(value))));
+  const head = element("tr", {}, element("th", {}, "words of both texts"), element("th", { class: "r" }, "together"));
+  const note = "Words of both texts that count together: what they add only together, which their numbers above share already.";
+  return element("div", {}, element("table", { class: "signed" }, head, ...rows), element("p", { class: "note" }, note));
 }
 
 const whyTitle = ({ isLogOdds, label }) =>

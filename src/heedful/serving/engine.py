@@ -123,7 +123,11 @@ class Engine(ABC):
             DataError: if a text is too long.
             UsageError: if there is no such class, or this model has no such method.
         """
-        from heedful.tasks import SentenceModel, TagsModel
+        try:
+            from heedful.tasks import SentenceModel, TagsModel
+        except ImportError as error:
+            method = choice.method if choice else "of this model"
+            raise UsageError(f"the method {method} needs torch, which this server does not have") from error
 
         model = self.predictor
         with self._one_at_a_time:

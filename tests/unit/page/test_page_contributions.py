@@ -115,6 +115,13 @@ def test_it_adds_up_and_is_what_the_runtime_says(
             assert mine["whole"] == pytest.approx(other.whole, abs=1e-3)
             assert mine["choices"] == other.samples
             assert mine["start"] == pytest.approx(other.start, abs=1e-3)
+            links = [(each["first"], each["second"]) for each in mine["across"]]
+            assert [each["value"] for each in mine["across"]] == pytest.approx(
+                [each.value for each in other.across], abs=1e-3
+            )
+            strong = [abs(each.value) > 0.01 for each in other.across]
+            theirs_linked = [(each.first, each.second) for each in other.across]
+            assert all(links[n] in theirs_linked for n, said in enumerate(strong) if said)
             for values, wanted in zip(mine["values"], other.values, strict=True):
                 assert values == pytest.approx(wanted.tolist(), abs=1e-3)
         assert theirs.attribution.total == pytest.approx(
@@ -128,8 +135,8 @@ def test_what_one_types_is_colored_and_the_lines_add_up(tmp_path: Path, opened: 
     page.fill("textarea", TEXTS[3])
     page.wait_for_selector("#contributions table")
     assert page.locator("#reading bdi[title^=contribution]").count() == 15
-    figures = page.locator("#contributions > section > table tr:not(.sum) td.r").all_inner_texts()
-    total = page.locator("#contributions > section > table tr.sum td.r").inner_text()
+    figures = page.locator("#contributions > section > div > table tr:not(.sum) td.r").all_inner_texts()
+    total = page.locator("#contributions > section > div > table tr.sum td.r").inner_text()
     assert "%" in total
     assert sum(map(float, figures)) == pytest.approx(float(total.split("=")[0]), abs=0.01 * len(figures))
     assert page.locator("#pictures details").get_attribute("open") is None

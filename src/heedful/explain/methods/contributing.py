@@ -15,7 +15,7 @@ from math import ceil, comb, factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.explain.linear_parts import JointLogits, Shared
+from heedful.explain.linear_parts import AcrossLogits, JointLogits, Shared
 from heedful.explain.methods.game import Game
 
 Values = NDArray[np.float64]
@@ -26,6 +26,8 @@ EXACT = 7
 _PAIRS, _FEWEST = 48, 16
 _ROUGH_EXACT, _ROUGH_PAIRS = 4, 4
 """Random choices, each with its complement: of short and of long texts; and both where many texts are added up."""
+_ACROSS = 4
+"""Words of each text of a pair that are asked about together with those of the other text."""
 _LONG, _TOKENS = 40, 20_000
 """Words from which neighbors are not asked about and fewer choices are drawn; words read in all, about."""
 
@@ -76,8 +78,36 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
     found = tuple(
         JointLogits(places[i][0], places[i][1], places[i][1] + 2, value) for i, value in joint.items()
     )
-    shares = Shared(linear.start + start, words, (*linear.joint, *found))
+    across: list[AcrossLogits] = []
+    if len(words) > 1 and run == 1 and neighbors and not rough:
+        across, more = _across(places, values, ask, whole)
+        asked += more
+    shares = Shared(linear.start + start, words, (*linear.joint, *found), tuple(across))
     return Explained(shares, asked, run)
+
+
+def _across(
+    places: list[tuple[int, int]], values: Values, ask: Ask, whole: Values
+) -> tuple[list[AcrossLogits], int]:
+    """Ask what the strongest words of both texts add together; return that, and how many choices were asked.
+
+    The size of a word is that of what it adds to the logits, less their mean, which no softmax sees.
+    """
+    centered = values - values.mean(axis=1, keepdims=True) if values.shape[1] > 1 else values
+    order = np.argsort(-np.linalg.norm(centered, axis=1), kind="stable").tolist()
+    sides = [[i for i in order if places[i][0] == side][:_ACROSS] for side in (0, 1)]
+    if not all(sides):
+        return [], 0
+    pairs = [(i, j) for i in sides[0] for j in sides[1]]
+    gone = [*((i,) for side in sides for i in side), *pairs]
+    keep = np.ones((len(gone), len(places)), bool)
+    for row, out in zip(keep, gone, strict=True):
+        row[list(out)] = False
+    found = dict(zip(gone, ask(keep), strict=True))
+    return [
+        AcrossLogits(places[i][1], places[j][1], whole - found[i,] - found[j,] + found[i, j])
+        for i, j in pairs
+    ], len(gone)
 
 
 def players_of(places: list[tuple[int, int]]) -> tuple[int, NDArray[np.int64]]:

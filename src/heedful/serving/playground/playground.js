@@ -4,7 +4,7 @@
 const PAUSE = 250; // milliseconds without a key before the server is asked
 const at = (id) => document.getElementById(id);
 const form = at("ask"), model = at("model"), other = at("other"), first = at("first"), second = at("second");
-const word = at("word"), policy = at("policy"), status = at("status"), method = at("method"), results = at("results"), key = at("key");
+const word = at("word"), policy = at("policy"), status = at("status"), method = at("method"), results = at("results"), key = at("key"), why = at("why");
 let models = [], asking = null, timer = 0;
 
 function say(text, wrong = false) {
@@ -38,7 +38,10 @@ function arrange() {
   other.value = fitting.some((each) => each.id === before) ? before : "";
   at("comparison").hidden = fitting.length === 0;
   at("second-label").hidden = !chosen.pair;
-  at("first-name").textContent = chosen.pair ? "Premise" : "Text";
+  at("first-name").textContent = chosen.pair ? "First text" : "Text";
+  at("second-name").textContent = "Second text";
+  why.replaceChildren(option("its answer", ""));
+  at("why-label").hidden = true;
 }
 
 // The policy of this page forbids style attributes; the widths that the server wrote there are set one by one.
@@ -77,6 +80,16 @@ function offer(replies) {
   at("policy-label").hidden = !replies.some((reply) => reply.explanation.sides.some((side) => side.chosen));
 }
 
+// Offer the classes, of which any can be asked about, and call the texts of a pair what their columns are called.
+function arrangeBy({ labels, score, tags, attribution, sides }) {
+  const classes = score === null && !tags.length && attribution?.label ? labels : [];
+  const before = classes.includes(why.value) ? why.value : "";
+  why.replaceChildren(option("its answer", ""), ...classes.map((each) => option(each)));
+  why.value = before;
+  at("why-label").hidden = classes.length === 0;
+  if (sides.length > 1) [at("first-name").textContent, at("second-name").textContent] = sides.map(({ name }) => name);
+}
+
 // Show single features of a word that is clicked in a text; the list of words does the same by keyboard.
 function choose(event) {
   const clicked = event.target.closest?.(".read .w");
@@ -88,6 +101,7 @@ function choose(event) {
 // What a model does not have, such as features of a word that is gone, is left out, and the reason is told.
 async function explain(name, what, signal, told) {
   const body = { model: name, ...what, page: true, ...(method.value ? { method: method.value } : {}) };
+  if (why.value && name === model.value) body.why = why.value;
   const more = {};
   if (word.value) more.features_of = word.value;
   if (policy.checked && !at("policy-label").hidden) more.policy = true;
@@ -107,7 +121,7 @@ async function ask() {
   asking?.abort();
   const texts = at("second-label").hidden ? [first.value] : [first.value, second.value];
   if (!models.length) return start();
-  if (texts.some((text) => !text.trim())) return say(texts.length > 1 ? "Type a premise and a hypothesis." : "Type a text.");
+  if (texts.some((text) => !text.trim())) return say(texts.length > 1 ? "Type both texts." : "Type a text.");
   const own = (asking = new AbortController());
   const names = [model.value, ...(other.value ? [other.value] : [])];
   results.classList.add("waiting");
@@ -118,6 +132,7 @@ async function ask() {
     if (word.value && !texts.some((text) => text.toLowerCase().includes(word.value.toLowerCase()))) word.value = "";
     const replies = await Promise.all(names.map((name) => explain(name, what, own.signal, told)));
     offer(replies);
+    arrangeBy(replies[0].explanation);
     results.replaceChildren(...replies.map((reply) => show(reply.model, reply.page)));
     results.classList.toggle("two", names.length > 1);
     const said = [...results.querySelectorAll("h3.answer")].map((each) => each.textContent.replace(/((?:[<>] )?[\d.]+ %)$/, " $1"));
@@ -150,6 +165,7 @@ key.addEventListener("change", start);
 model.addEventListener("change", () => { arrange(); ask(); });
 other.addEventListener("change", ask);
 word.addEventListener("change", ask);
+why.addEventListener("change", ask);
 method.addEventListener("change", ask);
 policy.addEventListener("change", ask);
 results.addEventListener("click", choose);
