@@ -85,9 +85,11 @@ def test_on_every_door(model: Any, tmp_path: Path) -> None:
     page = explanation.to_html(tmp_path / "why.html").read_text(encoding="utf-8")
     for content in (page, html.unescape(explanation._repr_html_())):
         table = content.partition('<table class="signed">')[2].partition("</table>")[0]
-        rows = lines_of(re.findall(r'class="r">([+-]?[\d.]+)(?: =|</td>)', table))
-        assert sum(rows[:-1]) == pytest.approx(rows[-1], abs=0.005 * len(rows))
-        assert rows[-1] == pytest.approx(explanation.attribution.whole, abs=0.005)  # type: ignore[union-attr]
+        exact = lines_of(re.findall(r'<data value="([^"]+)"', table))
+        assert sum(exact[:-1]) == pytest.approx(exact[-1], abs=1e-6)
+        assert exact[-1] == pytest.approx(explanation.attribution.whole, abs=1e-6)  # type: ignore[union-attr]
+        rows = lines_of(re.findall(r'">([+-]?[\d.]+)(?: =|</data>)', table))
+        assert rows == pytest.approx(exact, abs=0.005)
 
 
 def test_another_class_is_explained_and_an_unknown_one_refused(tmp_path: Path) -> None:

@@ -93,6 +93,23 @@ def test_a_whole_model(trained: Path, inside: None, capsys: pytest.CaptureFixtur
         assert said in capsys.readouterr().err
 
 
+def test_a_whole_model_of_numbers_and_of_tags(
+    tmp_path: Path, inside: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [f"a song of {k} {'superb' if k % 2 else 'awful'} parts,{k % 2 * 3 + k / 100}" for k in range(40)]
+    (tmp_path / "prices.csv").write_text("\n".join(["review,price", *lines]))
+    words = ["the O", "superb B-X", "song O", ""] * 20 + ["an O", "awful O", "meal B-Y", ""] * 20
+    (tmp_path / "words.conll").write_text("\n".join(words))
+    for file, said in (("prices.csv", "off by 0."), ("words.conll", "of the words have their tag")):
+        out = tmp_path / file.partition(".")[0]
+        assert run(["train", str(tmp_path / file), "--no-baseline", "--out", str(out)]) == 0
+        assert "--all new.csv" in capsys.readouterr().out
+        report = out.with_suffix(".html")
+        assert run(["explain", str(out), "--all", str(tmp_path / file), "--html", str(report)]) == 0
+        assert said in capsys.readouterr().out
+        assert "<h2>Words and phrases</h2>" in report.read_text(encoding="utf-8")
+
+
 def test_what_is_open_is_one_line(shop: Path, inside: None, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"that song was number {k},{k % 5 + 1}" for k in range(20)]
     Path("stars.csv").write_text("\n".join(["review,stars", *lines]))

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError
+from heedful.model.decisions.kinds import kind_of
 
 if TYPE_CHECKING:
     from heedful.data.examples import Example
     from heedful.run.run_config import RunConfig
 
 _LONGEST = 60
-_CLASSES, _SAME = ("text", "pair"), "a file with the same columns"
+_SAME = "a file with the same columns"
 
 
 def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) -> str:
@@ -49,7 +50,7 @@ def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> lis
         f"  heedful predict {folder} {asked}",
         f"  heedful explain {folder} {asked} --html why.html",
         f"  heedful explain {folder} --all {shlex.quote(test)} --html report.html    # {_SAME}: the whole model"
-        if config.model.task in _CLASSES
+        if kind_of(config.model.task).outputs not in ("vector", "other")
         else f"  heedful evaluate {folder} {shlex.quote(test)}    # {_SAME}",
     ]
 

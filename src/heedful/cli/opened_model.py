@@ -53,6 +53,7 @@ class Opened:
         prefers_torch: says whether the model's own method of explanation takes torch, and torch is installed.
         options: options of the commands that not every task takes and this model does.
         labels: the classes, where the model answers with one of them.
+        has_scores: whether it answers with a number.
     """
 
     noun: str
@@ -70,6 +71,7 @@ class Opened:
     prefers_torch: Callable[[], bool]
     options: frozenset[str] = frozenset()
     labels: tuple[str, ...] = ()
+    has_scores: bool = False
 
     def asked(self, requests: Requests) -> Asked:
         """Return what a command asks of the model: the options of the command with what the model adds to them.
@@ -199,6 +201,7 @@ def without_torch(folder: Path, limits: TextLimits = NO_LIMITS, named: Named = U
         options=frozenset({"conll"} if tags else ()),
         prefers_torch=lambda: _prefers_torch(model.metrics),
         labels=tuple(model.decision.names) if settings.kind.outputs == "classes" else (),
+        has_scores=settings.kind.is_score,
     )
 
 
@@ -252,6 +255,7 @@ def with_torch(model: AnyModel, given: Mapping[str, object]) -> Opened:
         explain=lambda corpus, asked: asked.explain(model, corpus, given),
         prefers_torch=lambda: False,  # torch is loaded already
         labels=tuple(getattr(model, "labels", ())) if kind_of(task.name).outputs == "classes" else (),
+        has_scores=kind_of(task.name).is_score,
     )
 
 

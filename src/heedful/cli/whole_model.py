@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,10 +36,10 @@ def show_whole(
         as_json: whether plain values are printed.
 
     Raises:
-        UsageError: if texts are given too, or the model does not answer with one class.
+        UsageError: if texts are given too, or the model answers something that is not looked at.
     """
     from heedful.data.examples import Corpus
-    from heedful.run.glance import Asked, glance_at, glance_lines, render_glance
+    from heedful.run.glance import Asked, render_whole, whole_lines, whole_report
     from heedful.storage import write_text
 
     given = (requests.texts, requests.words, requests.premise, requests.hypothesis, requests.input_file)
@@ -49,27 +48,29 @@ def show_whole(
             "--all FILE looks at a whole file: leave texts, --input, --premise and --hypothesis out"
         )
     opened = how.opened(model)
-    if not opened.labels:
-        raise UsageError(f"--all is for models that answer with one class; this is a model of {opened.noun}")
 
     def answer(examples: Sequence[Example]) -> Sequence[AnyAnswer]:
         return opened.answer(Corpus(list(examples)))
 
-    def explain(example: Example, *, rough: bool = False) -> Explanation:
+    def explain(example: Example, why: str = "", word: str = "", *, rough: bool = False) -> Explanation:
         assert opened.explain is not None  # `Explaining.opened` sees to it
-        return opened.explain(Corpus([example]), replace(how.asked, rough=rough))
+        part = {name: value for name, value in (("why", why), ("word", word)) if value}
+        return opened.explain(Corpus([example]), replace(how.asked, rough=rough, **part))
+
+    def explain_roughly(example: Example) -> Explanation:
+        return explain(example, rough=True)
 
     corpus, columns = _read(opened, file, requests)
-    asked = Asked(str(model), opened.labels, answer, explain, partial(explain, rough=True))  # type: ignore[arg-type]
-    glance = glance_at(
+    asked = Asked(str(model), opened.labels, answer, explain, explain_roughly, explain)  # type: ignore[arg-type]
+    found = whole_report(
         asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
     )
     if as_json:
-        print_json(glance.as_dict())
+        print_json(found.as_dict())
     else:
-        print_text("\n".join(glance_lines(glance)))
+        print_text("\n".join(whole_lines(found)))
     if html is not None:
-        write_text(html, render_glance(glance))
+        write_text(html, render_whole(found))
         click.echo(f"wrote {html}", err=True)
 
 
@@ -80,8 +81,11 @@ def _read(opened: Opened, file: Path, requests: Requests) -> tuple[Corpus, tuple
     from heedful.data.readers.table_files import table_blocks
 
     found = found_data(file)
+    if opened.files is not None and opened.files.read_gold is not None:
+        return opened.files.read_gold(found), ()
     how = requests.reading.beside(opened.trained, found)
-    roles = (*(("premise", "hypothesis") if opened.is_pair else ("text",)), "label")
+    gold = "score" if opened.has_scores else "label"
+    roles = (*(("premise", "hypothesis") if opened.is_pair else ("text",)), gold)
     blocks = table_blocks(found, roles, how, known=opened.labels, keep_fields=True)
     examples = [example for block in blocks for example in block.examples]
     return Corpus(examples, source=found), tuple(how.columns.get(role, role) for role in roles)

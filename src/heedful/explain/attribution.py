@@ -114,7 +114,13 @@ class Attribution:
             0 <= j.side < len(self.values) and 0 <= j.start < j.end <= len(self.values[j.side])
             for j in self.joint
         )
-        numbers = [self.whole, self.start, self.together, self.reach, *(j.value for j in (*self.joint, *self.across))]
+        numbers = [
+            self.whole,
+            self.start,
+            self.together,
+            self.reach,
+            *(j.value for j in (*self.joint, *self.across)),
+        ]
         if not fits or not np.isfinite(np.array(numbers, np.float64)).all() or self.reach <= 0:
             raise UsageError(
                 "attribution: numbers must be finite, and words that stand together must be there"
@@ -195,7 +201,5 @@ def with_prefix(attribution: Attribution, added: int) -> Attribution:
         for sides in (attribution.values, attribution.errors)
     )
     joint = tuple(replace(j, start=j.start + added, end=j.end + added) for j in attribution.joint)
-    across = tuple(
-        replace(a, first=a.first + added, second=a.second + added) for a in attribution.across
-    )
+    across = tuple(replace(a, first=a.first + added, second=a.second + added) for a in attribution.across)
     return replace(attribution, values=values, errors=errors, joint=joint, across=across)

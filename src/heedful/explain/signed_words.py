@@ -98,7 +98,7 @@ def _across_table(attribution: Attribution, views: Sequence[SentenceView]) -> st
     return f'<table class="signed across">{head}{rows}</table><p class="note">{ACROSS}</p>'
 
 
-ACROSS = "Words of both texts that count together: what they add only together, which their numbers above share already."
+ACROSS = "What words of both texts add only together; their numbers above share it already."
 
 
 def _linked(found: Sequence[Across], views: Sequence[SentenceView]) -> Iterator[tuple[str, str, float]]:
@@ -113,12 +113,18 @@ def _row(line: Line, attribution: Attribution, longest: float) -> str:
     if line.joint is not None:
         name += f' <span class="muted">together {number(line.joint)}</span>'
     if line.kind == "sum":
-        return f'<tr class="sum"><td>{name}</td><td></td><td class="r">{sum_of(attribution)}</td></tr>'
+        shown = _exact(line.value, sum_of(attribution))
+        return f'<tr class="sum"><td>{name}</td><td></td><td class="r">{shown}</td></tr>'
     soft = "" if line.kind in ("word", "phrase") else ' class="soft"'
     return (
         f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, longest)}</td>'
-        f'<td class="r">{number(line.value, line.error)}</td></tr>'
+        f'<td class="r">{_exact(line.value, number(line.value, line.error))}</td></tr>'
     )
+
+
+def _exact(value: float, shown: str) -> str:
+    """Write a number with what it is before it was rounded, for programs that read the page."""
+    return f'<data value="{value:.10g}">{shown}</data>'
 
 
 def signed_key(attribution: Attribution) -> str:

@@ -59,7 +59,7 @@ function acrossTable(said, sides) {
       element("bdi", {}, shorten(oneLine(sides[1].words[second]), 24))),
     element("td", { class: "r" }, signedNumber(value))));
   const head = element("tr", {}, element("th", {}, "words of both texts"), element("th", { class: "r" }, "together"));
-  const note = "Words of both texts that count together: what they add only together, which their numbers above share already.";
+  const note = "What words of both texts add only together; their numbers above share it already.";
   return element("div", {}, element("table", { class: "signed" }, head, ...rows), element("p", { class: "note" }, note));
 }
 

@@ -63,12 +63,14 @@ class RequestFiles:
         read: reads one.
         line_suffixes: further endings of files of a text a line.
         recognizes: tells by the content whether a file of another name is one; None for none.
+        read_gold: reads one with its gold; None where that is done in another way.
     """
 
     suffixes: tuple[str, ...] = ()
     read: Callable[[Path], Corpus] | None = None
     line_suffixes: tuple[str, ...] = ()
     recognizes: Callable[[Path], bool] | None = None
+    read_gold: Callable[[Path], Corpus] | None = None
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,10 @@ def files_of_words(options: Mapping[str, object]) -> RequestFiles:
     """
     own = options_of(TagOptions, options)
     return RequestFiles(
-        TAG_SUFFIXES, lambda path: read_tags(path, **vars(own), gold=False), recognizes=holds_tokens
+        TAG_SUFFIXES,
+        lambda path: read_tags(path, **vars(own), gold=False),
+        recognizes=holds_tokens,
+        read_gold=lambda path: read_tags(path, **vars(own)),
     )
 
 

@@ -3,5 +3,17 @@
 from heedful.run.glance.gathering import Asked, Glance, glance_at
 from heedful.run.glance.glance_page import render_glance
 from heedful.run.glance.glance_text import glance_lines
+from heedful.run.glance.sections import Report
+from heedful.run.glance.whole_report import render_whole, whole_lines, whole_report
 
-__all__ = ["Asked", "Glance", "glance_at", "glance_lines", "render_glance"]
+__all__ = [
+    "Asked",
+    "Glance",
+    "Report",
+    "glance_at",
+    "glance_lines",
+    "render_glance",
+    "render_whole",
+    "whole_lines",
+    "whole_report",
+]

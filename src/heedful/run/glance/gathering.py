@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -11,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
-from heedful.errors import DataError, HeedfulError, UsageError
+from heedful.errors import DataError, UsageError
 from heedful.evaluation import Interval, Reliability, accuracy_interval
 from heedful.evaluation.calibration import reliability
 from heedful.evaluation.confident import rank_suspects
 from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
-from heedful.explain.word_sums import WordSum, WordSums
+from heedful.explain.word_sums import WordSum
 from heedful.model.answers import Answer
 from heedful.run.glance.slices import Slice, slices_of
-from heedful.run.important_words import TimeLeft
+from heedful.run.glance.summing import SummedRows
 
 SECONDS = 30.0
 WORDS, PAIRS, TEXTS, MISTAKES, SUSPECTS = 12, 12, 5, 10, 20
@@ -37,6 +36,8 @@ class Asked:
         answer: answers examples.
         explain: explains the answer to one example.
         explain_roughly: likewise, with fewer choices of words, where many are added up.
+        explain_part: explains a label of an example, or the tag of a word: takes the example, the label or "", and the
+            number of the word from 1 or "". None for models without such parts.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Asked:
     answer: Callable[[Sequence[Example]], Sequence[Answer]]
     explain: Callable[[Example], Explanation]
     explain_roughly: Callable[[Example], Explanation]
+    explain_part: Callable[[Example, str, str], Explanation] | None = None
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ def glance_at(
         (place, asked.explain(kept[place]))
         for place in _surest(np.array([*different.values()], int), sure)[:MISTAKES]
     ]
-    sums, places = _summed(asked, kept, seconds)
+    summed = SummedRows(kept, asked.explain_roughly, seconds)
     known = np.flatnonzero(gold < len(asked.labels))
     ranked = known[rank_suspects(shares[known], gold[known])] if len(known) else known
     return Glance(
@@ -239,7 +241,7 @@ def glance_at(
         answers,
         float(right.mean()),
         accuracy_interval(int(right.sum()), len(right)),
-        _classes(labels, gold, predicted, sums, places),
+        _classes(labels, gold, predicted, summed),
         _confusions(labels, gold, predicted, surest),
         tuple(mistakes),
         tuple(slices_of(kept, answers, right, read)),
@@ -249,7 +251,7 @@ def glance_at(
             for k in ranked[:SUSPECTS]
         ),
         len(ranked),
-        sums.texts,
+        summed.sums.texts,
     )
 
 
@@ -258,38 +260,18 @@ def _surest(places: NDArray[np.int64], sure: NDArray[np.float64]) -> list[int]:
     return order
 
 
-def _summed(asked: Asked, examples: Sequence[Example], seconds: float) -> tuple[WordSums, list[int]]:
-    """Explain rows until the time is over; return the sums, and the place of each row that was explained."""
-    sums, places, time_left = WordSums(), list[int](), TimeLeft(seconds)
-    for place in random.Random(0).sample(range(len(examples)), len(examples)):
-        try:
-            explanation = asked.explain_roughly(examples[place])
-        except HeedfulError:  # too long a text, say
-            continue
-        sums.add(explanation)
-        places.append(place)
-        if time_left.is_over:
-            break
-    return sums, places
-
-
 def _classes(
     labels: Sequence[str],
     gold: NDArray[np.int64],
     predicted: NDArray[np.int64],
-    sums: WordSums,
-    places: Sequence[int],
+    summed: SummedRows,
 ) -> tuple[Class, ...]:
     scores = class_scores(gold, predicted, np.arange(len(labels)))
     counts = np.bincount(gold, minlength=len(labels))
     found = []
     for k, label in enumerate(labels):
-        words = (
-            WordSum(w.name, w.total, w.count, tuple((value, places[text]) for value, text in w.texts))
-            for w in sums.top(label, WORDS)
-        )
         figures = (float(scores.precision[k]), float(scores.recall[k]), float(scores.f1[k]))
-        found.append(Class(label, int(counts[k]), *figures, tuple(words)))
+        found.append(Class(label, int(counts[k]), *figures, summed.top(label, WORDS)))
     return tuple(found)
 
 

@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from html import escape
-
 from heedful.data.examples import Example
 from heedful.explain.html import running_text
 from heedful.explain.page_frame import page_of
 from heedful.explain.scene import percent
-from heedful.explain.signed_words import number, signed_key
+from heedful.explain.signed_words import signed_key
 from heedful.explain.word_sums import WordSum
 from heedful.run.glance.gathering import Class, Confusion, Glance
-from heedful.text.characters import shorten, visible
+from heedful.run.glance.page_pieces import STYLE, card, note_of, safe, table_of, text_of
+from heedful.text.characters import visible
 
-STYLE = """
-nav{margin-top:14px}nav a{display:inline-block;padding:4px 14px 4px 0}a{color:var(--own)}
-a:focus-visible,summary:focus-visible{outline:2px solid var(--context);outline-offset:2px}
-.scroll{overflow-x:auto}.scroll table{max-width:none;width:auto;min-width:min(100%,480px)}
-.scroll td{padding-right:22px}.scroll th{padding-right:22px}
-.cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:24px 36px;margin-top:14px}
-.cards table{max-width:none}
-.cards td:first-child{white-space:nowrap;max-width:12em;overflow:hidden;text-overflow:ellipsis}
-.cards td{vertical-align:top}.cards td.text{color:var(--soft);font-size:13px;overflow-wrap:anywhere}
-mark{background:none;color:var(--ink);font-weight:650}
-.texts{margin:8px 0 0;padding:0;list-style:none}
-.texts li{padding:6px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
-.texts li:first-child{border-top:0}.facts{color:var(--soft);font-size:12.5px;display:block}
-.weak td{font-weight:650}.mistake{margin-top:16px;break-inside:avoid}.mistake .read{font-size:16px;line-height:1.9}
-@media print{details>*{display:block}}
-"""
-_TEXT = 300
-"""Characters of a text that are shown."""
 _SLICES = 20
 
 
@@ -58,7 +37,7 @@ def render_glance(glance: Glance) -> str:
     accuracy = f"{percent(glance.accuracy)} right"
     span = f"95 % interval {100 * glance.interval.low:.1f} to {100 * glance.interval.high:.1f} %"
     top = (
-        f'<header><p class="eyebrow">{_safe(glance.model)} on {_safe(glance.source)}</p>'
+        f'<header><p class="eyebrow">{safe(glance.model)} on {safe(glance.source)}</p>'
         f"<h1>{accuracy}<small>of {len(glance.examples):,} rows; {span}</small></h1></header>"
         f'<nav aria-label="Sections">{links}</nav>'
     )
@@ -72,14 +51,14 @@ def render_glance(glance: Glance) -> str:
 
 def _classes(glance: Glance) -> str:
     rows = [
-        [_safe(each.name), *(f"{x:.3f}" for x in (each.precision, each.recall, each.f1)), f"{each.count:,}"]
+        [safe(each.name), *(f"{x:.3f}" for x in (each.precision, each.recall, each.f1)), f"{each.count:,}"]
         for each in glance.classes
     ]
     note = (
         "Precision: of the answers with this class, the share that is right. Recall: of the rows with this label, the "
         "share that is found. F1 is their harmonic mean."
     )
-    return _note(note) + _table(("class", "precision", "recall", "F1", "rows"), rows)
+    return note_of(note) + table_of(("class", "precision", "recall", "F1", "rows"), rows)
 
 
 def _words(glance: Glance) -> str:
@@ -91,44 +70,21 @@ def _words(glance: Glance) -> str:
         "word stands. Words that matter together are one phrase. Each text is a row of the file, answered with the "
         "class where one of the three in which the word speaks most for it is."
     )
-    return f'{_note(note)}<div class="cards">{cards}</div>'
+    return f'{note_of(note)}<div class="cards">{cards}</div>'
 
 
 def _card(each: Class, glance: Glance) -> str:
-    largest = max(abs(word.mean) for word in each.words)
-    rows = "".join(_word_row(word, each.name, largest, glance) for word in each.words)
-    head = '<tr><th>word</th><th class="r">mean</th><th><span class="unseen">size</span></th><th>for example</th></tr>'
-    return f"<div><h3>{_safe(each.name)}</h3><table>{head}{rows}</table></div>"
+    def example_of(word: WordSum) -> Example:
+        places = [place for _, place in word.texts]
+        fitting = (place for place in places if glance.answers[place].label == each.name)
+        return glance.examples[next(fitting, places[0])]
 
-
-def _word_row(word: WordSum, label: str, largest: float, glance: Glance) -> str:
-    width = 100 * min(1.0, abs(word.mean) / largest)
-    places = [place for _, place in word.texts]
-    place = next((each for each in places if glance.answers[each].label == label), places[0])
-    bar = f'<span class="track-box"><i style="width:{width:.0f}%"></i></span>'
-    return (
-        f'<tr><td><bdi>{_safe(word.name)}</bdi></td><td class="r">{number(word.mean)}</td>'
-        f'<td class="bar" style="width:14%">{bar}</td>'
-        f'<td class="text">{_found(word.name, glance.examples[place])}</td></tr>'
-    )
-
-
-def _found(name: str, example: Example) -> str:
-    """Return the part of a text around a word, the word marked."""
-    words = r"\W+".join(map(re.escape, name.split()))
-    pattern = re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
-    for text in example.texts:
-        if match := pattern.search(text):
-            start, end = max(0, match.start() - 40), min(len(text), match.end() + 60)
-            before = ("…" if start else "") + text[start : match.start()]
-            after = text[match.end() : end] + ("…" if end < len(text) else "")
-            return f"<bdi>{_safe(before)}<mark>{_safe(match[0])}</mark>{_safe(after)}</bdi>"
-    return f"<bdi>{_safe(shorten(visible(example.texts[0]), 100))}</bdi>"
+    return card(each.name, each.words, example_of)
 
 
 def _confusions(glance: Glance) -> str:
     found = "".join(
-        f"<details{' open' if k == 0 else ''}><summary>{_safe(each.label)} taken for {_safe(each.answer)}: "
+        f"<details{' open' if k == 0 else ''}><summary>{safe(each.label)} taken for {safe(each.answer)}: "
         f"{each.count:,}</summary>{_texts(each, glance)}</details>"
         for k, each in enumerate(glance.confusions)
     )
@@ -136,13 +92,13 @@ def _confusions(glance: Glance) -> str:
     note = (
         f"{wrong:,} rows are answered with another class than their label; the surest of each kind are shown."
     )
-    return _note(note) + found if found else ""
+    return note_of(note) + found if found else ""
 
 
 def _texts(each: Confusion, glance: Glance) -> str:
     items = (
-        f"<li>{_text(glance.examples[place])}<span class=facts>row {glance.examples[place].row:,}, "
-        f"{_safe(each.answer)} {_sure(glance, place)}</span></li>"
+        f"<li>{text_of(glance.examples[place])}<span class=facts>row {glance.examples[place].row:,}, "
+        f"{safe(each.answer)} {_sure(glance, place)}</span></li>"
         for place in each.places
     )
     return f'<ul class="texts">{"".join(items)}</ul>'
@@ -158,8 +114,8 @@ def _mistakes(glance: Glance) -> str:
             for side, view in enumerate(explanation.sides)
         )
         found.append(
-            f'<div class="mistake"><p class="eyebrow">row {example.row:,}: labeled {_safe(str(example.target))}, '
-            f"answered {_safe(str(answer.label))} {_sure(glance, place)}</p>{texts}</div>"
+            f'<div class="mistake"><p class="eyebrow">row {example.row:,}: labeled {safe(str(example.target))}, '
+            f"answered {safe(str(answer.label))} {_sure(glance, place)}</p>{texts}</div>"
         )
     first = glance.mistakes[0][1].attribution if glance.mistakes else None
     key = "" if first is None else f'<p class="note">{signed_key(first)}</p>'
@@ -167,14 +123,14 @@ def _mistakes(glance: Glance) -> str:
         "The wrong answers with the highest probability, or the wrong labels; colors say which words speak for the "
         "answer."
     )
-    return _note(note) + key + "".join(found) if found else ""
+    return note_of(note) + key + "".join(found) if found else ""
 
 
 def _slices(glance: Glance) -> str:
     shown = glance.slices[:_SLICES]
     rows = [
         [
-            f"<bdi>{_safe(each.name)}</bdi>",
+            f"<bdi>{safe(each.name)}</bdi>",
             f"{each.count:,}",
             percent(each.accuracy),
             f"{100 * each.interval.low:.1f} to {100 * each.interval.high:.1f} %",
@@ -188,7 +144,7 @@ def _slices(glance: Glance) -> str:
         f"of {len(glance.slices):,} parts {weak:,} are. Where many are looked at, some are weak by chance."
     )
     head = ("rows with", "rows", "right", "95 % interval", "")
-    return _note(note) + _table(head, rows, [each.weak for each in shown]) if rows else ""
+    return note_of(note) + table_of(head, rows, [each.weak for each in shown]) if rows else ""
 
 
 def _calibration(glance: Glance) -> str:
@@ -206,7 +162,7 @@ def _calibration(glance: Glance) -> str:
         f"Whether probabilities are true: of the answers with 80 %, 80 % should be right. On average they miss by "
         f"{100 * found.ece:.1f} points (ECE)."
     )
-    return _note(note) + _table(("probability", "on average", "right", "rows"), rows)
+    return note_of(note) + table_of(("probability", "on average", "right", "rows"), rows)
 
 
 def _suspects(glance: Glance) -> str:
@@ -214,40 +170,16 @@ def _suspects(glance: Glance) -> str:
     for each in glance.suspects:
         example = glance.examples[each.place]
         items.append(
-            f"<li>{_text(example)}<span class=facts>row {example.row:,}: labeled {_safe(str(example.target))} "
-            f"({percent(each.probability)}); {_safe(each.suggestion)} would be {percent(each.suggested)}</span></li>"
+            f"<li>{text_of(example)}<span class=facts>row {example.row:,}: labeled {safe(str(example.target))} "
+            f"({percent(each.probability)}); {safe(each.suggestion)} would be {percent(each.suggested)}</span></li>"
         )
     more = f"; the first {len(items)} are shown" if glance.suspected > len(items) else ""
     note = (
         f"{glance.suspected:,} labels are suspect: the model finds another class more probable, and as probable as "
         f"that class usually is{more}. The model may be wrong as well; a person has to decide."
     )
-    return f'{_note(note)}<ul class="texts">{"".join(items)}</ul>' if items else ""
+    return f'{note_of(note)}<ul class="texts">{"".join(items)}</ul>' if items else ""
 
 
 def _sure(glance: Glance, place: int) -> str:
     return percent(max(glance.answers[place].probabilities.values()))
-
-
-def _text(example: Example) -> str:
-    shown = " ⇒ ".join(shorten(visible(text), _TEXT) for text in example.texts)
-    return f'<bdi lang="">{escape(shown)}</bdi>'
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], strong: Sequence[bool] = ()) -> str:
-    head = "".join(f'<th{" class=r" if k else ""} scope="col">{title}</th>' for k, title in enumerate(header))
-    body = "".join(
-        f"<tr{' class=weak' if strong and strong[k] else ''}>"
-        + "".join(f"<td{' class=r' if place else ''}>{cell}</td>" for place, cell in enumerate(row))
-        + "</tr>"
-        for k, row in enumerate(rows)
-    )
-    return f'<div class="scroll" tabindex="0"><table><tr>{head}</tr>{body}</table></div>'
-
-
-def _note(text: str) -> str:
-    return f'<p class="note">{escape(text)}</p>'
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))
