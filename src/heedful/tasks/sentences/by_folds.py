@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
-from heedful.tasks.sentences.linear_fits import LinearFit, prior, weigh
+from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, prior, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 
@@ -128,11 +128,20 @@ class OutOfFold:
         return Joining(self.targets, tuple(chosen))
 
     def best(self, places: NDArray[np.int64] | None = None) -> list[int]:
-        """Return for each part which setting makes some of the examples likeliest; None for all examples."""
+        """Return for each part which setting makes some of the examples likeliest; None for all examples.
+
+        A setting in which classes are not even must be likelier by `GAIN`, if the part has others.
+        """
         targets = self.targets if places is None else self.targets.of(places)
+        uneven = GAIN / float(targets.weights.sum())
+
+        def loss(setting: FitSetting, logits: Floats) -> float:
+            mean = weigh([logits if places is None else logits[places]], targets)[1]
+            return mean if setting.even else mean + uneven
+
         return [
-            int(np.argmin([weigh([z if places is None else z[places]], targets)[1] for z in logits]))
-            for logits in self.logits
+            int(np.argmin([loss(*each) for each in zip(part.settings, logits, strict=True)]))
+            for part, logits in zip(self.parts, self.logits, strict=True)
         ]
 
     def nested(self) -> tuple[Floats, list[tuple[NDArray[np.int64], Joined]]]:
@@ -166,7 +175,8 @@ def _never(about: About, weight: float) -> About:
 
 
 def _middle(part: PartRows) -> FitSetting:
-    return part.settings[len(part.settings) // 2]
+    even = [setting for setting in part.settings if setting.even] or part.settings
+    return even[len(even) // 2]
 
 
 def _tried(

@@ -49,11 +49,14 @@ class FitSetting:
         strength: inverse strength of regularization.
         scaled: whether features are scaled by how strongly they tell the outputs apart; see `Fitter`.
         share: of the fitted weights beside those of naive Bayes; 1 for the fitted ones alone.
+        even: whether every class counts as much as any other; with few examples and regularization that learns large
+            ones alone, classes of few examples are missed otherwise.
     """
 
     strength: float
     scaled: bool = False
     share: float = 1.0
+    even: bool = False
 
 
 def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, ...]:
@@ -97,7 +100,7 @@ class Fitter:
     def __init__(self, rows: Rows, targets: LinearTargets, turned: TurnedRows | None = None) -> None:
         self.rows, self.targets = rows, targets
         self._turned = {} if turned is None else {False: turned}
-        self._last: dict[bool, tuple[float, LinearFit]] = {}
+        self._last: dict[tuple[bool, bool], tuple[float, LinearFit]] = {}
 
     @cached_property
     def _ratios(self) -> Floats:
@@ -124,15 +127,13 @@ class Fitter:
 
     def fit(self, setting: FitSetting) -> LinearFit:
         """Return the fit in a setting."""
-        scaled, turned, found = (
-            setting.scaled,
-            self._seen(scaled=setting.scaled),
-            self._last.get(setting.scaled),
-        )
+        scaled, kind = setting.scaled, (setting.scaled, setting.even)
+        turned, found = self._seen(scaled=scaled), self._last.get(kind)
         if found is None or found[0] != setting.strength:
             start = None if found is None else found[1]
-            found = setting.strength, fit_linear(turned, self.targets, setting.strength, start)
-            self._last[scaled] = found
+            targets = self.targets.evened() if setting.even else self.targets
+            found = setting.strength, fit_linear(turned, targets, setting.strength, start)
+            self._last[kind] = found
         weights = turned.back(found[1].weights)
         if scaled:
             weights = weights * self._scales[:, None]
@@ -152,8 +153,8 @@ def rising(settings: Sequence[FitSetting], loss: Callable[[FitSetting], float]) 
         The settings that were tried; of each kind the first that was worse than a weaker one is the last.
     """
     tried: list[FitSetting] = []
-    for scaled in sorted({setting.scaled for setting in settings}):
-        own = [setting for setting in settings if setting.scaled == scaled]
+    for kind in sorted({(setting.scaled, setting.even) for setting in settings}):
+        own = [setting for setting in settings if (setting.scaled, setting.even) == kind]
         best = np.inf
         for _, group in groupby(own, lambda setting: setting.strength):
             alike = list(group)

@@ -14,6 +14,8 @@ from heedful.tasks.sentences.linear_targets import Floats, LinearTargets, Number
 
 NETWORK = "network"
 Rows = NDArray[np.float32]
+_LEAST = 0.1
+"""Smallest weight of a part that answers alone: at 0 its answer would always be the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,7 @@ class Joining:
         """Find the weights under which the gold is likeliest, and leave out parts that add next to nothing.
 
         A part whose absence costs less than `GAIN` in log-likelihood is left out, the least useful one first. The
-        network always stays, and so does the last part where there is no network.
+        network always stays, and so does the last part where there is no network, at `_LEAST` or more.
 
         Args:
             network: logits of the network for the examples that choose, [N, Y]; None without a network.
@@ -91,7 +93,8 @@ class Joining:
         limits = [(least, most)] * len(own)
 
         def weighed(parts: Sequence[FittedPart]) -> tuple[Floats, float]:
-            return weigh([*own, *(part.logits for part in parts)], self.targets, limits)
+            limited = limits if own or len(parts) > 1 else [(_LEAST, np.inf)]
+            return weigh([*own, *(part.logits for part in parts)], self.targets, limited)
 
         weights, loss = weighed(kept)
         while len(kept) > (not own):

@@ -46,6 +46,10 @@ class LinearTargets(ABC):
     def smoothed(self) -> Self:
         """Return the same gold, drawn towards knowing nothing as far as one example more would draw it."""
 
+    def evened(self) -> Self:
+        """Return the same gold, of which every class counts as much as any other; unchanged where there are none."""
+        return self
+
     @abstractmethod
     def losses(self, logits: Floats) -> Floats:
         """Return the loss of each example, [N]."""
@@ -128,6 +132,12 @@ class ClassTargets(LinearTargets):
         """See `LinearTargets.smoothed`."""
         share = 1 / (len(self) + 1)
         return replace(self, shares=(1 - share) * self.shares + share / self.outputs)
+
+    def evened(self) -> Self:
+        """See `LinearTargets.evened`."""
+        total = self.weights @ self.shares
+        each = self.weights * (self.shares @ (1 / np.where(total > 0, total, 1)))
+        return replace(self, weights=each * (self.weights.sum() / max(each.sum(), 1e-300)))
 
     def losses(self, logits: Floats) -> Floats:
         """See `LinearTargets.losses`."""

@@ -32,6 +32,7 @@ from heedful.tasks.sentences.joining import Joining
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.together import may_join, together
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 WORDS_AND_CHARACTERS = "words and characters"
 _BLOCK = 1024
+_SHARE = 0.3
+"""What the products of words and characters count beside those of dense features, in one fit over both."""
 
 
 def few(config: RunConfig, training: EncodedDataset) -> bool:
@@ -89,6 +92,11 @@ def part_rows(
 def _readings(reads: Reads, *, pairs: bool) -> tuple[Reads, ...]:
     """Return what the sentence part reads, each by a linear model of its own."""
     return ("mean", EN_SENTENCES) if reads == EN_SENTENCES and not pairs else (reads,)
+
+
+def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[PartRows]:
+    """Return several parts of few examples as one; a single part, or parts of many examples, as they are."""
+    return [together(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets)] if may_join(parts) else list(parts)
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:

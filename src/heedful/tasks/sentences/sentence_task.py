@@ -43,7 +43,7 @@ from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.held_scores import HeldScores
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.linear_targets import LinearTargets
-from heedful.tasks.sentences.part_rows import few, on_dev, part_rows, texts_of
+from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered, Files, Shared
@@ -201,6 +201,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         if dev is not None and not few(config, training):
             model.joining = on_dev(reads, targets, self.linear_targets(model, dev))
             return
+        reads = reads if model.is_pair else in_one(reads, targets)
         folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
         held = None if dev is None else self.linear_targets(model, dev)
         found = OutOfFold.of(reads, targets, folds, held)

@@ -54,14 +54,14 @@ class TurnedRows:
         if min(count, features) > MOST_DIRECTIONS:
             return cls(rows, _squares(rows), lambda weights: weights)
         if count < features:
-            squared, vectors = _directions(_dense(rows @ rows.T))
+            squared, vectors = directions(dense(rows @ rows.T))
             lengths = np.sqrt(squared)
             return cls(
                 vectors * lengths,
                 squared,
                 lambda weights: np.asarray(rows.T @ (vectors @ (weights / lengths[:, None]))),
             )
-        squared, vectors = _directions(_dense(rows.T @ rows))
+        squared, vectors = directions(dense(rows.T @ rows))
         return cls(np.asarray(rows @ vectors), squared, lambda weights: vectors @ weights)
 
     def of_some(self, places: NDArray[np.int64]) -> TurnedRows:
@@ -70,14 +70,14 @@ class TurnedRows:
         return TurnedRows(rows, _squares(rows), self.back)
 
 
-def _directions(products: Floats) -> tuple[Floats, Floats]:
+def directions(products: Floats) -> tuple[Floats, Floats]:
     """Return the eigenvalues of products of rows that are not 0, [r], and their eigenvectors, [., r]."""
     values, vectors = np.linalg.eigh(products)
     kept = values > _LEAST * max(float(values[-1]), 1e-300) if len(values) else np.zeros(0, np.bool_)
     return values[kept], vectors[:, kept]
 
 
-def _dense(products: Rows) -> Floats:
+def dense(products: Rows) -> Floats:
     plain = products if isinstance(products, np.ndarray) else products.toarray()
     return np.asarray(plain, np.float64)
 
