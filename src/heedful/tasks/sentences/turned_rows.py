@@ -78,6 +78,7 @@ def directions(products: Floats) -> tuple[Floats, Floats]:
 
 
 def dense(products: Rows) -> Floats:
+    """Return products of rows as a plain array."""
     plain = products if isinstance(products, np.ndarray) else products.toarray()
     return np.asarray(plain, np.float64)
 

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from heedful.tasks.schema import About
+from heedful.tasks.sentences.by_folds import OutOfFold, PartRows
+from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter
+from heedful.tasks.sentences.joining import FittedPart, Joining
+from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, weigh
+from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
+from heedful.tasks.sentences.together import may_join, together
+from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS
+
+DRAW = np.random.default_rng(0)
+DENSE = DRAW.normal(size=(30, 12)).astype(np.float32)
+SPARSE = sparse.csr_matrix(DRAW.normal(size=(30, 70)) * (DRAW.random((30, 70)) < 0.2))
+CLASSES = np.array([0] * 20 + [1] * 7 + [2] * 3)
+TARGETS = ClassTargets.of_classes(CLASSES, 3, np.ones(30))
+SIDE_BY_SIDE = np.hstack([DENSE, np.sqrt(0.3) * SPARSE.toarray()])
+
+
+def parts(put: dict[str, LinearFit] | None = None) -> list[PartRows]:
+    """Return two parts of thirty examples, which note what they are given; the examples are held out too."""
+
+    def noted(name: str) -> PartRows:
+        def keep(about: About, fit: LinearFit, weight: float) -> About:
+            assert weight == 2.0
+            if put is not None:
+                put[name] = fit
+            return about
+
+        rows = DENSE if name == "dense" else SPARSE
+        return PartRows(name, rows, (FitSetting(1.0),), keep, rows)
+
+    return [noted("dense"), noted("sparse")]
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_one_fit_is_that_of_scikit_learn_over_the_features_side_by_side(even: bool) -> None:
+    given: dict[str, LinearFit] = {}
+    whole = together(parts(given), {"sparse": 0.3}, TARGETS)
+    fit = Fitter(whole.rows, TARGETS).fit(FitSetting(3.0, even=even))
+    expected = LogisticRegression(
+        C=3.0, tol=1e-8, max_iter=10_000, class_weight="balanced" if even else None
+    ).fit(SIDE_BY_SIDE, CLASSES)
+    logits = fit.logits(whole.rows)
+    centered = logits - logits.mean(axis=1, keepdims=True)
+    assert centered == pytest.approx(expected.decision_function(SIDE_BY_SIDE), abs=0.05)
+    assert whole.put(About(), fit, 2.0) == About()
+    assert DENSE @ given["dense"].weights + given["dense"].bias + SPARSE @ given[
+        "sparse"
+    ].weights == pytest.approx(logits, abs=1e-6)
+    assert not given["sparse"].bias.any()  # the first part has the bias
+    assert whole.held == pytest.approx(whole.rows, abs=1e-6)
+    assert whole.name == "dense and sparse in one"
+
+
+def test_rows_without_any_value_give_no_weights() -> None:
+    empty = [replace(part, rows=0 * part.rows, held=None) for part in parts()]
+    whole = together(empty, {}, TARGETS)
+    assert (whole.rows.shape, whole.held) == ((30, 0), None)
+    logits = Fitter(whole.rows, TARGETS).fit(FitSetting(1.0)).logits(whole.rows)
+    assert (logits == logits[:1]).all()
+
+
+def test_classes_may_count_alike_and_numbers_have_none() -> None:
+    evened = TARGETS.evened()
+    assert evened.weights @ evened.shares == pytest.approx([10, 10, 10])
+    numbers = NumberTargets(np.ones(30), CLASSES.astype(float))
+    assert numbers.evened() is numbers
+    assert {setting.even for setting in together(parts(), {}, TARGETS).settings} == {True, False}
+    assert {setting.even for setting in together(parts(), {}, numbers).settings} == {False}
+
+
+def test_one_part_and_many_examples_are_not_joined() -> None:
+    many = [replace(part, rows=np.zeros((MOST_DIRECTIONS + 1, 1))) for part in parts()]
+    assert [may_join(parts()), may_join(parts()[:1]), may_join(many)] == [True, False, False]
+
+
+def test_uneven_classes_must_be_likelier_by_the_gain() -> None:
+    right = np.eye(3)[CLASSES]
+    settings = (FitSetting(1.0, even=True), FitSetting(1.0))
+    part = replace(parts()[0], settings=settings)
+    # the same logits, and logits so much better that they are chosen
+    for logits, best in (((right, right), 0), ((right, 5 * right + DRAW.normal(size=right.shape) / 9), 0)):
+        found = OutOfFold((part,), TARGETS, TARGETS, np.arange(30) % 5, (logits,))
+        assert found.best() == [best]
+    worse = right + 2 * DRAW.normal(size=right.shape)
+    found = OutOfFold((part,), TARGETS, TARGETS, np.arange(30) % 5, ((worse, right),))
+    assert 30 * (weigh([worse], TARGETS)[1] - weigh([right], TARGETS)[1]) > GAIN
+    assert found.best() == [1]
+
+
+def test_a_part_that_answers_alone_keeps_a_weight() -> None:
+    wrong = -np.eye(3)[CLASSES]
+    joined = Joining(TARGETS, (FittedPart("alone", wrong, lambda about, weight: about),)).join(None)
+    assert joined.weights == {"alone": 0.1}
+    both = [FittedPart(name, wrong, lambda about, weight: about) for name in ("one", "other")]
+    assert set(Joining(TARGETS, tuple(both)).join(None).weights.values()) == {0.1}
