@@ -12,6 +12,7 @@ const SECOND_SPLIT = /([-−—–/~"'“’”‘°])/u;
 // What Python's re.IGNORECASE takes for these letters, beside both cases.
 const MORE_CASES = { i: "İı", s: "ſ", k: "\u212a" };
 const TAG = "<tag>", LINK = "<link>", MASK = "[MASK]";
+const UNKNOWN = 1; // the row of a word that no other stands for
 const LONGEST_WORD = 1000;  // characters that n-grams are taken from
 const REMEMBERED = 20000;  // words and features whose rows are kept
 
@@ -163,19 +164,19 @@ class Vocabulary {
 
   // The rows of a word's n-grams; none of a masked word, and none where there is no table of them or it is for others.
   ngrams(word) {
-    if (!this.runs || word === MASK || (this.runs.unknown_alone && this.look(word).known)) return [];
+    if (!this.runs || word === MASK || (this.runs.unknown_alone && this.look(word).row !== UNKNOWN)) return [];
     return this.runs.rowsOf(this.lowercase && !this.runs.cased ? word.toLowerCase() : word);
   }
 
-  // The word, or a masked one where it is unknown and only unknown words have n-grams: then it is without them.
-  withoutNgrams(word) { return this.runs?.unknown_alone && !this.look(word).known ? MASK : word; }
+  // The word, or a masked one where no row stands for it and only such words have n-grams: then it is without them.
+  withoutNgrams(word) { return this.runs?.unknown_alone && this.look(word).row === UNKNOWN ? MASK : word; }
 
   look(word) {
     const folded = this.lowercase ? word.toLowerCase() : word;
     const row = this.rows.get(folded);
     if (row !== undefined) return { row, known: true };
     if (this.buckets) return { row: this.first + Number(blake2(folded).whole % this.buckets), known: false };
-    return { row: this.rows.get(this.nearest?.word(folded)) ?? 1, known: false };
+    return { row: this.rows.get(this.nearest?.word(folded)) ?? UNKNOWN, known: false };
   }
 }
 

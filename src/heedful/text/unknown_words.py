@@ -139,7 +139,7 @@ class NgramRule:
         hashes: rows of each n-gram, 1 or 2.
         cased: whether capitals are kept, also where words are lower-cased to be looked up; and the shape of a word,
             such as "Xx" for "Dublin" and "dx" for "3rd", is then one more n-gram.
-        unknown_alone: whether only words without a row of their own have n-grams.
+        unknown_alone: whether only words have n-grams that no row stands for, not even that of a nearest word.
 
     Raises:
         UsageError: if a number is out of its range.

@@ -53,8 +53,8 @@ class Vocabulary:
             `nearest` (the row of the most frequent trainable word that is one edit away, see
             `heedful.text.unknown_words`, else row 1).
         buckets: number of shared rows of the `hash` policy; 0 for the others.
-        ngrams: the rows of a word's n-grams, which every word has, or every unknown one; None where a word is its own
-            row alone.
+        ngrams: the rows of a word's n-grams, which every word has, or every one without a row; None where a word is its
+            own row alone.
     """
 
     trainable: tuple[str, ...]
@@ -157,15 +157,17 @@ class Vocabulary:
 
     def rows_of_ngrams(self, word: str) -> NDArray[np.int32]:
         """Return the rows of a word's n-grams; none of `MASK`, and none where there is no table or it is for others."""
-        if self.ngrams is None or word == MASK or (self.ngrams.unknown_alone and self.knows(word)):
+        if self.ngrams is None or word == MASK:
+            return np.zeros(0, np.int32)
+        if self.ngrams.unknown_alone and self.id(word) != UNKNOWN:
             return np.zeros(0, np.int32)
         return self.ngrams.rows_of(word if self.ngrams.cased else self._fold(word))
 
     def without_ngrams(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Return words with `MASK` for unknown ones if only those have n-grams, so that they are without them."""
+        """Return words with `MASK` for those without a row if only these have n-grams, so that no word has any."""
         if self.ngrams is None or not self.ngrams.unknown_alone:
             return tuple(words)
-        return tuple(word if self.knows(word) else MASK for word in words)
+        return tuple(MASK if self.id(word) == UNKNOWN else word for word in words)
 
     def knows(self, word: str) -> bool:
         """Say whether a word has a row, its own or its base form's."""

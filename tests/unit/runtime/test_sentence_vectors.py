@@ -75,20 +75,23 @@ def test_similarity(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
 
 def test_unknown_words_are_spelled_in_vectors_and_are_nothing_in_states(tmp_path: Path) -> None:
     torch.manual_seed(3)
-    vocabulary = Vocabulary(("the", "film", "was"), ngrams=NgramRule(rows=40, unknown_alone=True))
+    rule = NgramRule(rows=40, unknown_alone=True)
+    vocabulary = Vocabulary(("the", "film", "was"), oov="nearest", ngrams=rule)
     config = ModelConfig(task="vector", width=12, outputs=5, dropout=0.0)
     network = build_network(config, torch.randn(5, 12), ngrams=torch.randn(40, 12))
     made = VectorModel(network, config, vocabulary, (), TextSettings())  # type: ignore[arg-type]
     made.save(tmp_path / "model")
     model = load(tmp_path / "model")
     assert isinstance(model, SentenceVectors)
-    texts = ["the film was xyzzy", "the film was plugh", "XYZZY"]
+    texts = ["the film was xyzzy", "the film was plugh", "XYZZY", "the fiml was", "the film was"]
     words = [text.split() for text in texts]
     assert np.abs(model.encode(texts) - made.encode(texts)).max() <= TOLERANCE
     assert np.abs(model.states(words) - made.states(words)).max() <= TOLERANCE
     assert (model.encode(texts[:1]) != model.encode(texts[1:2])).any()
     assert np.array_equal(model.states(words[:1]), model.states(words[1:2]))
     assert np.array_equal(model.features(words[:1]), model.features(words[1:2]))
+    assert np.array_equal(*model.encode(texts[3:])), "the nearest known word stands for one with a typo"
+    assert np.array_equal(*model.states(words[3:]))
 
 
 @pytest.mark.parametrize("wrong", [None, 3, 2.5])

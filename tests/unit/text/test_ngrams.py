@@ -8,7 +8,7 @@ import pytest
 
 from heedful.errors import ArtefactError, UsageError
 from heedful.text.unknown_words import LONGEST_WORD, NgramRule
-from heedful.text.vocabulary import Vocabulary
+from heedful.text.vocabulary import MASK, Vocabulary
 
 
 def test_rows_are_those_of_the_stated_hash() -> None:
@@ -61,10 +61,12 @@ def test_a_vocabulary_keeps_its_rule_and_one_without_is_written_as_before() -> N
 
 def test_known_words_may_have_none() -> None:
     rule = NgramRule(50, unknown_alone=True)
-    made = Vocabulary.build({"Dog": 2}, baseforms={"dogs": "dog"}, ngrams=rule)
+    made = Vocabulary.build({"Frog": 2}, baseforms={"frogs": "frog"}, oov="nearest", ngrams=rule)
     again = Vocabulary.from_json(made.to_json())
     assert again == made
-    assert [again.rows_of_ngrams(word).tolist() for word in ("dog", "DOG", "dogs")] == [[], [], []]
+    assert not any(again.rows_of_ngrams(word).tolist() for word in ("frog", "FROG", "frogs", "frgo"))
+    assert again.without_ngrams(["frog", "frgo", "Cat"]) == ("frog", "frgo", MASK)
+    assert Vocabulary.build({"Frog": 2}, ngrams=NgramRule(50)).without_ngrams(["Cat"]) == ("Cat",)
     assert np.array_equal(again.rows_of_ngrams("Cat"), rule.rows_of("cat"))
     with pytest.raises(UsageError, match="unknown_alone"):
         NgramRule(unknown_alone=1)  # type: ignore[arg-type]
