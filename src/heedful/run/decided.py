@@ -93,7 +93,8 @@ def decide(config: RunConfig, source: Source) -> Decided:
     if not (limit or open_vectors or open_sentence):
         without = {**_no_network(config), FEW_ROWS: config.data.few_rows}
         return Decided(without if config.model.encoder == "none" else {})
-    training = source.load()["train"]
+    found_parts = source.load()
+    training = found_parts["train"]
     settings: dict[str, object] = {}
     notes: list[str] = []
     if open_vectors or open_sentence:
@@ -101,11 +102,13 @@ def decide(config: RunConfig, source: Source) -> Decided:
         settings |= found
         notes += [note] if note else []
     rows = sum(example.target is not None for example in training.examples)
-    if rows < limit and config.model.encoder != "none":
+    uncut = bool(limit) and "dev" not in found_parts
+    if (rows < limit or uncut) and config.model.encoder != "none":
         settings |= _no_network(config)
+        left = "are" if rows < limit else "less a dev split would be"
         notes.append(
-            f"{rows:,} training rows are fewer than data.few_rows = {limit:,}: no network is trained; linear parts are "
-            "chosen by cross-validation and fitted on all rows. data.few_rows=0 trains a network all the same."
+            f"{rows:,} training rows {left} fewer than data.few_rows = {limit:,}: no network is trained; linear parts "
+            "are chosen by cross-validation and fitted on all rows. data.few_rows=0 trains a network all the same."
         )
     elif config.model.encoder == "none":
         settings |= _no_network(config)

@@ -117,9 +117,10 @@ class DataConfig(Settings):
             ``train = "train"`` reads train.en and train.de. Line n of one is the translation of line n of the other.
         options: options of the data set's reader, for example ``phrases = true`` for SST.
         dev_fraction: share of the training examples that is held out as the dev split if the data has none.
-        few_rows: with fewer training rows than this nothing is held out and no network is trained: which linear parts
-            join, how strongly they are regularized, and their weights are chosen by cross-validation, and the model is
-            fitted on all rows. 0 for never. It needs a part: ``model.wide`` or ``model.sentence``.
+        few_rows: if fewer training rows than this would be left beside a dev split, nothing is held out and no network
+            is trained: which linear parts join, how strongly they are regularized, and their weights are chosen by
+            cross-validation, and the model is fitted on all rows. 0 for never. It needs a part: ``model.wide`` or
+            ``model.sentence``.
         protocol: with "honest" a dev split selects the best checkpoint and the test split is read once; "paper" reports
             the best of all evaluations on the test split, as published tables did.
         folds: number of folds of cross-validation, for data without official splits.

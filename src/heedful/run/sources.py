@@ -200,8 +200,8 @@ def arranged(read: Callable[[], Corpora], protocol: Protocol, few_rows: int = 0)
     Args:
         read: reads "train", "test" where there is one, and "dev" where the data has such a part.
         protocol: says which part selects; where that is the test part, there must be one.
-        few_rows: of fewer training examples than this no part is held out; everything is then chosen by
-            cross-validation.
+        few_rows: if fewer training examples than this would be left, no part is held out; everything is then chosen
+            by cross-validation.
 
     Returns:
         What reads all parts.
@@ -216,7 +216,8 @@ def arranged(read: Callable[[], Corpora], protocol: Protocol, few_rows: int = 0)
     def cut() -> Corpora:
         parts = read()
         rows = sum(example.target is not None for example in parts["train"].examples)
-        return parts if rows < few_rows else with_dev(parts, protocol.dev_fraction, seed)
+        left = rows - round(rows * protocol.dev_fraction)
+        return parts if left < few_rows else with_dev(parts, protocol.dev_fraction, seed)
 
     return cut
 

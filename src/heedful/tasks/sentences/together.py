@@ -27,7 +27,8 @@ def together(parts: Sequence[PartRows], shares: Mapping[str, float], targets: Li
     Args:
         parts: two or more, with rows of the same examples.
         shares: what the products of the rows of a part count, by its name; 1 for parts that are not named.
-        targets: gold of the same examples; classes may count alike however many examples they have.
+        targets: gold of the same examples; if all of them weigh the same, classes may count alike however many
+            examples they have.
 
     Returns:
         The part. Its bias is kept with the first of the parts.
@@ -47,7 +48,8 @@ def together(parts: Sequence[PartRows], shares: Mapping[str, float], targets: Li
             about, bias = part.put(about, LinearFit(weights, bias), weight), np.zeros_like(bias)
         return about
 
-    evens = (True, False) if isinstance(targets, ClassTargets) else (False,)
+    weighted = bool(np.ptp(targets.weights))  # whoever weighs examples has said how much a class counts
+    evens = (True, False) if isinstance(targets, ClassTargets) and not weighted else (False,)
     settings = tuple(FitSetting(strength, even=even) for even in evens for strength in DENSE_STRENGTHS)
     *first, last = [part.name for part in parts]
     name = f"{', '.join(first)} and {last} in one"

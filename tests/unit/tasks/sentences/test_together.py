@@ -74,7 +74,9 @@ def test_classes_may_count_alike_and_numbers_have_none() -> None:
     numbers = NumberTargets(np.ones(30), CLASSES.astype(float))
     assert numbers.evened() is numbers
     assert {setting.even for setting in together(parts(), {}, TARGETS).settings} == {True, False}
-    assert {setting.even for setting in together(parts(), {}, numbers).settings} == {False}
+    weighted = replace(TARGETS, weights=np.arange(30.0))
+    for given in (numbers, weighted):
+        assert {setting.even for setting in together(parts(), {}, given).settings} == {False}
 
 
 def test_one_part_and_many_examples_are_not_joined() -> None:
