@@ -46,9 +46,9 @@ def states(path: Path) -> EncoderStates:
     """Return the states of a tiny sentence encoder, kept by the model that reads them."""
     torch.manual_seed(1)
     config = ModelConfig(task="vector", width=10, outputs=4, dropout=0.0)
-    network = build_network(config, torch.randn(len(WORDS) + 2, 10))
-    settings = TextSettings(max_tokens=30)
-    VectorModel(network, config, Vocabulary(WORDS, oov="nearest"), (), settings).save(path)
+    network = build_network(config, torch.randn(len(WORDS) + 2, 10), ngrams=torch.randn(30, config.width))
+    vocabulary = Vocabulary(WORDS, oov="nearest", ngrams=NgramRule(rows=30, unknown_alone=True))
+    VectorModel(network, config, vocabulary, (), TextSettings(max_tokens=30)).save(path)
     content = content_of_encoder(path)
     return EncoderStates("", "", encoder_of_content(content), content)
 

@@ -154,12 +154,16 @@ class Inputs:
         """Yield the ids of the first words of a text, and their n-grams where a vocabulary has them."""
         port = Port("int64", ("B", self._free(length, side)))
 
+        def first(each: Sequence[Sequence[str]]) -> Sequence[str]:
+            """Return the words that are read; the states of a sentence encoder have no n-grams of unknown words."""
+            return vocabulary.without_ngrams(each[side][:most]) if prefix else each[side][:most]
+
         def ids(examples: Examples) -> Ids:
-            return padded([vocabulary.ids(each[side][:most]).tolist() for each in examples])
+            return padded([vocabulary.ids(first(each)).tolist() for each in examples])
 
         def ngrams(examples: Examples) -> Ids:
             rows = vocabulary.rows_of_ngrams
-            return padded_rows([[rows(word).tolist() for word in each[side][:most]] for each in examples])
+            return padded_rows([[rows(word).tolist() for word in first(each)] for each in examples])
 
         yield _Input(of_side(prefix + IDS, side, self.texts), port, ids)
         if vocabulary.ngrams is not None:
