@@ -187,6 +187,7 @@ def _matrix(y: object) -> NDArray[np.generic] | None:
         values = values.toarray()
     if not isinstance(values, np.ndarray):
         rows = list(values) if isinstance(values, Iterable) else []
+        rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in rows]
         numeric = rows and all(
             isinstance(row, list | tuple) and row and all(isinstance(v, int | float) for v in row)
             for row in rows
