@@ -249,7 +249,10 @@ def baselines_of(splits: Splits) -> dict[str, Rival]:
     without_words = not any(text.strip() for each in texts for text in each)
     if len(splits.train) > MOST_EXAMPLES or len(np.unique(splits.train.gold)) < 2 or without_words:
         return {}
-    return {baseline.name: baseline.train(splits) for baseline in rivals(splits.task, texts)}
+    return {
+        baseline.name: baseline.train(splits)
+        for baseline in rivals(splits.task, texts, (), len(splits.labels))
+    }
 
 
 def adjusted(

@@ -274,8 +274,11 @@ class LinearModel:
     def megabytes(self) -> float:
         """What the model takes on disk: weights and features as 4-byte numbers, and its words as text."""
         assert self.estimator is not None  # it is trained
-        numbers = np.size(self.estimator.coef_) + np.size(self.estimator.intercept_)
-        return (4 * numbers + self.features.bytes) / 1e6
+        weights = self.estimator.coef_
+        stored = (
+            2 * weights.nnz if sparse.issparse(weights) else np.size(weights)
+        )  # with the place of each number
+        return (4 * (stored + np.size(self.estimator.intercept_)) + self.features.bytes) / 1e6
 
     def of_rows(self, rows: Rows) -> NDArray[np.float64]:
         """Return the same for what `features` made of texts."""

@@ -24,6 +24,7 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline
+from heedful.baselines.nearest_class import NearestClass
 from heedful.baselines.splits import Features, Texts
 from heedful.errors import DataError, MissingExtraError
 from heedful.model.decisions import kind_of
@@ -198,6 +199,14 @@ WORDS_AND_CHARACTERS_RIDGE = LinearBaseline(
     _lsqr,
     (0.1, 0.3, 1.0, 3.0, 10.0),
 )
+NEAREST_CLASS = LinearBaseline(
+    "TF-IDF (words 1-2, characters 2-5), nearest class",
+    _words_and_characters,
+    lambda strength: NearestClass(),
+    (1.0,),
+)
+MOST_CLASSES = 200
+"""Classes above which only the nearest class is tried: other models have a weight for each feature and class."""
 CHARACTER_COSINE = CosineBaseline("TF-IDF (characters 2-5), cosine", lambda: Sides(character_tfidf()))
 
 
@@ -238,13 +247,16 @@ def frozen_encoder(task: str, folder: Path) -> LinearBaseline:
     return LinearBaseline(name, partial(FrozenEncoder, folder), _logistic if classes else _ridge, _STRENGTHS)
 
 
-def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[LinearBaseline | CosineBaseline]:
+def rivals(
+    task: str, texts: Texts, encoders: Sequence[Path] = (), outputs: int = 0
+) -> list[LinearBaseline | CosineBaseline]:
     """Return the simple models for a task.
 
     Args:
         task: what the gold is for, ``model.task``.
         texts: of the training examples, which say whether English word vectors suit them.
         encoders: folders of pretrained encoders, whose frozen vectors are tried too.
+        outputs: how many classes there are, if that matters.
 
     Returns:
         The models; none for a task that has none.
@@ -252,6 +264,8 @@ def rivals(task: str, texts: Texts, encoders: Sequence[Path] = ()) -> list[Linea
     classes = kind_of(task).outputs == "classes"
     if not (classes or kind_of(task).is_score):
         return []
+    if classes and outputs > MOST_CLASSES:
+        return [NEAREST_CLASS]
     pairs = bool(texts) and len(texts[0]) == 2
     make: Callable[[float], LinearEstimator] = _logistic if classes else _ridge
     ending = "logistic regression" if classes else "ridge regression"

@@ -39,7 +39,7 @@ from heedful.structures import Batch
 from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import AnyAnswer, TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
-from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
+from heedful.tasks.sentences.fitting_wide import too_many
 from heedful.tasks.sentences.held_scores import HeldScores
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.linear_targets import LinearTargets
@@ -191,7 +191,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
         training, dev = datasets["train"], datasets.get("dev")
-        if model.model.outputs > MOST_CLASSES and model.model.encoder != NO_NETWORK:
+        if too_many(model.model.outputs, alone=model.model.encoder == NO_NETWORK):
             model.text = replace(model.text, phrases=PhraseRule(), keeps_words=False)
             return
         targets = self.linear_targets(model, training)
