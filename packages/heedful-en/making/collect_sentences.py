@@ -75,7 +75,7 @@ def changed(collection: Collection, data: Path) -> list[str]:
     ]
     vectors = read_vectors(data / "numberbatch" / "numberbatch-en-41k-300d.txt")
     near = neighbors(vectors.words, vectors.matrix)
-    nouns, names, adjectives = lists_of_words(data, vectors.words)
+    nouns, names, adjectives = _lists(data, vectors.words)
     kinds: dict[str, tuple[int, Iterator[str | None]]] = {
         "questions from statements": (
             80_000, (questions_from(text, drawn) for text in scenes)),
@@ -97,7 +97,7 @@ def changed(collection: Collection, data: Path) -> list[str]:
     return list(kinds)
 
 
-def lists_of_words(data: Path, words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+def _lists(data: Path, words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """Return nouns, names and adjectives: those of EWT's training split, and for nouns and adjectives further words."""
     found: dict[str, Counter[str]] = {"NOUN": Counter(), "PROPN": Counter(), "ADJ": Counter()}
     with open_bytes(find_file(data / "ud_english_ewt" / "en_ewt-ud-train.conllu")) as stream:

@@ -25,8 +25,7 @@ def card_of(collection: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
     """Write the card.
 
     Args:
-        collection: what `collect_sentences.py` counted, with "learned from", the number of sentences that were used,
-            and "steps" and "remark" of the training.
+        collection: what `collect_sentences.py` counted, with what `refine_sentences.py` adds of the trainings.
         figures: what `measure_sentences.py` wrote; may be empty.
 
     Returns:
@@ -39,6 +38,9 @@ def card_of(collection: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
         questions=f"{collection['questions']:,}",
         learned=f"{collection['learned from']:,}",
         steps=f"{collection['steps']:,}",
+        further=f"{collection['further steps']:,}",
+        hidden=collection["hidden units"],
+        words=f"{collection['words']:,}",
         remark=collection["remark"],
         held_out=f"{collection['texts of dev and test splits']:,}",
     )
@@ -74,6 +76,6 @@ def _figures(figures: Mapping[str, Any]) -> Iterator[str]:
     speed = figures.get("sentences a second, one thread")
     if speed:
         said = ", ".join(f"{name} {each['clock']:,.0f}" for name, each in speed.items())
-        yield "\nSentences a second, one thread, the first 1,000 texts of STS-B's test part, medians of five turns"
-        yield f"in one run ({figures['processor']}; the teacher in torch): {said}."
+        yield "\nSentences a second, one thread, medians of five turns, each with another 1,000 texts of STS-B's"
+        yield f"training part, in one run ({figures['processor']}; the teacher in torch): {said}."
     yield ""

@@ -124,14 +124,19 @@ class Student(nn.Module):
     def forward(self, sentences: Sentences, *, words_alone: bool = False) -> Tensor:
         """Return vectors of unit length, [B, 384]."""
         words = self.embedding.embed(sentences).tokens
-        mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
         if words_alone:
+            mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
             return functional.normalize(
                 functional.linear(mean, self.output.weight[:, -mean.shape[1] :]), dim=-1
             )
+        return functional.normalize(self.output(self.states(words, sentences)), dim=-1)
+
+    def states(self, words: Tensor, sentences: Sentences) -> Tensor:
+        """Return what the last layer reads, of the vectors of words."""
+        mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
         states = self.encoder(words, sentences).states
         pooled = functional.normalize(self.pooling(states, sentences.valid).vector, dim=-1)
-        return functional.normalize(self.output(torch.cat([pooled, mean], -1)), dim=-1)
+        return torch.cat([pooled, mean], -1)
 
     def dense(self) -> list[nn.Parameter]:
         """Return all parameters but the word vectors."""

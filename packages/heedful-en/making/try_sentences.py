@@ -114,17 +114,13 @@ class Tried(Student):
     def forward(self, sentences: Sentences, *, words_alone: bool = False) -> Tensor:
         """Return vectors of unit length, [B, 384]."""
         if not words_alone:
-            return functional.normalize(self.output(self.states(sentences)), dim=-1)
+            return functional.normalize(self.output(self.states_of(sentences)), dim=-1)
         mean = functional.normalize(mean_of(self._words(sentences), sentences.valid), dim=-1)
         return functional.normalize(functional.linear(mean, self.output.weight[:, -mean.shape[1] :]), dim=-1)
 
-    def states(self, sentences: Sentences) -> Tensor:
+    def states_of(self, sentences: Sentences) -> Tensor:
         """Return what the last layer reads."""
-        words = self._words(sentences)
-        mean = functional.normalize(mean_of(words, sentences.valid), dim=-1)
-        states = self.encoder(words, sentences).states
-        pooled = functional.normalize(self.pooling(states, sentences.valid).vector, dim=-1)
-        return torch.cat([pooled, mean], -1)
+        return self.states(self._words(sentences), sentences)
 
     def _words(self, sentences: Sentences) -> Tensor:
         words = self.embedding.embed(sentences).tokens
@@ -146,7 +142,7 @@ def read(network: Tried, vocabulary: Vocabulary, texts: Sequence[str], *, states
             offsets = np.concatenate([[0], np.cumsum([len(row) for row in part])])
             corpus = Corpus(np.concatenate(part).astype(np.int32), offsets, np.zeros((0, 0), np.float16))
             batch = corpus.sentences(np.arange(len(part)))
-            made.append((network.states(batch) if states else network(batch)).float().numpy())
+            made.append((network.states_of(batch) if states else network(batch)).float().numpy())
     return np.concatenate(made)
 
 

@@ -26,6 +26,13 @@ ALIKE = [
     ("How do I get my money back?", "I would like a refund."),
     ("The film was superb.", "It is a wonderful movie."),
 ]
+NAMES = [
+    "Vornhagen met Okwaraji in Tel-Brukk.",
+    "Okwaraji was met by Vornhagen.",
+    "Shares rose 3.57 percent to 12,408.",
+    "xqzzt",
+]
+"""Texts with names and numbers that no vocabulary has, and one of them alone."""
 WITHOUT = """
 import sys
 class Missing:
@@ -63,7 +70,7 @@ def test_vectors_and_states(model: SentenceVectors) -> None:
 
 
 def test_torch_gives_the_same(model: SentenceVectors) -> None:
-    texts = [text for pair in ALIKE for text in pair]
+    texts = [*(text for pair in ALIKE for text in pair), *NAMES]
     other = heedful.load("en-sentences")
     assert isinstance(other, VectorModel)
     assert np.abs(model.encode(texts) - other.encode(texts)).max() < 1e-4
@@ -71,7 +78,7 @@ def test_torch_gives_the_same(model: SentenceVectors) -> None:
 
 
 def test_neither_torch_nor_spacy_is_needed(model: SentenceVectors) -> None:
-    texts = [text for text, _ in ALIKE]
+    texts = [*(text for text, _ in ALIKE), *NAMES]
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, *texts], capture_output=True, text=True, check=False
     )
@@ -80,6 +87,14 @@ def test_neither_torch_nor_spacy_is_needed(model: SentenceVectors) -> None:
     project = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["dependencies"] == []
     assert any(each.startswith("spacy") for each in project["optional-dependencies"]["parser"])
+
+
+def test_unknown_names_are_read_by_their_spelling(model: SentenceVectors) -> None:
+    words = model.asking.words(NAMES[0], 1, 1, 1)
+    assert words.unknown >= 2
+    assert np.linalg.norm(model.encode(NAMES), axis=1) == pytest.approx(np.ones(len(NAMES)), abs=1e-5)
+    same, other = (model.similarity(NAMES[0], text) for text in (NAMES[1], "Petrescu was met by Lindqvist."))
+    assert same > other + 0.1
 
 
 def test_it_is_small() -> None:
