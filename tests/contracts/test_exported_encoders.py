@@ -34,11 +34,7 @@ def inputs(*lengths: int) -> tuple[Tensor, Tensor]:
     return x, torch.arange(longest) < torch.tensor(lengths)[:, None]
 
 
-BOUND = "bi-blosan"
-"""Cuts a text into blocks, whose number torch.export cannot keep free."""
-
-
-@pytest.mark.parametrize("name", [name for name in ENCODERS if name != BOUND])
+@pytest.mark.parametrize("name", ENCODERS)
 def test_a_program_of_any_length(name: str) -> None:
     module, free = encoding(name), torch.export.Dim("L", min=2, max=400)
     with torch.inference_mode(False), torch.no_grad():
@@ -46,14 +42,6 @@ def test_a_program_of_any_length(name: str) -> None:
         program = torch.export.export(module, inputs(7, 4, 1), dynamic_shapes=shapes).module()
         for given in (inputs(12, 0, 5), inputs(3, 2, 3)):
             assert torch.allclose(program(*given), module(*given), atol=2e-6)
-
-
-def test_a_program_of_one_length() -> None:
-    module = encoding(BOUND)
-    with torch.inference_mode(False), torch.no_grad():
-        program = torch.export.export(module, inputs(7, 4, 1)).module()
-        given = inputs(7, 2, 5)
-        assert torch.allclose(program(*given), module(*given), atol=2e-6)
 
 
 @pytest.mark.parametrize("name", ["disan", "mtsa", "mssan", "mdman", "bi-blosan", "bi-gru", "bi-lstm"])

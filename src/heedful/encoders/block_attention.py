@@ -139,6 +139,10 @@ class BiBlosanEncoder(EncoderOf[BiBlosanConfig]):
         if not torch.compiler.is_compiling():  # what is traced serves every length
             size = max(1, min(size, length))  # a block longer than every text is not filled up
         missing = -length % size
+        if (
+            torch.compiler.is_exporting()
+        ):  # a block for each word: their number must be a name, and no quotient
+            missing = length * (size - 1)
         x, whole = functional.pad(x, (0, 0, 0, missing)), functional.pad(valid, (0, missing))
         parts = [part(x, whole, size, need_weights=need_weights) for part in self.directions]
         found = side_by_side(parts, self.config.directions)
