@@ -59,12 +59,14 @@ class Model {
     const [[tensors, about], compiled] = await Promise.all([unpacked(packed).then(tensorsOf), Kernels.load(kernels)]);
     const wide = about.wide ? new WidePart(about.wide, tensors) : null;
     const sentence = about.sentence ? new SentencePart(about.sentence, tensors, about.text.characters, compiled) : null;
-    return new Model({ ...about, wide, sentence }, new Network(about.network, tensors, compiled));
+    const tagging = about.tagging ? new TagPart(about.tagging, tensors, about.text.characters) : null;
+    return new Model({ ...about, wide, sentence, tagging }, new Network(about.network, tensors, compiled));
   }
 
   constructor(about, network) {
     Object.assign(this, about, { network });
     this.reader = new Tokenizer(about.text);
+    this.paths = about.paths ? new TagPaths(about.paths) : null;
     this.words = new Vocabulary(about.vocabulary, about.text.characters);
     this.vocabulary = null;  // which the map of words now holds
   }
@@ -75,6 +77,7 @@ class Model {
   // The answer for a text, or for two: {label, score, probabilities, sides, alignments}. Without `look` no pictures.
   predict(texts, look = true) {
     if (this.task === "vector") return this.compare(texts, look);
+    if (this.paths) return this.tag(texts, look);
     const sides = texts.map((text, number) => this.read(text, number));
     const { vector } = this.network.description;
     const looks = look ? [...texts, null].map(() => new Look(this.captions, vector)) : [];
@@ -132,6 +135,29 @@ class Model {
     return Array.from(own, (logit, k) => logit + (rest?.[k] ?? 0));
   }
 
+  // The tags of a text: {tags: [{word, tag, probability}], spans, scores, sides, ...}.
+  tag([text], look = true) {
+    const side = this.read(text, 0), { read, words } = side, size = this.text.max_tokens, looks = [];
+    const scores = this.tagging?.scores(read) ?? read.map(() => new Array(this.outputs).fill(0));
+    if (this.hasNetwork) for (const [start, end, first, last] of windowsOf(read.length, size)) {
+      const part = { rows: side.rows.slice(start, end), ngrams: side.ngrams.slice(start, end) };
+      const seen = look && end - start === read.length ? [new Look(this.captions, null), null] : [];
+      const own = this.network.answer([part], seen);
+      looks.push(...seen);
+      for (let i = first; i < last; i += 1)
+        scores[i] = scores[i].map((each, tag) => Math.fround(each + own[(i - start) * this.outputs + tag]));
+    }
+    if (looks.length) Object.assign(side, looks[0].result());
+    const shares = this.paths.shares(scores), { outside = 0 } = this.tagging ?? {};
+    const lower = this.labels.map((tag) => (tag === OUTSIDE ? Math.fround(outside) : 0));
+    const chosen = this.tagging ? scores.map((row) => row.map((each, tag) => Math.fround(each - lower[tag])))
+      : scores.map((row) => row.map((each) => Math.fround(each - logSum(row))));
+    const tags = this.paths.best(chosen).map((number, i) => (
+      { word: words[i], tag: this.labels[number], probability: shares[i][number] }));
+    const spans = this.paths.marksSpans ? spansOf(tags.map(({ tag }) => tag)) : [];
+    return { label: null, score: null, probabilities: [], tags, spans, scores, shares, sides: [side], alignments: [] };
+  }
+
   // How alike two texts are: the cosine of their vectors, which are of unit length. The answer is that of `predict`.
   compare(texts, look = true) {
     const sides = texts.map((text, number) => this.read(text, number));
@@ -149,13 +175,13 @@ class Model {
     const found = this.reader.words(text), { max_tokens: most, truncate } = this.text;
     if (found.length > most && truncate === "error")
       throw new RangeError(`The ${this.sides[number]} has ${found.length} words. This model reads at most ${most}.`);
-    const kept = found.slice(0, most), looked = kept.map(({ word }) => this.words.look(word));
+    const kept = this.paths ? found : found.slice(0, most), looked = kept.map(({ word }) => this.words.look(word));
     return {
-      name: this.sides[number], text, truncated: found.length > most, count: found.length,
+      name: this.sides[number], text, truncated: found.length > kept.length, count: found.length,
       read: kept.map(({ word }) => word),
       words: kept.map(({ word, start, end }) => [TAG, LINK].includes(word) ? word : text.slice(start, end) || word),
       spans: kept.map(({ start, end }) => [start, end]),
-      rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }, i) => !known && !this.sentence?.knows(kept[i].word)),
+      rows: looked.map(({ row: place }) => place), unknown: looked.map(({ known }, i) => !known && !(this.sentence ?? this.tagging)?.knows(kept[i].word)),
       ngrams: kept.map(({ word }) => this.words.ngrams(word)),
     };
   }

@@ -33,6 +33,8 @@ from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
+from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part
+from heedful.runtime.tag_paths import TagPaths
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.boundaries import RULES, class_of
@@ -117,6 +119,7 @@ TASKS = {
     "pair": ("premise", "hypothesis"),
     "relatedness": ("first text", "second text"),
     "vector": ("first text", "second text"),
+    "tags": ("text",),
 }
 """Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
 SCRIPTS = (
@@ -126,6 +129,7 @@ SCRIPTS = (
         "words.js",
         "wide.js",
         "sentence.js",
+        "tagging.js",
         "network.js",
         "model.js",
         "contributing.js",
@@ -206,7 +210,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.settings, folder.settings.part("text")
     state = rounded({name: folder.state[name].float() for name in _named(description)})
-    wide, sentence = _wide(folder), _sentence(folder)
+    wide, sentence, tagging = _wide(folder), _sentence(folder), _tagging(folder)
     about = {
         "task": _task(folder),
         "sides": _names_of_texts(folder),
@@ -228,14 +232,25 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
         "facts": _facts(folder, state, wide),
         "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
         "sentence": None if sentence is None else sentence.table(),
+        "tagging": None if tagging is None else tagging.table(),
+        "paths": _paths(folder, tagging) if _task(folder) == "tags" else None,
         "hasNetwork": config.part("model").text("encoder") != NO_NETWORK,
     }
-    beside = (
-        {}
-        if sentence is None
-        else {name: from_numpy(each.copy()) for name, each in sentence.tensors().items()}
-    )
-    return save({**wide, **beside, **state}, {"page": json.dumps(about)})
+    own = {} if sentence is None else sentence.tensors()
+    beside = {name: from_numpy(each.copy()) for name, each in own.items()}
+    tags = {} if tagging is None else tagging.tensors()
+    linear = rounded({name: from_numpy(each.copy()) for name, each in tags.items()})
+    return save({**wide, **beside, **linear, **state}, {"page": json.dumps(about)})
+
+
+def _tensor_of(folder: ModelFolder) -> Callable[[str], NDArray[np.generic]]:
+    def tensor(name: str) -> NDArray[np.generic]:
+        if name not in folder.state:
+            raise UsageError(f"tensor {name!r} is missing")
+        found: NDArray[np.generic] = folder.state[name].numpy()
+        return found
+
+    return tensor
 
 
 def _names_of_texts(folder: ModelFolder) -> tuple[str, ...]:
@@ -248,20 +263,40 @@ def _sentence(folder: ModelFolder) -> SentencePart | None:
     table = folder.config.get(SENTENCE)
     if not isinstance(table, Mapping) or not table:
         return None
-
-    def tensor(name: str) -> NDArray[np.generic]:
-        if name not in folder.state:
-            raise UsageError(f"tensor {name!r} is missing")
-        found: NDArray[np.generic] = folder.state[name].numpy()
-        return found
-
     outputs = folder.settings.part("model").whole("outputs")
-    return read_sentence_part(table, tensor, outputs, len(TASKS[_task(folder)])).complete()
+    part = read_sentence_part(table, _tensor_of(folder), outputs, len(TASKS[_task(folder)]))
+    return part.complete()
+
+
+def _tagging(folder: ModelFolder) -> TagPart | None:
+    """Return the linear part of tags with the word vectors that it reads; None without one."""
+    table, tensor = folder.config.get(TAGGING), _tensor_of(folder)
+    if not isinstance(table, Mapping) or not table:
+        return None
+    outputs = folder.settings.part("model").whole("outputs")
+    return read_tag_part(table, tensor, lambda name: tensor(name).astype(np.float32), outputs).complete()
+
+
+def _paths(folder: ModelFolder, tagging: TagPart | None) -> dict[str, object]:
+    """Say which tags fit together and what they score side by side, null where they may not be."""
+    paths = TagPaths(folder.labels, None if tagging is None else tagging.chain)
+
+    def plain(row: NDArray[np.floating]) -> list[float | None]:
+        return [float(each) if np.isfinite(each) else None for each in row]
+
+    return {
+        "marks_spans": paths.marks_spans,
+        "has_chain": paths.has_chain,
+        "follows": [plain(row) for row in paths.chain.follows],
+        "first": plain(paths.chain.first),
+        "last": plain(paths.chain.last),
+    }
 
 
 def _characters(folder: ModelFolder) -> dict[str, object]:
-    """Return the classes of characters that the tokenizer, and n-grams that know capitals, look at."""
-    shapes = characters_in_shapes() if folder.words.part("ngrams", {}).flag("cased", False) else {}
+    """Return the classes of characters that the tokenizer, and n-grams and tags that know capitals, look at."""
+    cased = folder.words.part("ngrams", {}).flag("cased", False) or bool(folder.config.get(TAGGING))
+    shapes = characters_in_shapes() if cased else {}
     text = folder.settings.part("text")
     name = text.text("tokenizer")
     found = {**characters_in_use(name), **shapes}

@@ -143,7 +143,7 @@ function figure(title, note, svg) {
 // before the words, though it is not in the text.
 function inside(side, prefix) {
   const { words, maps, gates, weights, name } = side, chosen = focus(side);
-  if (!words.length || !(maps.length || gates.length || weights)) return null;
+  if (!words.length || !(maps?.length || gates?.length || weights)) return null;
   const shown = maps.slice(-MOST_MAPS).map(({ name: title, weights: map }) => {
     const places = [...prefix.keys(), ...chosen.map((i) => i + prefix.length)];
     const names = [...prefix, ...chosen.map((i) => words[i])];
@@ -167,7 +167,7 @@ function inside(side, prefix) {
 }
 
 function links({ sides, alignments }, prefix) {
-  const tables = sides.filter(({ maps, words }) => maps.length && words.length > 1)
+  const tables = sides.filter(({ maps, words }) => maps?.length && words.length > 1)
     .map((side) => linkTable(`within the ${side.name}`, strongestLinks(side, prefix.length), "←"));
   for (const { name, weights, rows, columns } of alignments.slice(0, 1)) {
     const pairs = rows.flatMap((word, i) =>
@@ -190,17 +190,35 @@ function aligned({ alignments }) {
     element("div", { class: "panels" }, ...figures));
 }
 
+// What a model of tags says: the spans, and every word with its tag.
+function tagTables({ tags, spans }) {
+  const cell = (text, kind = {}) => element("td", kind, element("bdi", {}, shorten(oneLine(text), 60)));
+  const table = (names, rows) => element("table", {},
+    element("tr", {}, ...names.map((name) => element("th", name === "probability" ? { class: "r" } : {}, name))), ...rows);
+  const marked = spans.map(({ role, start, end }) =>
+    element("tr", {}, cell(tags.slice(start, end).map(({ word }) => word).join(" ")), cell(role)));
+  const rows = tags.map(({ word, tag, probability }) => element("tr", tag === OUTSIDE ? { class: "soft" } : {},
+    cell(word), cell(tag), element("td", { class: "r" }, percent(probability))));
+  const all = table(["word", "tag", "probability"], rows);
+  if (!marked.length) return all;
+  return element("div", {}, table(["span", "kind"], marked), element("h3", {}, "Word by word"), all);
+}
+
+// The headline: what is answered, and how sure it is.
+function headline({ label, score, probabilities, tags, spans }, model) {
+  if (tags && !model.paths.marksSpans) return [`${tags.length} tags`, "one a word"];
+  if (tags) return [`${spans.length} span${spans.length === 1 ? "" : "s"}`, [...new Set(spans.map(({ role }) => role))].join(", ")];
+  if (score === null) return [oneLine(label), percent(probabilities.find((each) => each.label === label)?.probability ?? 0)];
+  if (probabilities.length) return [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
+  return [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
+}
+
 function show(answer, model) {
-  const { label, score, probabilities, sides } = answer;
-  const own = probabilities.find((each) => each.label === label), best = own?.probability ?? 0;
-  const [what, how] = score === null
-    ? [oneLine(label), percent(best)]
-    : probabilities.length ? [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`]
-      : [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
+  const { sides } = answer, [what, how] = headline(answer, model);
   at("headline").replaceChildren(what, element("small", {}, how));
   const within = model.hasNetwork ? sides.map((side) => inside(side, model.prefix)) : [];
   const pictures = [model.hasNetwork ? links(answer, model.prefix) : null, aligned(answer), ...within].filter(Boolean);
-  at("probabilities").replaceChildren(answerTable(answer));
+  at("probabilities").replaceChildren(answer.tags ? tagTables(answer) : answerTable(answer));
   at("contributions").replaceChildren();
   showWords(answer);
   const summary = element("summary", {}, "Inside the network: attention, gates and links");
@@ -209,7 +227,7 @@ function show(answer, model) {
   at("pictures").replaceChildren(...(pictures.length ? [element("section", {}, folded)] : []));
 }
 
-const explains = ({ task }) => task !== "vector";
+const explains = ({ task }) => task !== "vector" && task !== "tags";
 
 // The texts, colored by what their words contribute where that is known.
 function showWords(answer, said = null) {

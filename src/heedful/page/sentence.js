@@ -3,9 +3,9 @@
 
 // The mean of the vectors of a text's words, of unit length.
 class MeanOfVectors {
-  constructor(tensors) {
-    const lines = (name) => new TextDecoder().decode(tensors[`sentence.${name}`].data).split("\n");
-    this.rows = tensors["sentence.rows"];
+  constructor(tensors, of = "sentence") {
+    const lines = (name) => new TextDecoder().decode(tensors[`${of}.${name}`].data).split("\n");
+    this.rows = tensors[`${of}.rows`];
     this.width = this.rows.shape[1];
     this.blocks = [this.width];
     this.places = new Map(lines("words").map((word, place) => [word, place]));

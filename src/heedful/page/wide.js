@@ -84,13 +84,5 @@ class WidePart {
   }
 
   // The row of a feature; -1 for one that the part does not know.
-  row(number) {
-    let low = 0, high = this.numbers.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.numbers[middle] < number) low = middle + 1;
-      else high = middle;
-    }
-    return this.numbers[low] === number ? low : -1;
-  }
+  row(number) { return placeOf(this.numbers, number); }
 }

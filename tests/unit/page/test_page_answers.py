@@ -58,8 +58,8 @@ def in_8_bits(network: Network, path: Path) -> Program:
     return Program(description, Weights(path), (ROWS, FROZEN, 0))
 
 
-ANSWERING = [name for name in MODELS if MODELS[name].get("task", "text") in set(TASKS) - {"vector"}]
-"""Networks whose logits a page turns into answers; `test_model_page.py` has the pages that compare texts."""
+ANSWERING = [name for name in MODELS if MODELS[name].get("task", "text") in set(TASKS) - {"vector", "tags"}]
+"""Networks whose logits a page turns into answers; `test_model_page.py` and `test_page_tags.py` have the others."""
 
 
 @pytest.mark.parametrize("name", ANSWERING)
