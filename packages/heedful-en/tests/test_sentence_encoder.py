@@ -97,6 +97,14 @@ def test_unknown_names_are_read_by_their_spelling(model: SentenceVectors) -> Non
     assert same > other + 0.1
 
 
+def test_long_texts_and_none(model: SentenceVectors) -> None:
+    assert model.encode([]).shape == (0, 384)
+    assert model.similarity([], ["a text"]).shape == (0, 1)
+    long = "A man plays the guitar and sings. " * 700
+    cut = " ".join(long.split()[:300])
+    assert np.array_equal(model.encode([long]), model.encode([cut])), "the first 256 words are read"
+
+
 def test_it_is_small() -> None:
     assert sum(file.stat().st_size for file in find_packaged("en-sentences").iterdir()) <= 20_000_000
 

@@ -104,7 +104,7 @@ class SentenceVectors(Model):
             words: as the tokenizer gives them.
 
         Returns:
-            [n, D]; an unknown word has the vector of a known one that is like it, or zeros.
+            [n, D]; an unknown word has the vector of a known one that is like it, or what its n-grams give, or zeros.
         """
         looked = self.asking.looked_up(tuple(words))
         return self.program.word_vectors(looked.ids, looked.ngrams)

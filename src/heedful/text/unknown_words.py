@@ -11,7 +11,8 @@ floret).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -66,8 +67,17 @@ class Nearest:
         """Return the numbers of all known words one edit away, and perhaps of others."""
         if len(self._letters) > MOST_LETTERS or len(self._found) >= UNPREPARED:
             return {n for form in (unknown, *_deletions(unknown)) for n in self._index.get(form, ())}
-        forms = _edits(unknown, self._letters)
+        forms = _edits(unknown, self._letters, self._begins)
         return {self._places[form] for form in forms if form in self._places}
+
+    def _begins(self, start: str) -> bool:
+        """Say whether a known word begins so."""
+        place = bisect_left(self._sorted, start)
+        return place < len(self._sorted) and self._sorted[place].startswith(start)
+
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._words)
 
     @cached_property
     def _index(self) -> dict[str, list[int]]:
@@ -101,12 +111,15 @@ def _deletions(word: str) -> Iterator[str]:
         yield word[:place] + word[place + 1 :]
 
 
-def _edits(word: str, letters: Sequence[str]) -> Iterator[str]:
-    """Yield every form of a word that is one edit away, some of them twice."""
-    yield from _deletions(word)
+def _edits(word: str, letters: Sequence[str], begins: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the forms of a word that are one edit away, some of them twice, while a known word begins like them."""
     for place in range(len(word) + 1):
         before, after = word[:place], word[place:]
+        if not begins(before):
+            return  # every further form begins so too
         rest = after[1:]
+        if after:
+            yield before + rest
         for letter in letters:
             yield before + letter + after
             yield before + letter + rest
