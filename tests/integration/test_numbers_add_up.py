@@ -27,7 +27,9 @@ def numbers_of(rows: list[tuple[str, str]]) -> list[float]:
     return [3.0 * (label == "pos") + len(text) / 40 for text, label in rows]
 
 
-@pytest.fixture(scope="module", params=["network and parts", "parts alone", "labels", "number", "pair"])
+@pytest.fixture(
+    scope="module", params=["network and parts", "parts alone", "labels", "number", "number alone", "pair"]
+)
 def model(request: pytest.FixtureRequest) -> Any:
     rows = texts()[:120]
     if request.param == "pair":
@@ -40,6 +42,8 @@ def model(request: pytest.FixtureRequest) -> Any:
         return MultiLabelClassifier(**SMALL, data__few_rows=0).fit(
             said, [[label, "any"] for _, label in rows]
         )
+    if request.param == "number alone":
+        return TextScorer().fit(said, numbers_of(rows))
     if request.param == "number":
         return TextScorer(**SMALL, data__few_rows=0).fit(said, numbers_of(rows))
     few = {} if request.param == "parts alone" else {**SMALL, "data__few_rows": 0}
@@ -82,6 +86,14 @@ def test_on_every_door(model: Any, tmp_path: Path) -> None:
     plain = run("explain", tmp_path / "m", *asked)
     rows = [line.split() for line in plain.out.splitlines() if re.search(r"[+-]\d+\.\d\d( |$)", line)]
     assert any("base," in row for row in rows), plain.out
+    nothing = ("", "") if request == PAIR else ""
+    why = None if explanation.attribution is None else explanation.attribution.label or None
+    without_words = engine.explain(nothing, MethodChoice(why=why)).attribution
+    assert without_words is not None
+    for method in (None, "occlusion", "shapley"):  # the base is the answer without words
+        found = engine.explain(request, MethodChoice(method, why=why)).attribution
+        assert found is not None
+        assert found.start == pytest.approx(without_words.whole, abs=1e-4)
     page = explanation.to_html(tmp_path / "why.html").read_text(encoding="utf-8")
     for content in (page, html.unescape(explanation._repr_html_())):
         table = content.partition('<table class="signed">')[2].partition("</table>")[0]

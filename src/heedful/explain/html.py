@@ -183,6 +183,10 @@ def _why_not(explanation: Explanation) -> str:
         table = signed_table(each, explanation.sides)
         found.append(f"<details><summary>{escape(title)}?{share}</summary>{table}</details>")
     more = len(explanation.labels) - len(found) - 1
+    if len(found) > _FIRST_LABELS:
+        rest = "".join(found[_FIRST_LABELS:])
+        folded = f"<details><summary>{len(found) - _FIRST_LABELS} more</summary>{rest}</details>"
+        found = [*found[:_FIRST_LABELS], folded]
     if found and more > 0 and not explanation.tags:
         found.append(f'<p class="note">{_FURTHER.format(more)}</p>')
     return f"<section>{''.join(found)}</section>" if found else ""

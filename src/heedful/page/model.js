@@ -130,7 +130,7 @@ class Model {
       to.rows.push(keep[place] ? own.rows[i] : masked.row);
       to.ngrams.push(keep[place] ? own.ngrams[i] : []);
     });
-    const own = this.hasNetwork ? this.network.answer(kept) : new Array(this.outputs).fill(0);
+    const own = this.network.answer(this.hasNetwork ? kept : sides);  // without a network the same whatever the words
     const rest = this.sentence?.rest()?.logits(kept.map(({ read }) => read));
     return Array.from(own, (logit, k) => logit + (rest?.[k] ?? 0));
   }

@@ -3,6 +3,7 @@
 const MOST_MAPS = 12;  // more are not drawn while one types, but the last ones
 const at = (id) => document.getElementById(id);
 const percent = (share) => (share > 0.9995 ? "> 99.9 %" : share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+const FEW = 5;  // further classes that are not folded away
 const SIGNED = 6, REST = 24, PAUSE = 120;  // shades; milliseconds of work between rests; and before contributions
 const signedNumber = (value) => (Math.abs(value) < 0.005 ? "0.00" : `${value > 0 ? "+" : "-"}${Math.abs(value).toFixed(2)}`);
 const signedLevel = (value, reach) => Math.round(SIGNED * Math.max(-1, Math.min(1, value / reach)));
@@ -74,6 +75,10 @@ function contributionSection([first, ...others], sides) {
   const folded = (others.length > 1 ? others : []).map((said) => element("details", {},
     element("summary", {}, `${whyTitle(said).replace("Why ", "Why not ")}? ${percent(said.probability)}`),
     contributionTable(said, sides)));
+  if (folded.length > FEW) {
+    const rest = folded.splice(FEW);
+    folded.push(element("details", {}, element("summary", {}, `${rest.length} more`), ...rest));
+  }
   return element("section", {}, element("h2", {}, whyTitle(first)), contributionTable(first, sides),
     element("p", { class: "note" }, note), ...folded);
 }

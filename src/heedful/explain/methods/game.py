@@ -108,6 +108,11 @@ def game_of(
     """
     own, logits = tuple(tuple(words) for words in sides), np.asarray(whole, np.float64)
     linear, others = linear_shares(parts, own, len(logits))
+    needed = network is not None or others.sentence is not None
+    # what a model without a network adds to its parts, whatever the words: the mean of the training numbers, say
+    constant = np.zeros(len(logits), np.float32)
+    if network is None and needed:
+        constant = (logits - parts.added(constant, own)).astype(np.float32)
 
     def examples(choices: Sequence[Kept]) -> list[list[list[str]]]:
         return [
@@ -117,12 +122,11 @@ def game_of(
 
     def answered(choices: Sequence[Kept], added: Parts) -> Values:
         asked = examples(choices)
-        found = np.zeros((len(asked), len(logits)), np.float32)
+        found = np.tile(constant, (len(asked), 1))
         if network is not None:
             found = found + np.asarray(network(asked), np.float32)
         return np.array(added.added_to_all(found, asked), np.float64).reshape(len(asked), len(logits))
 
-    needed = network is not None or others.sentence is not None
     return Game(
         own,
         logits,

@@ -14,8 +14,8 @@ from heedful.text.characters import shorten, visible
 STYLE = """
 nav{margin-top:14px}nav a{display:inline-block;padding:4px 14px 4px 0}a{color:var(--own)}
 a:focus-visible,summary:focus-visible{outline:2px solid var(--context);outline-offset:2px}
-.scroll{overflow-x:auto}.scroll table{max-width:none;width:auto;min-width:min(100%,480px)}
-.scroll td{padding-right:22px}.scroll th{padding-right:22px}
+.scroll{overflow-x:auto}.scroll table{max-width:none;width:max-content;min-width:min(100%,480px)}
+.scroll td{padding-right:22px}.scroll th{padding-right:22px;white-space:nowrap}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:24px 36px;margin-top:14px}
 .cards table{max-width:none}
 .cards td:first-child{white-space:nowrap;max-width:12em;overflow:hidden;text-overflow:ellipsis}
