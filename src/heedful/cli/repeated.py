@@ -33,8 +33,8 @@ def once(command: click.Command) -> click.Command:
                     raise UsageError(
                         f"{parameter.opts[0]}: is given {count} times, and one value was expected"
                     )
-            given = context.params.get("overrides")
-            refuse_two_values(given if isinstance(given, tuple) else ())
+            overrides = context.params.get("overrides")
+            refuse_two_values(overrides if isinstance(overrides, tuple) else ())
             return left
 
         command.parse_args = parse_args  # type: ignore[method-assign, assignment]
