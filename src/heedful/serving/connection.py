@@ -81,6 +81,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._unread, self._ended, self._paused, self._turning = b"", False, False, False
         self._begun, self._in_body, self._since, self._fields, self._body_left = False, False, 0, 0, 0
         self._refused: Refused | None = None
+        self._other_protocol = self._resuming = False
         self._chunks: list[bytes] = []
         self._later = False
         self._lingered = -1
@@ -157,8 +158,8 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._since += len(part)  # the callbacks set it back
         try:
             self.parser.feed_data(part)
-        except httptools.HttpParserUpgrade:
-            self.cycle.keep_alive, self._unread = False, b""  # what follows may be of another protocol
+        except httptools.HttpParserUpgrade as upgrade:
+            self._stay(part[upgrade.args[0] :])
         except httptools.HttpParserError:
             self._refuse(self._refused or Refused(HTTPStatus.BAD_REQUEST, "request", "this is no HTTP/1.1."))
         else:
@@ -168,14 +169,37 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
             elif self._since > self._bounds.head:
                 self._refuse(_too_large(f"{self._bounds.head:,} bytes"))
 
+    def _stay(self, rest: bytes) -> None:
+        """Go on with HTTP/1.1 after a head that asks for another protocol, as Java's client does with HTTP/2.
+
+        The parser leaves the body of such a request to that protocol, so another parser reads it.
+        """
+        self._other_protocol, self._unread = False, rest + self._unread
+        framed = [field for field in self.headers if field[0] in (b"content-length", b"transfer-encoding")]
+        self.parser, self._resuming = httptools.HttpRequestParser(self), True
+        try:
+            fields = b"".join(b"%s: %s\r\n" % field for field in framed)
+            self.parser.feed_data(b"POST / HTTP/1.1\r\n" + fields + b"\r\n")
+        finally:
+            self._resuming = False
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the target."""
+        if not self._resuming:
+            super().on_url(url)
+
     def on_message_begin(self) -> None:
         """Begin with the head of a request, which must come soon."""
+        if self._resuming:
+            return
         super().on_message_begin()
         self._begun = True
         self._allow(self._bounds.head_seconds)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a field of the head; one of a trailer is left out, since nobody asks for it."""
+        if self._resuming:
+            return
         self._fields += 1
         if self._fields > self._bounds.fields:
             self._refused = _too_large(f"{self._bounds.fields:,} fields")
@@ -185,6 +209,12 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_headers_complete(self) -> None:
         """Hand the request over; its body follows."""
+        if self._resuming:
+            return
+        self._refused = self._unreadable()
+        if self._refused is not None:
+            raise _Stop
+        self._other_protocol = self.parser.should_upgrade()
         self._in_body, self._since, self._fields = True, 0, 0
         self._body_left = _length(self.headers)
         self._allow(2 * self._bounds.seconds)
@@ -192,6 +222,16 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
             self._name_by_target()
         super().on_headers_complete()
         self.cycle.transport = self._answer_to  # type: ignore[assignment]
+
+    def _unreadable(self) -> Refused | None:
+        """Say why a request cannot be read: its version, or a body that is coded in another way than in chunks."""
+        if self.parser.get_http_version() not in ("1.0", "1.1"):
+            return Refused(HTTPStatus.BAD_REQUEST, "request", "this is no HTTP/1.1.")
+        coded = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if coded and coded != [b"chunked"]:
+            message = "transfer-encoding: chunked alone is read here. Send the body without another coding."
+            return Refused(HTTPStatus.BAD_REQUEST, "transfer-encoding", message)
+        return None
 
     def _name_by_target(self) -> None:
         """Let the name in an absolute target take the place of the field Host (RFC 9112, section 3.2.2)."""
@@ -207,6 +247,8 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def on_message_complete(self) -> None:
         """Note that the request has arrived whole."""
+        if self._other_protocol:
+            return  # its body follows
         self._hand_over()
         self._begun, self._in_body, self._since, self._fields = False, False, 0, 0
         super().on_message_complete()

@@ -170,6 +170,40 @@ def test_trailers_are_no_fields_of_the_head() -> None:
     assert bodies(got) == [b"/ host,transfer-encoding 3"]
 
 
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+"""What the HTTP client of Java sends by default."""
+
+
+@pytest.mark.parametrize(
+    ("framed", "body", "size"),
+    [
+        (b"Content-Length: 5\r\n", b"hello", 5),
+        (b"Content-Length: 9000\r\n", b"x" * 9000, 9000),
+        (b"Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\nX: y\r\n\r\n", 3),
+        (b"", b"", 0),
+    ],
+)
+def test_a_body_is_read_where_another_protocol_is_asked_for(framed: bytes, body: bytes, size: int) -> None:
+    """The server has one protocol, and goes on with it (RFC 9110, section 7.8)."""
+    request = HEAD + UPGRADE + framed + b"\r\n" + body
+    first, second = bodies(talk_bytes(request + HEAD + b"Content-Length: 2\r\n\r\nxy"))
+    assert first.endswith(b" %d" % size)
+    assert second == b"/ host,content-length 2"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+        b"GET / HTTP/0.9\r\nHost: a\r\n\r\n",
+        HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+        HEAD + b"Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
+)
+def test_another_version_and_another_coding_are_refused(sent: bytes) -> None:
+    assert talk_bytes(sent).startswith(b"HTTP/1.1 400 Bad Request")
+
+
 def test_the_chunks_that_come_at_once_are_handed_over_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Handed over one by one, they would hold up all other connections: each adds to a copy of the body."""
     handed: list[int] = []
