@@ -89,10 +89,6 @@ class Inputs:
         kinds = () if self.parts.sentence is None else self.parts.sentence.kinds
         return next((each for each in kinds if isinstance(each, EncoderStates)), None)
 
-    def _free(self, what: str, side: int) -> str:
-        """Return the name of a free size: "L", of a pair "L_first" and "L_second"."""
-        return what if self.texts == 1 else f"{what}_{SIDES[side]}"
-
     def ports(self) -> dict[str, Port]:
         """Return the kind and the shape of each input by its name."""
         return {each.name: each.port for each in self._all()}

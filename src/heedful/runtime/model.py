@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self, TypeVar
 
@@ -194,8 +194,14 @@ class Model:
             DataError: naming the text, if it is no string or too long.
             UsageError: if the network has no vector of one text alone.
         """
-        rows = list(self.vectors(texts))
-        return np.stack(rows) if rows else np.zeros((0, self.width), np.float32)
+        rows = self.vectors(texts)
+        if isinstance(texts, Sized):  # a row is forgotten once it is copied
+            found = np.zeros((len(texts), self.width), np.float32)
+            for place, row in zip(found, rows, strict=True):
+                place[:] = row
+            return found
+        kept = list(rows)
+        return np.stack(kept) if kept else np.zeros((0, self.width), np.float32)
 
     def vectors(self, texts: Iterable[str]) -> Iterator[Floats]:
         """Yield the vector of each text, [D], in order; see `encode`."""

@@ -115,6 +115,7 @@ class SentenceVectors(Model):
         rows_of: Callable[[Sequence[Mapping[str, Floats]]], list[Floats]],
         width: int,
     ) -> Floats:
+        refuse_texts(words)
         limit, found = self.settings.max_tokens, list[Floats]()
         known = self.asking.vocabulary.without_ngrams
         for start in range(0, len(words), _BLOCK):
@@ -142,6 +143,12 @@ class SentenceVectors(Model):
 
     def _vectors(self, block: Block) -> list[Floats]:
         return self.logits_of(block)
+
+
+def refuse_texts(words: Sequence[Sequence[str]]) -> None:
+    """Refuse texts where the words of texts are asked for."""
+    if isinstance(words, str) or any(isinstance(text, str) for text in words):
+        raise UsageError('states: expected the words of each text, such as [["a", "film"]]; got a text')
 
 
 def similarity(

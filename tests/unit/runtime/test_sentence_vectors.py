@@ -94,6 +94,19 @@ def test_unknown_words_are_spelled_in_vectors_and_are_nothing_in_states(tmp_path
     assert np.array_equal(*model.states(words[3:]))
 
 
+@pytest.mark.parametrize("wrong", ["the film", ["the film"]])
+def test_states_are_asked_for_with_words(wrong: Any, both: tuple[VectorModel, SentenceVectors, Path]) -> None:
+    for each in both[:2]:
+        with pytest.raises(UsageError, match="the words of each text"):
+            each.states(wrong)
+
+
+def test_texts_may_come_one_by_one(both: tuple[VectorModel, SentenceVectors, Path]) -> None:
+    _, model, _ = both
+    assert np.array_equal(model.encode(text for text in TEXTS), model.encode(TEXTS))
+    assert model.encode(text for text in ()).shape == (0, 6)
+
+
 @pytest.mark.parametrize("wrong", [None, 3, 2.5])
 def test_what_is_no_list_of_texts_is_one_line(
     wrong: Any, both: tuple[VectorModel, SentenceVectors, Path]
