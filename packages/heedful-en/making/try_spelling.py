@@ -47,23 +47,24 @@ def ways(network: Student, vocabulary: Vocabulary) -> dict[str, Read]:
     table, rule = network.embedding.weight.detach(), NgramRule(20_000)
 
     def ngrams(word: str) -> Tensor:
-        return torch.stack([drawn(each) for each in rule.ngrams_of(word)]).sum(0)
+        return functional.normalize(torch.stack([drawn(each) for each in rule.ngrams_of(word)]).sum(0), dim=0)
 
     unknown: dict[str, Read] = {
         "nearest known word": lambda word: table[vocabulary.id(word)],
         "nothing": lambda _: torch.zeros(300),
     }
     for length in LENGTHS:
-        unknown |= {
-            f"a random vector, {length} long": lambda word, by=length: by * drawn(word),
-            f"random vectors of n-grams, {length} long": lambda word, by=length: (
-                by * functional.normalize(ngrams(word), dim=0)
-            ),
-        }
-    return {
-        name: lambda word, read=read: table[vocabulary.id(word)] if vocabulary.knows(word) else read(word)
-        for name, read in unknown.items()
-    }
+        unknown[f"a random vector, {length} long"] = _scaled(drawn, length)
+        unknown[f"random vectors of n-grams, {length} long"] = _scaled(ngrams, length)
+
+    def reading(read: Read) -> Read:
+        return lambda word: table[vocabulary.id(word)] if vocabulary.knows(word) else read(word)
+
+    return {name: reading(read) for name, read in unknown.items()}
+
+
+def _scaled(read: Read, length: float) -> Read:
+    return lambda word: length * read(word)
 
 
 @torch.inference_mode()
