@@ -114,7 +114,7 @@ def _row(line: Line, attribution: Attribution, longest: float) -> str:
         name += f' <span class="muted">together {number(line.joint)}</span>'
     if line.kind == "sum":
         shown = _exact(line.value, sum_of(attribution))
-        return f'<tr class="sum"><td>{name}</td><td></td><td class="r">{shown}</td></tr>'
+        return f'<tr class="sum"><td>{name}</td><td class="r" colspan="2">{shown}</td></tr>'
     soft = "" if line.kind in ("word", "phrase") else ' class="soft"'
     return (
         f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, longest)}</td>'

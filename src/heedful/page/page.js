@@ -36,7 +36,7 @@ function contributionTable(said, sides) {
     if (joint !== undefined) cell.append(" ", element("span", { class: "muted" }, `together ${signedNumber(joint)}`));
     const odds = said.probability === undefined ? "" : ` = ${percent(said.probability)}`;
     if (kind === "sum")
-      return element("tr", { class: "sum" }, cell, element("td"), element("td", { class: "r" }, `${signedNumber(value)}${odds}`));
+      return element("tr", { class: "sum" }, cell, element("td", { class: "r", colspan: "2" }, `${signedNumber(value)}${odds}`));
     const inner = element("i", { class: value >= 0 ? "for" : "against" }), width = (50 * Math.abs(value)) / longest;
     inner.style.width = `${width}%`;
     inner.style.left = `${value >= 0 ? 50 : 50 - width}%`;
