@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,10 @@ pytestmark = [
 
 
 def run(*command: object) -> str:
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it would come first
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=False, env=own
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
