@@ -77,7 +77,7 @@ _SIGNED_RULES = """.note+table{margin-top:10px}
 th.r{text-align:right}
 .together{outline:1.5px solid var(--soft);outline-offset:2px;border-radius:4px}
 table.signed tr.soft td{color:var(--soft)}table.signed tr.sum td{border-top:1px solid var(--line);font-weight:650}
-table.signed+.note{margin-top:10px}details>table{margin-top:8px}
+table.signed th{white-space:nowrap}table.signed+.note{margin-top:10px}details>table{margin-top:8px}
 .track-box.signed{position:relative;background:
 linear-gradient(var(--line),var(--line)) 50%/1px 100% no-repeat,var(--track)}
 .track-box.signed i{position:absolute;top:0}

@@ -9,7 +9,7 @@ from heedful.explain.scene import percent
 from heedful.explain.signed_words import signed_key
 from heedful.explain.word_sums import WordSum
 from heedful.run.glance.gathering import Class, Confusion, Glance
-from heedful.run.glance.page_pieces import STYLE, card, note_of, safe, table_of, text_of
+from heedful.run.glance.page_pieces import STYLE, card, cards_of, note_of, safe, table_of, text_of
 from heedful.text.characters import visible
 
 _SLICES = 20
@@ -62,7 +62,7 @@ def _classes(glance: Glance) -> str:
 
 
 def _words(glance: Glance) -> str:
-    cards = "".join(_card(each, glance) for each in glance.classes if each.words)
+    cards = [_card(each, glance) for each in glance.classes if each.words]
     if not cards:
         return ""
     note = (
@@ -70,7 +70,7 @@ def _words(glance: Glance) -> str:
         "word stands. Words that matter together are one phrase. Each text is a row of the file, answered with the "
         "class where one of the three in which the word speaks most for it is."
     )
-    return f'{note_of(note)}<div class="cards">{cards}</div>'
+    return note_of(note) + cards_of(cards)
 
 
 def _card(each: Class, glance: Glance) -> str:

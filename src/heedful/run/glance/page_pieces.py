@@ -27,8 +27,8 @@ mark{background:none;color:var(--ink);font-weight:650}
 .weak td{font-weight:650}.mistake{margin-top:16px;break-inside:avoid}.mistake .read{font-size:16px;line-height:1.9}
 @media print{details>*{display:block}}
 """
-_TEXT = 300
-"""Characters of a text that are shown."""
+_TEXT, _CARDS, _ROWS = 300, 12, 25
+"""Characters of a text that are shown; cards, and rows of a table, that are not folded away."""
 
 
 def card(name: str, words: Sequence[WordSum], example_of: Callable[[WordSum], Example]) -> str:
@@ -46,6 +46,17 @@ def card(name: str, words: Sequence[WordSum], example_of: Callable[[WordSum], Ex
     rows = "".join(_word_row(word, largest, example_of(word)) for word in words)
     head = '<tr><th>word</th><th class="r">mean</th><th><span class="unseen">size</span></th><th>for example</th></tr>'
     return f"<div><h3>{safe(name)}</h3><table>{head}{rows}</table></div>"
+
+
+def cards_of(cards: Sequence[str]) -> str:
+    """Put cards beside each other; of many the first ones are shown, and the rest is folded away."""
+    first, rest = cards[:_CARDS], cards[_CARDS:]
+    shown = f'<div class="cards">{"".join(first)}</div>'
+    return shown + _folded(len(rest), f'<div class="cards">{"".join(rest)}</div>')
+
+
+def _folded(count: int, content: str) -> str:
+    return f"<details><summary>{count:,} more</summary>{content}</details>" if count else ""
 
 
 def _word_row(word: WordSum, largest: float, example: Example) -> str:
@@ -91,13 +102,17 @@ def words_of(example: Example, marked: int) -> str:
 def table_of(header: Sequence[str], rows: Iterable[Sequence[str]], strong: Sequence[bool] = ()) -> str:
     """Write a table of cells that are HTML; figures stand on the right."""
     head = "".join(f'<th{" class=r" if k else ""} scope="col">{title}</th>' for k, title in enumerate(header))
-    body = "".join(
+    body = [
         f"<tr{' class=weak' if strong and strong[k] else ''}>"
         + "".join(f"<td{' class=r' if place else ''}>{cell}</td>" for place, cell in enumerate(row))
         + "</tr>"
         for k, row in enumerate(rows)
+    ]
+    first, rest = (
+        f'<div class="scroll" tabindex="0"><table><tr>{head}</tr>{"".join(part)}</table></div>'
+        for part in (body[:_ROWS], body[_ROWS:])
     )
-    return f'<div class="scroll" tabindex="0"><table><tr>{head}</tr>{body}</table></div>'
+    return first + _folded(len(body) - _ROWS if len(body) > _ROWS else 0, rest)
 
 
 def note_of(text: str) -> str:

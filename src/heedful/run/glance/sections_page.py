@@ -5,7 +5,7 @@ from __future__ import annotations
 from heedful.explain.html import running_text
 from heedful.explain.page_frame import page_of
 from heedful.explain.signed_words import signed_key
-from heedful.run.glance.page_pieces import STYLE, card, note_of, safe, table_of, text_of, words_of
+from heedful.run.glance.page_pieces import STYLE, card, cards_of, note_of, safe, table_of, text_of, words_of
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words
 from heedful.text.characters import visible
 
@@ -48,12 +48,12 @@ def _block(block: Table | Words | Texts, report: Report, *, first: bool) -> str:
         rows = [[f"<bdi>{safe(row[0])}</bdi>", *map(safe, row[1:])] for row in block.rows]
         return table_of(block.header, rows, [k in block.strong for k in range(len(rows))])
     if isinstance(block, Words):
-        cards = (
+        cards = [
             card(name, words, lambda word: report.examples[word.texts[0][1]])
             for name, words in block.found.items()
             if words
-        )
-        return f'<div class="cards">{"".join(cards)}</div>'
+        ]
+        return cards_of(cards)
     if any(shown.explanation is not None for shown in block.shown):
         return "".join(map(_colored, block.shown))
     items = "".join(_item(shown, report) for shown in block.shown)
