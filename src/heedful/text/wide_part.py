@@ -200,6 +200,15 @@ class WidePart:
         """Return the same part with another weight."""
         return replace(self, weight=weight)
 
+    def beside(self, other: WidePart) -> WidePart:
+        """Return one part, with weight 1, that adds what this one and another one of the same features add."""
+        both = ((self.weight, self), (other.weight, other))
+        weights = sum(weight * part.weights for weight, part in both)
+        bias = sum(weight * part.bias for weight, part in both)
+        return replace(
+            self, weights=np.asarray(weights, np.float32), bias=np.asarray(bias, np.float32), weight=1.0
+        )
+
     def values(self, numbers: Numbers) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return which known features a text has, and their values.
 

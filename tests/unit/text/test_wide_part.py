@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,6 +171,15 @@ def test_contributions_are_the_logits_and_nothing_else() -> None:
         "the word that tells the class says most for it"
     )
     assert {(p.side, p.start, p.end) for p in said.joint} >= {(0, 1, 3), (0, 2, 4)}
+
+
+def test_two_parts_of_the_same_features_add_as_one() -> None:
+    part = fitted()
+    other = replace(part.weighing(0.5), weights=part.weights[::-1].copy(), bias=part.bias - 1)
+    both = part.weighing(2.0).beside(other)
+    assert both.weight == 1.0
+    alone = part.weighing(2.0).logits(FEATURES[:5]) + other.logits(FEATURES[:5])
+    assert both.logits(FEATURES[:5]) == pytest.approx(alone, abs=1e-4)
 
 
 def test_the_weight_is_none_where_it_does_not_help() -> None:

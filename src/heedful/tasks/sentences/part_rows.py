@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 WORDS_AND_CHARACTERS = "words and characters"
 _BLOCK = 1024
+_BESIDE = 300
 _SHARE = 0.3
 """What the products of words and characters count beside those of dense features, in one fit over both."""
 
@@ -95,8 +96,15 @@ def _readings(reads: Reads, *, pairs: bool) -> tuple[Reads, ...]:
 
 
 def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[PartRows]:
-    """Return several parts of few examples as one; a single part, or parts of many examples, as they are."""
-    return [together(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets)] if may_join(parts) else list(parts)
+    """Return several parts of few examples as one; a single part, or parts of many examples, as they are.
+
+    From `_BESIDE` examples on, words and characters stand beside the one as well, for settings that only they have, and
+    join it if they make other examples likelier.
+    """
+    if not may_join(parts):
+        return list(parts)
+    again = [part for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
+    return [together(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets), *again]
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:
@@ -164,7 +172,8 @@ def _wide_rows(
     empty = empty_part(model.text.phrases, own, targets.outputs)
 
     def put(about: About, fit: LinearFit, weight: float) -> About:
-        return replace(about, wide=with_fit(empty, fit, weight))
+        part = with_fit(empty, fit, weight)
+        return replace(about, wide=part if about.wide is None else about.wide.beside(part))
 
     held = None if dev is None else feature_rows(empty, _phrases(dev))
     rows = feature_rows(empty, own)

@@ -13,6 +13,7 @@ from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter
 from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, weigh
 from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
+from heedful.tasks.sentences.part_rows import WORDS_AND_CHARACTERS, in_one
 from heedful.tasks.sentences.together import may_join, together
 from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS
 
@@ -82,6 +83,31 @@ def test_classes_may_count_alike_and_numbers_have_none() -> None:
 def test_one_part_and_many_examples_are_not_joined() -> None:
     many = [replace(part, rows=np.zeros((MOST_DIRECTIONS + 1, 1))) for part in parts()]
     assert [may_join(parts()), may_join(parts()[:1]), may_join(many)] == [True, False, False]
+
+
+def test_words_stand_beside_the_one_where_there_are_rows_enough() -> None:
+    few, more = (
+        [
+            replace(
+                part,
+                rows=part.rows[:1].repeat(n, axis=0)
+                if part.name == "dense"
+                else sparse.vstack([part.rows[:1]] * n, "csr"),
+                held=None,
+            )
+            for part in parts()
+        ]
+        for n in (299, 300)
+    )
+    for own in (few, more):
+        own[1] = replace(own[1], name=WORDS_AND_CHARACTERS)
+    names = [
+        [part.name for part in in_one(own, ClassTargets.of_classes(np.arange(n) % 2, 2, np.ones(n)))]
+        for own, n in ((few, 299), (more, 300))
+    ]
+    one = f"dense and {WORDS_AND_CHARACTERS} in one"
+    assert names == [[one], [one, WORDS_AND_CHARACTERS]]
+    assert in_one(few[:1], TARGETS) == few[:1]
 
 
 def test_uneven_classes_must_be_likelier_by_the_gain() -> None:
