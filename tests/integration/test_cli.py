@@ -63,6 +63,8 @@ def test_listing_recipes_and_data_imports_no_torch() -> None:
 
 
 def test_help_documents_every_exit_code() -> None:
+    lines = [line.strip() for line in tiny.run("--help").out.splitlines()]
+    assert 'heedful predict runs/reviews "some text"' in lines, "the first commands have lines of their own"
     text = " ".join(tiny.run("--help").out.split())
     codes = [code for code in ExitCode if code != ExitCode.OK]
     assert len(codes) == 10

@@ -107,7 +107,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(heedful.__version__, message="heedful %(version)s")
 def group() -> None:
-    r"""Train, use and explain small, fast text models whose attention is guided by the structure of the text.
+    """Train, use and explain small, fast text models whose attention is guided by the structure of the text.
 
     \b
     Your own data:
@@ -119,7 +119,7 @@ def group() -> None:
     --fail-under failed; 2 wrong usage or settings; 3 bad data; 4 training diverged; 5 a saved model is missing or
     altered; 6 something could not be written; 70 internal error; 71 out of memory; 130 interrupted (training saved its
     state first); 143 terminated outside of training.
-    """
+    """  # noqa: D301  (click reads the character of \b, not its two letters)
 
 
 def main(arguments: list[str] | None = None) -> None:
