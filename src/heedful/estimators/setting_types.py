@@ -99,6 +99,7 @@ class Settings(TypedDict, total=False):
     train__optimizer__beta2: float
     train__seed: int
     train__epochs: int
+    train__least_steps: int
     train__max_steps: int
     train__evaluate_every: int
     train__evaluate_from: int

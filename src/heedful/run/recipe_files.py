@@ -19,6 +19,7 @@ from heedful.storage import note_read
 from heedful.tasks import task_problems
 
 FEW_ROWS = "data.few_rows"
+LEAST_STEPS = "train.least_steps"
 NETWORK_TABLES = ("model.", "train.", "batches.", "distil.", "text.subword", "text.parser", "text.random")
 """Tables and settings of a network."""
 WITHOUT_NETWORK = (
@@ -49,8 +50,7 @@ def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
     table, source = _read(recipe)
     problems: list[str] = []
     names = [_apply(table, text, problems) for text in overrides]
-    if _ask_for_network(names):
-        _set(table, FEW_ROWS, 0, problems)
+    _follow(table, names, problems)
     return _checked(table, problems, source)
 
 
@@ -70,8 +70,7 @@ def override(config: RunConfig, values: Mapping[str, object]) -> RunConfig:
     table, problems = asdict(config), list[str]()
     for name, value in values.items():
         _set(table, name, value, problems)
-    if _ask_for_network(values):
-        _set(table, FEW_ROWS, 0, problems)
+    _follow(table, list(values), problems)
     return _checked(table, problems, "settings")
 
 
@@ -197,6 +196,14 @@ def _read_text(path: Path) -> str:
         ) from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _follow(table: dict[str, object], names: list[str], problems: list[str]) -> None:
+    """Set what follows from settings that a user gives: a network for few rows too, and as many epochs as named."""
+    if _ask_for_network(names):
+        _set(table, FEW_ROWS, 0, problems)
+    if "train.epochs" in names and LEAST_STEPS not in names:
+        _set(table, LEAST_STEPS, 0, problems)
 
 
 def _ask_for_network(names: Iterable[str]) -> bool:

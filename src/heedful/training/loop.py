@@ -281,7 +281,8 @@ class _Loop:
         return {name: said for part in self.gradient_step.stepped for name, said in part.told().items()}
 
     def _evaluation_due(self) -> bool:
-        state, every = self.keeper.state, self.settings.evaluate_every
+        state = self.keeper.state
+        every = self.settings.evaluation_steps(state.steps_per_epoch)
         on_schedule = state.step % every == 0 if every else state.position == 0
         on_schedule = on_schedule and state.step >= self.settings.evaluate_from
         return self.evaluate is not None and (on_schedule or state.stop_reason(self.settings) is not None)

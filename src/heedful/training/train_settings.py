@@ -62,6 +62,9 @@ class TrainSettings(Settings):
         optimizer: how the weights are updated.
         seed: random seed of the dev split, the initial weights, the order of the batches and dropout.
         epochs: epochs of training; 0 for no limit.
+        least_steps: steps that ``epochs`` are at least, where few rows make an epoch of few steps: a run then takes as
+            many epochs as it needs, and is evaluated as often as with ``epochs`` of them. Whoever sets ``epochs`` has
+            so many. 0 for no such limit.
         max_steps: optimizer steps; 0 for no limit. ``epochs`` and ``max_steps`` cannot both be 0.
         evaluate_every: steps between evaluations; 0 evaluates after each epoch. The last step is always evaluated.
         evaluate_from: the first step that may be evaluated; patience counts from there. 0 for no restriction.
@@ -101,6 +104,7 @@ class TrainSettings(Settings):
     optimizer: OptimizerSettings = field(default_factory=OptimizerSettings)
     seed: int = ranged(0, at_least(0))
     epochs: int = ranged(10, at_least(0))
+    least_steps: int = ranged(0, at_least(0))
     max_steps: int = ranged(0, at_least(0))
     evaluate_every: int = ranged(0, at_least(0))
     evaluate_from: int = ranged(0, at_least(0))
@@ -140,8 +144,15 @@ class TrainSettings(Settings):
 
     def total_steps(self, steps_per_epoch: int) -> int:
         """Return the number of optimiser steps of a run that is not stopped early."""
-        limits = [self.epochs * steps_per_epoch if self.epochs else 0, self.max_steps]
-        return min(limit for limit in limits if limit)
+        epochs = max(self.epochs * steps_per_epoch, self.least_steps) if self.epochs else 0
+        return min(limit for limit in (epochs, self.max_steps) if limit)
+
+    def evaluation_steps(self, steps_per_epoch: int) -> int:
+        """Return the number of steps between evaluations; 0 for an evaluation after each epoch."""
+        if self.evaluate_every or not self.epochs:
+            return self.evaluate_every
+        apart = -(-self.least_steps // self.epochs)
+        return apart if apart > steps_per_epoch else 0
 
 
 def flat(table: Mapping[str, object], path: str = "") -> Iterator[tuple[str, object]]:

@@ -206,3 +206,10 @@ def test_deep_and_endless_settings_are_refused_in_a_short_message(tmp_path: Path
     with pytest.raises(UsageError) as refused:
         load_config(str(tmp_path / "a.toml"))
     assert len(str(refused.value)) < 4000
+
+
+def test_epochs_that_a_user_names_are_not_extended() -> None:
+    assert load_config("my-texts").train.least_steps == 400
+    assert load_config("my-texts", ["train.epochs=2"]).train.least_steps == 0
+    assert load_config("my-texts", ["train.epochs=2", "train.least_steps=9"]).train.least_steps == 9
+    assert override(load_config("my-texts"), {"train.epochs": 2}).train.least_steps == 0

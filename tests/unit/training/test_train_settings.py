@@ -36,3 +36,12 @@ def test_optimizer_mistakes(change: dict, text: str) -> None:
 @pytest.mark.parametrize(("epochs", "max_steps", "total"), [(3, 0, 30), (0, 7, 7), (3, 7, 7), (3, 70, 30)])
 def test_total_steps_is_the_nearer_limit(epochs: int, max_steps: int, total: int) -> None:
     assert TrainSettings(epochs=epochs, max_steps=max_steps).total_steps(10) == total
+
+
+def test_of_few_rows_more_epochs_are_read_and_evaluated_as_often() -> None:
+    few = TrainSettings(epochs=12, least_steps=400)
+    assert (few.total_steps(3), few.evaluation_steps(3)) == (400, 34)
+    assert (few.total_steps(50), few.evaluation_steps(50)) == (600, 0)
+    assert TrainSettings(epochs=12, least_steps=400, max_steps=7).total_steps(3) == 7
+    assert TrainSettings(epochs=12, least_steps=400, evaluate_every=5).evaluation_steps(3) == 5
+    assert TrainSettings(epochs=12).evaluation_steps(3) == 0
