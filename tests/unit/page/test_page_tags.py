@@ -10,6 +10,7 @@ import pytest
 
 import tiny
 from browsing import Opened
+from heedful.model.answers import TagsAnswer
 from heedful.runtime import load
 from heedful.runtime.tag_model import Tagger
 from whole_models import TEXTS, tagger
@@ -45,6 +46,7 @@ def test_tags_are_those_of_the_runtime(
     assert isinstance(model, Tagger)
     found = opened(html).evaluate(TAGGED, ASKED)
     for text, mine, wanted in zip(ASKED, found, model.predict(ASKED), strict=True):
+        assert isinstance(wanted, TagsAnswer)
         assert [each["tag"] for each in mine["tags"]] == list(wanted.tags)
         assert [each["word"] for each in mine["tags"]] == list(wanted.words)
         assert mine["spans"] == [[span.role, span.start, span.end] for span in wanted.spans]
@@ -61,6 +63,7 @@ def test_what_one_types_is_a_table_of_words(tmp_path: Path, opened: Opened) -> N
     page.fill("textarea", TEXTS[3])
     page.wait_for_selector("#probabilities table")
     (answer,) = model.predict([TEXTS[3]])
+    assert isinstance(answer, TagsAnswer)
     assert page.locator("#headline").inner_text().startswith(f"{len(answer.spans)} span")
     cells = page.locator("#probabilities table").last.locator("tr td").all_inner_texts()
     assert cells[::3] == list(answer.words)
