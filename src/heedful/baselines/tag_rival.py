@@ -101,7 +101,7 @@ class TagRival:
         if "dev" in splits:
             found = fit_on_dev(training, splits["dev"].gold(labels), labels, vectors, seed)
             return cls(labels, found.part, found.strength.words, None)
-        folds = cross_folds(rarest_tags(training), [tuple(text) for text in training.texts], FOLDS, seed)
+        folds = cross_folds(rarest_tags(training), [" ".join(text) for text in training.texts], FOLDS, seed)
         chosen = fit_by_folds(training, folds, labels, vectors, seed)
         return cls(labels, chosen.part, chosen.strength.words, chosen.tags)
 

@@ -1,4 +1,4 @@
-"""Folds for cross-validation: every class is spread evenly over them, and equal texts stay together."""
+"""Folds for cross-validation: every class is spread evenly over them, and copies of a text stay together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.folds import shuffled
+from heedful.data.leaks import normalised
 
 
 def cross_folds(
@@ -16,11 +17,13 @@ def cross_folds(
     """Give every example a fold.
 
     The rarest strata are dealt out first, each to the folds that have fewest of it, so that a class of three examples
-    is in three folds. Examples of equal texts share a fold: a copy in another one would be an answer to look up.
+    is in three folds. Copies of a text share a fold, for one in another fold would be an answer to look up: case,
+    punctuation and spaces do not count, nor does the order of a pair.
 
     Args:
         strata: a number for each example, such as that of its class, [N].
-        texts: what is equal for examples of equal texts, [N].
+        texts: the text of each example, or a tuple of its texts, each as a string or as a tuple of words, [N]; anything
+            else is compared as it is.
         folds: how many there are; of fewer distinct texts, as many as there are texts.
         seed: of the order in which examples are dealt out.
 
@@ -29,7 +32,7 @@ def cross_folds(
     """
     together: dict[Hashable, list[int]] = {}
     for place in shuffled(len(strata), seed):
-        together.setdefault(texts[place], []).append(place)
+        together.setdefault(_bare(texts[place]) or (place,), []).append(place)  # empty texts are no copies
     kinds, codes = np.unique(strata, return_inverse=True)
     counts = np.bincount(codes, minlength=len(kinds))
     dealt = np.zeros((min(folds, max(len(together), 1)), len(kinds)), np.int64)
@@ -42,3 +45,13 @@ def cross_folds(
         found[places] = fold
         np.add.at(dealt[fold], own, 1)
     return found
+
+
+def _bare(text: Hashable) -> Hashable:
+    """Return what is equal for copies of a text; nothing for an empty one."""
+    if isinstance(text, str):
+        return normalised(text)
+    if isinstance(text, tuple):
+        sides = sorted(normalised(side if isinstance(side, str) else " ".join(side)) for side in text)
+        return tuple(sides) if any(sides) else ()
+    return (text,)

@@ -228,7 +228,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             held = tag_gold(datasets["dev"], len(model.labels))
             model.joining = fit_on_dev(training, held, model.labels, vectors, seed)
             return
-        folds = cross_folds(rarest_tags(training), [tuple(text) for text in training.texts], FOLDS, seed)
+        folds = cross_folds(rarest_tags(training), [" ".join(text) for text in training.texts], FOLDS, seed)
         found = fit_by_folds(training, folds, model.labels, vectors, seed)
         model.about = replace(model.about, tagging=found.part)
         model.nested = found.tags

@@ -27,6 +27,21 @@ def test_equal_texts_share_a_fold() -> None:
     assert len(set(folds)) == 5
 
 
+def test_copies_share_a_fold() -> None:
+    """Case, punctuation, spaces and the order of a pair do not count, in strings and in words."""
+    ways = (
+        lambda k: [f"text {k} fine", f"TEXT {k} , fine !", f"  text {k}   Fine."],
+        lambda k: [(("text", f"{k}", "."),), (("Text", f"{k}", "!", "!"),), (("text", f"{k}"),)],
+        lambda k: [(f"a {k}", f"b {k}"), (f"B {k}.", f"A {k}"), (f"A {k}", f"b, {k}")],
+    )
+    for way in ways:
+        texts = [copy for k in range(20) for copy in way(k)]
+        folds = cross_folds(np.arange(60) % 2, texts, 5, seed=0).reshape(20, 3)
+        assert (folds == folds[:, :1]).all()
+        assert len(np.unique(folds)) == 5
+    assert len(set(cross_folds(np.zeros(40, int), [""] * 40, 5, seed=0))) == 5
+
+
 def test_the_seed_decides_and_few_texts_make_few_folds() -> None:
     strata, texts = np.zeros(40, int), list(range(40))
     assert np.array_equal(cross_folds(strata, texts, 5, 3), cross_folds(strata, texts, 5, 3))
