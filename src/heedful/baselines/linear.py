@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,7 +274,7 @@ class LinearModel:
     def megabytes(self) -> float:
         """What the model takes on disk: weights and features as 4-byte numbers, and its words as text."""
         assert self.estimator is not None  # it is trained
-        weights = self.estimator.coef_
+        weights: Any = self.estimator.coef_  # sparse where there are very many classes
         stored = (
             2 * weights.nnz if sparse.issparse(weights) else np.size(weights)
         )  # with the place of each number

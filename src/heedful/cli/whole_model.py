@@ -54,8 +54,9 @@ def show_whole(
 
     def explain(example: Example, why: str = "", word: str = "", *, rough: bool = False) -> Explanation:
         assert opened.explain is not None  # `Explaining.opened` sees to it
-        part = {name: value for name, value in (("why", why), ("word", word)) if value}
-        return opened.explain(Corpus([example]), replace(how.asked, rough=rough, **part))
+        asked = how.asked
+        part = replace(asked, rough=rough, why=why or asked.why, word=word or asked.word)
+        return opened.explain(Corpus([example]), part)
 
     def explain_roughly(example: Example) -> Explanation:
         return explain(example, rough=True)

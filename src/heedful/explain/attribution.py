@@ -119,7 +119,8 @@ class Attribution:
             self.start,
             self.together,
             self.reach,
-            *(j.value for j in (*self.joint, *self.across)),
+            *(joint.value for joint in self.joint),
+            *(pair.value for pair in self.across),
         ]
         if not fits or not np.isfinite(np.array(numbers, np.float64)).all() or self.reach <= 0:
             raise UsageError(

@@ -125,7 +125,7 @@ def game_of(
         found = np.tile(constant, (len(asked), 1))
         if network is not None:
             found = found + np.asarray(network(asked), np.float32)
-        return np.array(added.added_to_all(found, asked), np.float64).reshape(len(asked), len(logits))
+        return np.array(added.added_to_all(list(found), asked), np.float64).reshape(len(asked), len(logits))
 
     return Game(
         own,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
+from heedful.evaluation.metrics import number_metrics
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer
 from heedful.run.glance.gathering import MISTAKES, SUSPECTS, WORDS, Asked
@@ -133,8 +134,7 @@ def _figures(gold: Floats, said: Floats) -> Table:
     varied = len(gold) > 2 and gold.std() > 0 and said.std() > 0
     if varied:
         figures["correlation (Pearson)"] = np.corrcoef(gold, said)[0, 1]
-        ranks = [np.argsort(np.argsort(each, kind="stable"), kind="stable") for each in (gold, said)]
-        figures["correlation of the ranks"] = np.corrcoef(*ranks)[0, 1]
+        figures["correlation of the ranks (Spearman)"] = number_metrics(gold, said)["spearman"]
     return Table(("figure", "value"), tuple((name, f"{value:.4g}") for name, value in figures.items()))
 
 

@@ -34,7 +34,8 @@ def together(parts: Sequence[PartRows], shares: Mapping[str, float], targets: Li
         The part. Its bias is kept with the first of the parts.
     """
     weighed = [(part, shares.get(part.name, 1.0)) for part in parts]
-    squared, vectors = directions(sum(share * _products(part.rows, part.rows) for part, share in weighed))
+    products = [share * _products(part.rows, part.rows) for part, share in weighed]
+    squared, vectors = directions(np.sum(products, axis=0))
     lengths = np.sqrt(squared)
     turn = vectors / lengths
     held = None
