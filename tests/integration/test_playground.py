@@ -93,10 +93,21 @@ def test_the_keyboard_is_enough(opened: Any, folder: Path, tmp_path: Path) -> No
     assert ["".join(text.split()) for text in shown] == ["".join(unescaped(text).split()) for text in plain]
     assert page.window.locator(".result", has_text="base, without words").count() == 1
     focused = []
-    for _ in range(4):
+    for _ in range(5):
         page.window.keyboard.press("Shift+Tab")
         focused.append(page.window.evaluate("document.activeElement.id"))
-    assert {"model", "other"} <= set(focused)
+    assert {"model", "other", "why"} <= set(focused)
+
+
+def test_any_class_is_asked_about(opened: Any) -> None:
+    page = opened()
+    page.window.fill("#first", TEXT)
+    page.answered()
+    for label in page.window.eval_on_selector_all(
+        "#why option", "all => all.map(each => each.value).slice(1)"
+    ):
+        page.window.select_option("#why", label)
+        page.window.wait_for_selector(f".result h2:has-text('Why “{label}”')")
 
 
 def unescaped(text: str) -> str:
