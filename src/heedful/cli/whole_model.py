@@ -62,7 +62,7 @@ def show_whole(
         return explain(example, rough=True)
 
     corpus, columns = _read(opened, file, requests)
-    asked = Asked(str(model), opened.labels, answer, explain, explain_roughly, explain)  # type: ignore[arg-type]
+    asked = Asked(str(model), opened.labels, answer, explain, explain_roughly, explain)
     found = whole_report(
         asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
     )

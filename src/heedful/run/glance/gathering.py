@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Asked:
 
     name: str
     labels: tuple[str, ...]
-    answer: Callable[[Sequence[Example]], Sequence[Answer]]
+    answer: Callable[[Sequence[Example]], Sequence[Any]]
     explain: Callable[[Example], Explanation]
     explain_roughly: Callable[[Example], Explanation]
     explain_part: Callable[[Example, str, str], Explanation] | None = None

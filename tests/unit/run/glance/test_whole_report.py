@@ -15,7 +15,7 @@ from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import SentenceView
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
-from heedful.run.glance import Asked, Report, render_whole, whole_lines, whole_report
+from heedful.run.glance import Asked, Glance, Report, render_whole, whole_lines, whole_report
 from heedful.run.glance.sections import Table, Texts, Words
 
 MATTER = {"lovely": 2.0, "dull": -2.0}
@@ -48,8 +48,9 @@ def block(report: Report, key: str) -> Table | Words | Texts:
     return next(section for section in report.sections if section.key == key).blocks[0]
 
 
-def checked(report: Report) -> Report:
+def checked(report: Glance | Report) -> Report:
     """Look at what every report has to keep, and return it."""
+    assert isinstance(report, Report)
     page, lines = render_whole(report), "\n".join(whole_lines(report))
     assert "<script" not in page
     assert "<b>film</b>" not in page
