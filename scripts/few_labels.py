@@ -77,7 +77,7 @@ def load(name: str, data: Path) -> tuple[Rows, Rows]:
             found.append(([row["text"] for row in rows], [row["category"] for row in rows]))
         else:
             stem = data / f"tweet_eval/{name}"
-            found.append(tuple(lines(stem / f"{split}_{kind}.txt.xz") for kind in ("text", "labels")))
+            found.append(tuple(lines(stem / f"{split}_{kind}.txt.xz") for kind in ("text", "labels")))  # type: ignore[arg-type]
     return found[0], found[1]
 
 
@@ -90,7 +90,7 @@ def draw(labels: list[str], count: int, number: int, name: str) -> list[int]:
         while len({labels[k] for k in order[:count]}) < 2:
             dice.shuffle(order)
         return order[:count]
-    each, taken, kept = max(5, count // 77), defaultdict(int), []
+    each, taken, kept = max(5, count // 77), defaultdict[str, int](int), list[int]()
     for k in order:
         if taken[labels[k]] < each:
             taken[labels[k]] += 1
@@ -185,7 +185,7 @@ def table(cells: list[dict[str, object]]) -> Iterator[str]:
             yield f"{count} labels, mean of {kind}: {row}"
     for name, gaps in sorted(ahead.items()):
         yield f"{name}, mean over {len(gaps)} numbers of labels: {np.mean(gaps):+.2f} to the best other system"
-    below = [cell for cell in cells if cell["scores"]["Heedful"] <= cell["chance"]]  # type: ignore[index,operator]
+    below = [cell for cell in cells if cell["scores"]["Heedful"] <= cell["chance"]]  # type: ignore[index]
     yield f"at chance or below: {len(below)} of {len(cells)} runs"
 
 
@@ -202,7 +202,7 @@ def paired(scores: list[dict[str, float]], other: str) -> tuple[float, float]:
 
 def main() -> None:
     """Measure what is missing, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder of data sets")
     parser.add_argument("--out", type=Path, required=True, help="file of the cells, a line each")
     parser.add_argument("--sets", default=",".join(SETS))
