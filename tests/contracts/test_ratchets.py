@@ -29,9 +29,9 @@ MODELS = {
     "VectorModel",
 }
 TODAY = {
-    "files": 480,
-    "lines": 85615,
-    "wildcards of the mirror": 282,
+    "files": 501,
+    "lines": 88301,
+    "wildcards of the mirror": 303,
     "comparisons with task names": 0,
     "isinstance of model classes": 18,
 }

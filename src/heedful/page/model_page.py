@@ -31,6 +31,7 @@ from heedful.explain.legends import CAVEAT, NO_NETWORK, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable, Table, tensors_of
+from heedful.model.decisions import KINDS
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part
@@ -233,7 +234,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
         "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
         "sentence": None if sentence is None else sentence.table(),
         "tagging": None if tagging is None else tagging.table(),
-        "paths": _paths(folder, tagging) if _task(folder) == "tags" else None,
+        "paths": _paths(folder, tagging) if KINDS[_task(folder)].of_words else None,
         "hasNetwork": config.part("model").text("encoder") != NO_NETWORK,
     }
     own = {} if sentence is None else sentence.tensors()
