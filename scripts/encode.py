@@ -2,7 +2,7 @@
 
 Run: ``python scripts/encode.py [--pairs 550000]``. The sentences are random words, with about the lengths of
 SNLI's (14 and 8 tokens on average) and a vocabulary of 40,000 words with Zipf frequencies: plain text that must be
-tokenised. Generating them is not timed, but the memory they take is counted.
+tokenized. Generating them is not timed, but the memory they take is counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from heedful.data.batching import BucketSampler
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare
 from heedful.data.encoding import encode
 from heedful.data.examples import Example
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.text.vocabulary import Vocabulary
 
 LABELS = ("contradiction", "entailment", "neutral")
@@ -54,8 +54,8 @@ def main() -> None:
 
     def prepare() -> PreparedData:
         start = time.perf_counter()
-        corpus = tokenise_corpus(examples)
-        print(f"tokenise  {time.perf_counter() - start:6.1f} s")
+        corpus = tokenize_corpus(examples)
+        print(f"tokenize  {time.perf_counter() - start:6.1f} s")
         start = time.perf_counter()
         vocabulary = Vocabulary.build(corpus.counts())
         dataset = encode(corpus, vocabulary, labels=LABELS)

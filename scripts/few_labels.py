@@ -44,10 +44,10 @@ def lines(path: Path) -> list[str]:
 
 
 def known(name: str, split: str, data: Path) -> Rows:
-    """Read a data set of the catalogue; ready-made words are joined by blanks."""
-    from heedful.data import catalogue
+    """Read a data set of the catalog; ready-made words are joined by blanks."""
+    from heedful.data import catalog
 
-    examples = catalogue.load(name, split, data).examples
+    examples = catalog.load(name, split, data).examples
     texts = [" ".join(e.words[0]) if e.words and e.words[0] else e.texts[0] for e in examples]
     return texts, [str(e.target) for e in examples]
 

@@ -13,7 +13,7 @@ import random
 import sys
 from pathlib import Path
 
-from heedful.data import catalogue
+from heedful.data import catalog
 
 HELD = 300
 SETS = (("trec", "train"), ("cr", "all"), ("sst-2", "train"))
@@ -22,9 +22,9 @@ SETS = (("trec", "train"), ("cr", "all"), ("sst-2", "train"))
 def main(folder: Path) -> None:
     """Write the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    root = catalogue.data_folder(None)
+    root = catalog.data_folder(None)
     for name, split in SETS:
-        examples = catalogue.load(name, split, root).examples
+        examples = catalog.load(name, split, root).examples
         order = random.Random(0).sample(range(len(examples)), len(examples))
         for part, places in (("held", order[:HELD]), ("train", order[HELD:])):
             with (folder / f"{name}-{part}.csv").open("w", newline="", encoding="utf-8") as file:

@@ -201,10 +201,10 @@ def draw(runs: Sequence[Mapping[str, Any]], path: Path) -> None:
     for run_ in runs:
         log = run_["log"]
         steps = [record["step"] for record in log]
-        colour = f"C{names.index(run_['variant'])}"
+        color = f"C{names.index(run_['variant'])}"
         reward = [record.get("reward", -record["train_loss"]) for record in log]
-        above.plot(steps, _smooth(reward), color=colour, linewidth=0.9)
-        below.plot(steps, [100 * record.get("share", 0.0) for record in log], color=colour, linewidth=0.9)
+        above.plot(steps, _smooth(reward), color=color, linewidth=0.9)
+        below.plot(steps, [100 * record.get("share", 0.0) for record in log], color=color, linewidth=0.9)
         begins = [r["step"] for r in log if r.get("phase") == "policy"]
         for axes in (above, below) if begins else ():
             axes.axvspan(begins[0], begins[-1], color="#eeeeee", zorder=0)
@@ -212,7 +212,7 @@ def draw(runs: Sequence[Mapping[str, Any]], path: Path) -> None:
         above.plot([], [], color=f"C{k}", label=name)
     above.set_ylabel("reward in training")
     below.set_ylabel("selected positions, %")
-    below.set_xlabel("step (grey: the policy learns alone)")
+    below.set_xlabel("step (gray: the policy learns alone)")
     above.legend(frameon=False)
     figure.savefig(path, dpi=150)
 

@@ -1,9 +1,9 @@
 """Where the time of a training step and of inference goes, system by system.
 
 Run: ``python scripts/profile_systems.py [--threads 1] [--steps 6] [--systems disan,mtsa]``. Batches are those of
-``heedful bench --models``: 64 pairs as long as SNLI's, random words, width 300; models and optimisers are those of the
+``heedful bench --models``: 64 pairs as long as SNLI's, random words, width 300; models and optimizers are those of the
 packaged recipes. Prints one Markdown table for training and one for inference: the milliseconds of a batch, then the
-share of each kind of work. Inference is ``Predictor.answer`` from text, so tokenising and answers count too.
+share of each kind of work. Inference is ``Predictor.answer`` from text, so tokenizing and answers count too.
 
 The shares come from `torch.profiler`: an operator's own time counts for its kind. "Python and the rest" is what passed
 outside every operator: the interpreter, cutting the batch, text, building answers. The profiler slows small operators,
@@ -47,7 +47,7 @@ KINDS = {
         "softmax",
     ),
     "dropout": ("heedful::dropout", "bernoulli", "aten::dropout", "native_dropout"),
-    "optimiser": ("adadelta", "adam", "_foreach", "adagrad", "Optimizer", "addcdiv", "addcmul"),
+    "optimizer": ("adadelta", "adam", "_foreach", "adagrad", "Optimizer", "addcdiv", "addcmul"),
     "word vectors": ("embedding", "index_select", "coalesce", "sparse", "unique", "index_add"),
 }
 """Kinds of work by parts of operator names; the first that fits counts, and what fits none is element-wise."""

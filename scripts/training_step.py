@@ -116,7 +116,7 @@ def plain_torch() -> Iterator[None]:
 
 
 class Trainer:
-    """One network with its optimiser, stepped as the training loop does."""
+    """One network with its optimizer, stepped as the training loop does."""
 
     def __init__(self, shape: Shape, *, plain: bool) -> None:
         torch.manual_seed(0)

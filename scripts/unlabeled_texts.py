@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.data.readers.sst import Node, parse_tree, unescape_word
 from heedful.data.readers.text_lines import numbered_lines
 from heedful.storage import write_text
@@ -30,7 +30,7 @@ from heedful.storage import write_text
 SHARED_RUN = 30
 PHRASES, PHRASE_WORDS = 12_000, (2, 6)
 SWAPS = 3
-LABELLED_PAIRS, FURTHER_PAIRS = 10_000, 40_000
+LABELED_PAIRS, FURTHER_PAIRS = 10_000, 40_000
 
 Tree = tuple[list[str], list[Node]]
 
@@ -114,7 +114,7 @@ def main() -> None:
     given.out.mkdir(parents=True, exist_ok=True)
 
     def texts(name: str, split: str) -> list[str]:
-        return [example.texts[0] for example in catalogue.load(name, split, given.data).examples]
+        return [example.texts[0] for example in catalog.load(name, split, given.data).examples]
 
     trees, draw = read_trees(given.data), random.Random(0)
     subj = without_shared(texts("subj", "all"), [*texts("sst-5", "dev"), *texts("sst-5", "test")])
@@ -125,12 +125,12 @@ def main() -> None:
     ):
         write_text(given.out / f"{name}.txt", "\n".join(lines) + "\n")
         print(f"{name}.txt: {len(lines):,} texts")
-    pairs = [example.texts for example in catalogue.load("snli", "train-part", given.data).examples]
+    pairs = [example.texts for example in catalog.load("snli", "train-part", given.data).examples]
     with (given.out / "snli.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(("premise", "hypothesis"))
-        writer.writerows(pairs[LABELLED_PAIRS : LABELLED_PAIRS + FURTHER_PAIRS])
-    print(f"snli.csv: {len(pairs[LABELLED_PAIRS : LABELLED_PAIRS + FURTHER_PAIRS]):,} pairs")
+        writer.writerows(pairs[LABELED_PAIRS : LABELED_PAIRS + FURTHER_PAIRS])
+    print(f"snli.csv: {len(pairs[LABELED_PAIRS : LABELED_PAIRS + FURTHER_PAIRS]):,} pairs")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def square(width: int) -> int:
     return width * width
 
 
-# --- Encoders with their pooling, at width 300: the parts are those of docs/maths. ---
+# --- Encoders with their pooling, at width 300: the parts are those of docs/math. ---
 
 SOURCE2TOKEN = 2 * dense(2 * D, 2 * D)
 SOURCE2TOKEN_300 = 2 * dense(D, D)

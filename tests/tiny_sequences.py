@@ -1,4 +1,4 @@
-"""Tiny invented tasks with a sequence for an answer: semantic roles and translation, learnt in seconds."""
+"""Tiny invented tasks with a sequence for an answer: semantic roles and translation, learned in seconds."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def fasttext_file(words: Sequence[str], rows, *, bucket: int, minn: int, maxn: i
     facts |= {
         "nlabels": 0,
         "pruned": -1,
-        "quantised": 0,
+        "quantized": 0,
         "count": len(rows),
         "columns": rows.shape[1],
         **changed,
@@ -36,7 +36,7 @@ def fasttext_file(words: Sequence[str], rows, *, bucket: int, minn: int, maxn: i
     content = struct.pack("<2i12id", 793712314, facts["version"], *settings, 1e-4)
     content += struct.pack("<3i2q", facts["size"], facts["nwords"], facts["nlabels"], 99, facts["pruned"])
     content += b"".join(word.encode() + b"\0" + struct.pack("<qb", 3, 0) for word in words)
-    content += struct.pack("<b2q", facts["quantised"], facts["count"], facts["columns"])
+    content += struct.pack("<b2q", facts["quantized"], facts["count"], facts["columns"])
     return content + rows.astype("<f4").tobytes() + b"\0" + struct.pack("<2q", 0, rows.shape[1])
 
 

@@ -59,7 +59,7 @@ _HOMES = {
 _WITHOUT_TORCH = frozenset({"BatchPredictor"})
 
 
-if not TYPE_CHECKING:  # a type checker knows the names above, and names those that are misspelt
+if not TYPE_CHECKING:  # a type checker knows the names above, and names those that are misspelled
 
     def __getattr__(name: str) -> object:
         """Import a public name on first use."""

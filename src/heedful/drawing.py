@@ -1,4 +1,4 @@
-"""What every figure shares: formats, fonts, colours, and files whose bytes depend on the content alone."""
+"""What every figure shares: formats, fonts, colors, and files whose bytes depend on the content alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INK, SOFT, LINE = "#16202b", "#5a6775", "#ccd5de"
 MAIN, SECOND = "#1f68ad", "#c2570c"
-"""A blue and an orange that the colour-blind tell apart."""
+"""A blue and an orange that the color-blind tell apart."""
 _LINES = (
     (MAIN, "o"),
     (SECOND, "s"),

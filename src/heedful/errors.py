@@ -19,7 +19,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     BAD_DATA = 3
     DIVERGED = 4
-    BAD_ARTEFACT = 5
+    BAD_ARTIFACT = 5
     CANNOT_WRITE = 6
     INTERNAL = 70
     OUT_OF_MEMORY = 71
@@ -55,10 +55,10 @@ class DivergedError(HeedfulError, ArithmeticError):
     exit_code = ExitCode.DIVERGED
 
 
-class ArtefactError(HeedfulError):
+class ArtifactError(HeedfulError):
     """A saved model or run is missing, altered or of an unknown version."""
 
-    exit_code = ExitCode.BAD_ARTEFACT
+    exit_code = ExitCode.BAD_ARTIFACT
 
 
 class OutputError(HeedfulError, OSError):
@@ -115,7 +115,7 @@ def of_exit_code(code: int) -> type[HeedfulError]:
     Returns:
         The kind whose exit status this is; `HeedfulError` itself for any other.
     """
-    kinds = (UsageError, DataError, DivergedError, ArtefactError, OutputError, Interrupted)
+    kinds = (UsageError, DataError, DivergedError, ArtifactError, OutputError, Interrupted)
     return next((kind for kind in kinds if kind.exit_code == code), HeedfulError)
 
 
@@ -138,7 +138,7 @@ def check_known(
 
 
 def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
-    """Return a hint naming the valid name closest to a misspelt one.
+    """Return a hint naming the valid name closest to a misspelled one.
 
     Args:
         name: what was given.

@@ -1,4 +1,4 @@
-"""The records that cross the boundary between the data side and the maths side.
+"""The records that cross the boundary between the data side and the math side.
 
 Axis letters, used in every docstring and as suffixes of local names:
 B batch, L tokens (Q queries and K keys where the two differ), H heads, D features, C features of one head, Y classes.
@@ -201,7 +201,7 @@ Maps = Mapping[MapPlace, "Tensor"]
 
 @dataclass(frozen=True)
 class Factors:
-    """The scores that tensorized maps are made of, each normalised alone.
+    """The scores that tensorized maps are made of, each normalized alone.
 
     Attributes:
         token2token: of pairs, [B, Q, K], over the keys that a query sees.
@@ -260,7 +260,7 @@ class NetworkOutput:
     """What a network returns.
 
     Attributes:
-        logits: unnormalised class scores, [B, Y].
+        logits: unnormalized class scores, [B, Y].
         vectors: the sentence vector of each side, [B, D] each.
         traces: one record a side; empty unless asked for.
         alignments: attention between the two sides, each [B, L1, L2]; rows are tokens of the first side.
@@ -280,9 +280,9 @@ class TaggerOutput(NetworkOutput):
     """What a network returns that tags words.
 
     Attributes:
-        logits: unnormalised scores of the tags of each word, [B, L, Y].
+        logits: unnormalized scores of the tags of each word, [B, L, Y].
         vectors: none.
-        predicate_logits: unnormalised score of each word to be a predicate, [B, L]; None unless asked for.
+        predicate_logits: unnormalized score of each word to be a predicate, [B, L]; None unless asked for.
     """
 
     predicate_logits: Tensor | None = None

@@ -98,7 +98,7 @@ def test_public_names_exist_and_are_listed_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["attention", "encoders", "models", "nn"])
-def test_a_package_of_the_maths_side_says_what_is_public(part: str) -> None:
+def test_a_package_of_the_math_side_says_what_is_public(part: str) -> None:
     package = importlib.import_module(f"heedful.{part}")
     assert package.__all__ == sorted(
         package.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name)

@@ -326,7 +326,7 @@ def words() -> Tensor:
     return inputs(((len(REAL), REAL.shape[1], WIDTH),))[0].masked_fill(~REAL[..., None], 0)
 
 
-def penalised(module: nn.Module, x: Tensor) -> list[Tensor]:
+def penalized(module: nn.Module, x: Tensor) -> list[Tensor]:
     """Differentiate a penalty on the gradient of the words by the words and all parameters."""
     x = x.clone().requires_grad_()
     (first,) = torch.autograd.grad(module(x, REAL).tanh().sum(), x, create_graph=True)
@@ -337,9 +337,9 @@ def penalised(module: nn.Module, x: Tensor) -> list[Tensor]:
 
 @encoder
 def test_second_derivatives_of_an_encoder(name: str) -> None:
-    want = penalised(Encoding(specified(name)), words().double())
+    want = penalized(Encoding(specified(name)), words().double())
     assert any(one.any() for one in want)
-    for got, exact in zip(penalised(Encoding(build(name)), words()), want, strict=True):
+    for got, exact in zip(penalized(Encoding(build(name)), words()), want, strict=True):
         close(got, exact, 1e-3)
 
 

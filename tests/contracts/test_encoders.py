@@ -212,7 +212,7 @@ def test_states_have_the_declared_width_and_are_zero_at_padding(name: str, optio
 
 
 @member
-def test_padding_and_neighbours_change_nothing(name: str, options: dict[str, Any]) -> None:
+def test_padding_and_neighbors_change_nothing(name: str, options: dict[str, Any]) -> None:
     encoder = build(name, options)
     x, sentences = batch()
     together = encoder(x, sentences).states

@@ -33,7 +33,7 @@ TESTED_BY = {
     "run/run_config.py": "unit/run/test_recipe_files.py",
     "data/cache_contents.py": "integration/test_habits.py",
     "data/bitext.py": "unit/tasks/test_translator.py",
-    "data/datasets.py": "unit/data/test_catalogue.py",
+    "data/datasets.py": "unit/data/test_catalog.py",
     "data/download.py": "unit/data/test_fetch.py",
     "data/examples.py": "unit/data/test_encoding.py",
     "data/gold.py": "unit/data/test_encoding.py",

@@ -21,7 +21,7 @@ import tiny
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, score_targets
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.model.decisions import Decision
@@ -87,7 +87,7 @@ class NegationTask(SentenceTask[NegationModel, Count]):
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         return ()
 
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
         return score_targets(corpus)
 
     def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:

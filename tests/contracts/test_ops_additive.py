@@ -237,7 +237,7 @@ def test_padding_and_unwritten_memory_do_not_matter(impl: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("impl", KERNELS)
-def test_a_sentence_does_not_depend_on_its_neighbours(impl: str) -> None:
+def test_a_sentence_does_not_depend_on_its_neighbors(impl: str) -> None:
     inputs, valid = make(5, 70, 40)
     want = results(FAST[impl], inputs, valid, DIRECTIONS["forward"], torch.float32)
     alone = tuple(x[3:4, :] for x in inputs)

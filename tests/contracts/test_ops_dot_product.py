@@ -100,7 +100,7 @@ def test_gradcheck(impl: str) -> None:
 
 
 @pytest.mark.parametrize("impl", ["reference", "torch"])
-def test_a_sentence_does_not_depend_on_its_neighbours(impl: str) -> None:
+def test_a_sentence_does_not_depend_on_its_neighbors(impl: str) -> None:
     tensors, valid, distances = make(5, 8, 3)
     bias = head_bias(MASKS["strict"], [distances, None], 1.0, valid, torch.float64)
     together = masked_head_attention(*tensors, valid, bias, impl=impl).output

@@ -175,7 +175,7 @@ def test_a_query_that_sees_nothing_gets_exactly_zero(impl: str, kind: str) -> No
 
 
 @pytest.mark.parametrize("impl", ["reference", *FAST])
-def test_a_sentence_does_not_depend_on_its_neighbours(impl: str) -> None:
+def test_a_sentence_does_not_depend_on_its_neighbors(impl: str) -> None:
     tensors, valid = make(6, 2, 12, 3, spread=8.0)
     visible = visible_of("directions", valid)
     tensors = [x.float() for x in tensors] if impl == "kernel" else tensors

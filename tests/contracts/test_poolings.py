@@ -75,7 +75,7 @@ def test_declared_width_and_exact_zero_without_words(name: str) -> None:
 
 
 @member
-def test_padding_neighbours_and_order_change_nothing(name: str) -> None:
+def test_padding_neighbors_and_order_change_nothing(name: str) -> None:
     pooling = build(name)
     states, valid = batch()
     together = pooling(states, valid).vector

@@ -81,14 +81,14 @@ def trained(seed: int) -> dict[str, torch.Tensor]:
     torch.manual_seed(seed)
     config = ModelConfig(task="pair", width=48, hidden=20, outputs=3)
     network = build_network(config, torch.randn(30, 48))
-    optimiser = torch.optim.SGD(network.parameters(), lr=0.1)
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
     for _ in range(2):
         valid = torch.arange(9) < torch.randint(0, 10, (6, 1))
         side = Sentences(torch.randint(1, 30, (6, 9)) * valid, valid)
         loss = network(Batch((side, side))).logits.logsumexp(dim=1).mean()
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
+        optimizer.step()
     return network.state_dict()
 
 

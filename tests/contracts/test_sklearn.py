@@ -126,7 +126,7 @@ def test_a_clone_has_the_settings_and_no_model(model: TextClassifier) -> None:
     assert model.config.model.dropout != 0.1
 
 
-def test_kinds_of_estimators_are_recognised() -> None:
+def test_kinds_of_estimators_are_recognized() -> None:
     assert [is_classifier(kind()) for kind in ESTIMATORS] == [True, True, False]
     assert [is_regressor(kind()) for kind in ESTIMATORS] == [False, False, True]
 

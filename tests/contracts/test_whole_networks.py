@@ -68,7 +68,7 @@ def largest(x: Tensor) -> float:
 
 
 @member
-def test_padding_neighbours_and_their_order_change_nothing(name: str, options: dict[str, Any]) -> None:
+def test_padding_neighbors_and_their_order_change_nothing(name: str, options: dict[str, Any]) -> None:
     network = build(name, options)
     together = network(pairs(FIRST, SECOND)).logits
     assert together.shape == (4, 3)

@@ -313,8 +313,8 @@ def refusing(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("name", "arguments", "code"),
     [
-        ("weights.safetensors", ("predict", "{runs}/text", "--text", "a"), ExitCode.BAD_ARTEFACT),
-        ("manifest.json", ("predict", "{runs}/text", "--text", "a"), ExitCode.BAD_ARTEFACT),
+        ("weights.safetensors", ("predict", "{runs}/text", "--text", "a"), ExitCode.BAD_ARTIFACT),
+        ("manifest.json", ("predict", "{runs}/text", "--text", "a"), ExitCode.BAD_ARTIFACT),
         ("/text.csv", ("train", "{data}/text.toml", "--data", "{data}", "--out", "{out}"), ExitCode.BAD_DATA),
         ("text.toml", ("train", "{data}/text.toml", "--data", "{data}", "--out", "{out}"), ExitCode.USAGE),
     ],
@@ -337,11 +337,11 @@ def test_a_folder_that_holds_no_model_yet(trained, tmp_path: Path) -> None:
     shutil.copytree(trained.runs / "text", tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "model")
     result = tiny.run("predict", tmp_path / "run", "--text", "a")
-    one_line(result, ExitCode.BAD_ARTEFACT, tmp_path / "run", "holds a run that has no model yet", "--resume")
+    one_line(result, ExitCode.BAD_ARTIFACT, tmp_path / "run", "holds a run that has no model yet", "--resume")
     (tmp_path / "study" / "unfinished").mkdir(parents=True)
     result = tiny.run("predict", tmp_path / "study", "--text", "a")
     one_line(
-        result, ExitCode.BAD_ARTEFACT, tmp_path / "study", "runs of a study, which keeps figures and no model"
+        result, ExitCode.BAD_ARTIFACT, tmp_path / "study", "runs of a study, which keeps figures and no model"
     )
 
 
@@ -436,9 +436,9 @@ def test_only_unknown_words_are_answered_and_flagged(trained) -> None:
 
 def test_a_missing_model_is_named(trained, tmp_path: Path) -> None:
     missing = tiny.run("predict", tmp_path / "no", "--text", "a")
-    one_line(missing, ExitCode.BAD_ARTEFACT, tmp_path / "no", "there is none")
+    one_line(missing, ExitCode.BAD_ARTIFACT, tmp_path / "no", "there is none")
     other = tiny.run("predict", trained.data, "--text", "a")
-    one_line(other, ExitCode.BAD_ARTEFACT, trained.data / MANIFEST, "missing")
+    one_line(other, ExitCode.BAD_ARTIFACT, trained.data / MANIFEST, "missing")
 
 
 @pytest.mark.parametrize("name", [*(name for name in MODEL_FILES if name != CARD), MANIFEST])
@@ -447,7 +447,7 @@ def test_a_model_with_a_missing_or_altered_file_is_refused(trained, tmp_path: Pa
     shutil.copytree(trained.runs / "text" / "model", model)
     content = (model / name).read_bytes()
     (model / name).unlink()
-    one_line(tiny.run("predict", model, "--text", "a"), ExitCode.BAD_ARTEFACT, model / name, "missing")
+    one_line(tiny.run("predict", model, "--text", "a"), ExitCode.BAD_ARTIFACT, model / name, "missing")
     for place in (0, len(content) // 2, len(content) - 1):
         changed = bytearray(content)
         changed[place] ^= 1
@@ -455,7 +455,7 @@ def test_a_model_with_a_missing_or_altered_file_is_refused(trained, tmp_path: Pa
         named = (
             model if name == MANIFEST else model / name
         )  # which of the two was altered cannot always be told
-        one_line(tiny.run("predict", model, "--text", "a"), ExitCode.BAD_ARTEFACT, named)
+        one_line(tiny.run("predict", model, "--text", "a"), ExitCode.BAD_ARTIFACT, named)
     (model / name).write_bytes(content)
     assert tiny.run("predict", model, "--text", "a").code == 0
 

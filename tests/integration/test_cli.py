@@ -127,7 +127,7 @@ def test_training_prints_figures_on_stdout_and_progress_on_stderr(trained) -> No
     ]
 
 
-def test_the_tiny_tasks_are_learnt(trained) -> None:
+def test_the_tiny_tasks_are_learned(trained) -> None:
     """So that the other tests look at a model that means something."""
     found = {}
     for name, file, metric in (

@@ -16,7 +16,7 @@ import tiny
 from heedful.data.cache import cache_folder
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.soft_labels import read_soft_labels, read_unlabeled
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.nn.losses import cross_entropy, divergence, softened
 from heedful.run import prepare, train
 from heedful.run.distilling import distillation, find_teacher
@@ -312,7 +312,7 @@ def test_a_teacher_of_other_classes_is_refused(folder: Path, labels: tuple[str, 
 def test_a_teacher_of_another_kind_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError):
         find_teacher([str(folder / "teacher-1")], LABELS, 2, None, None)
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         find_teacher([str(folder / "nothing")], LABELS, 1, None, None)
     with pytest.raises(UsageError):
         find_teacher(["a.jsonl", "b"], LABELS, 1, None, None)

@@ -12,7 +12,7 @@ from sklearn import base
 
 import tiny
 from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 
 SMALL = {"model__width": 16, "model__hidden": 16, "train__device": "cpu", "train__optimizer__lr": 0.02}
 TEXTS = [text for text, _ in tiny.texts()]
@@ -122,7 +122,7 @@ def test_a_model_of_another_task_is_refused(texts: TextClassifier, tmp_path: Pat
     with pytest.raises(UsageError, match="this is a 'text' model"):
         PairClassifier.from_pretrained(tmp_path / "model")
     assert TextClassifier.from_pretrained(tmp_path / "model").predict([]).tolist() == []
-    with pytest.raises(ArtefactError, match="there is none"):
+    with pytest.raises(ArtifactError, match="there is none"):
         from_pretrained(tmp_path / "nowhere")
 
 

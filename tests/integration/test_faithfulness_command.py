@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.errors import ArtefactError, ExitCode
+from heedful.errors import ArtifactError, ExitCode
 from heedful.explain.measured_methods import CONTROLS
 from heedful.explain.methods import METHODS
 from heedful.run import measuring
@@ -131,7 +131,7 @@ def test_an_altered_folder_is_not_made_whole_by_it(folder: Path) -> None:
     model = folder / "run" / "model"
     measured = load_measured()
     (model / "labels.json").write_text('["bad", "good" ]', encoding="utf-8")
-    with pytest.raises(ArtefactError, match="was altered"):
+    with pytest.raises(ArtifactError, match="was altered"):
         measuring.keep_standing(model, measured)
 
 

@@ -70,14 +70,14 @@ def trainer(folder: Path, epochs: int) -> Any:
 
 def plain_loop(epochs: int) -> dict[str, Tensor]:
     module, step = Trained(), 0
-    optimiser = module.configure_optimizers()
+    optimizer = module.configure_optimizers()
     for _ in range(epochs):
         for ids, gold in loader():
             torch.manual_seed(step)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             cross_entropy(module(ids), gold).backward()
             nn.utils.clip_grad_norm_(module.parameters(), 0.5)
-            optimiser.step()
+            optimizer.step()
             step += 1
     return module.state_dict()
 

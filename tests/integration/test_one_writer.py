@@ -198,7 +198,7 @@ def test_a_damaged_file_of_a_run_is_named_when_it_is_resumed(trained, tmp_path: 
     if damage == "behind":
         assert resumed.code == 0
     else:
-        assert resumed.code == ExitCode.BAD_ARTEFACT
+        assert resumed.code == ExitCode.BAD_ARTIFACT
         assert resumed.err.count("\n") == 1
         assert f"{env if damage == 'environment' else log}" in resumed.err
         assert "no run of Heedful's" not in resumed.err

@@ -228,7 +228,7 @@ def test_what_is_refused_is_said_in_a_line(trained, parts: Path, tmp_path: Path)
         (model, every, output, ("--on-missing", "skip"), ExitCode.USAGE, "--bad-rows skip"),
         (model, every, output, ("--text", "x"), ExitCode.USAGE, "--text: is not for many files"),
         (model, every, output, ("--column", "label=id"), ExitCode.USAGE, "reads the column of text alone"),
-        (tmp_path, every, output, (), ExitCode.BAD_ARTEFACT, "expected a model folder"),
+        (tmp_path, every, output, (), ExitCode.BAD_ARTIFACT, "expected a model folder"),
     ]
     for asked, pattern, folder, more, code, said in cases:
         result = predict(asked, pattern, folder, *more)

@@ -1,4 +1,4 @@
-"""Networks and encoders are plain modules of torch: its optimisers, clipping, DDP, Fabric and accelerate train them."""
+"""Networks and encoders are plain modules of torch: its optimizers, clipping, DDP, Fabric and accelerate train them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from described import built
 from heedful.nn import use_dense_gradients
 from heedful.structures import Batch, Sentences
 
-OPTIMISERS = sorted(
+OPTIMIZERS = sorted(
     name
     for name, kind in vars(optim).items()
     if isinstance(kind, type) and issubclass(kind, optim.Optimizer) and kind is not optim.Optimizer
 )
 SPARSE_ALONE = {"SparseAdam"}
 MATRICES_ALONE = {"Muon"}
-"""Optimisers for one kind of parameters."""
+"""Optimizers for one kind of parameters."""
 
 
 class Classifier(nn.Module):
@@ -49,21 +49,21 @@ def loss_of(module: nn.Module) -> Tensor:
     return cross_entropy(module(ids), gold)
 
 
-@pytest.mark.parametrize("name", sorted(set(OPTIMISERS) - SPARSE_ALONE - MATRICES_ALONE))
-def test_every_optimiser_of_torch(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(set(OPTIMIZERS) - SPARSE_ALONE - MATRICES_ALONE))
+def test_every_optimizer_of_torch(name: str) -> None:
     module = Classifier()
-    optimiser = getattr(optim, name)(module.parameters(), lr=0.01)
+    optimizer = getattr(optim, name)(module.parameters(), lr=0.01)
     before = {key: value.clone() for key, value in module.state_dict().items()}
 
     def step() -> Tensor:
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         loss = loss_of(module)
         loss.backward()
         assert all(p.grad is None or not p.grad.is_sparse for p in module.parameters())
         assert nn.utils.clip_grad_norm_(module.parameters(), 1.0) > 0
         return loss
 
-    optimiser.step(step)
+    optimizer.step(step)
     after = module.state_dict()
     assert any(not torch.equal(after[key], before[key]) for key in before)
     assert all(value.isfinite().all() for value in after.values())
@@ -75,35 +75,35 @@ def test_fabric_and_accelerate_train_like_torch() -> None:
 
     def plain() -> dict[str, Tensor]:
         module = Classifier()
-        optimiser = optim.AdamW(module.parameters(), lr=0.01)
+        optimizer = optim.AdamW(module.parameters(), lr=0.01)
         for step in range(3):
             torch.manual_seed(step)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss_of(module).backward()
             nn.utils.clip_grad_norm_(module.parameters(), 0.5)
-            optimiser.step()
+            optimizer.step()
         return module.state_dict()
 
     def by_fabric() -> dict[str, Tensor]:
         fabric, module = Fabric(accelerator="cpu", devices=1), Classifier()
-        wrapped, optimiser = fabric.setup(module, optim.AdamW(module.parameters(), lr=0.01))
+        wrapped, optimizer = fabric.setup(module, optim.AdamW(module.parameters(), lr=0.01))
         for step in range(3):
             torch.manual_seed(step)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             fabric.backward(loss_of(wrapped))
-            fabric.clip_gradients(wrapped, optimiser, max_norm=0.5)
-            optimiser.step()
+            fabric.clip_gradients(wrapped, optimizer, max_norm=0.5)
+            optimizer.step()
         return module.state_dict()
 
     def by_accelerate() -> dict[str, Tensor]:
         accelerator, module = Accelerator(cpu=True), Classifier()
-        wrapped, optimiser = accelerator.prepare(module, optim.AdamW(module.parameters(), lr=0.01))
+        wrapped, optimizer = accelerator.prepare(module, optim.AdamW(module.parameters(), lr=0.01))
         for step in range(3):
             torch.manual_seed(step)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             accelerator.backward(loss_of(wrapped))
             accelerator.clip_grad_norm_(wrapped.parameters(), 0.5)
-            optimiser.step()
+            optimizer.step()
         return module.state_dict()
 
     expected = plain()

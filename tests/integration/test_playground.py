@@ -186,8 +186,8 @@ def test_dark_and_narrow(opened: Any, width: int, scheme: str) -> None:
     page.window.select_option("#other", "two")
     page.answered(2)
     assert page.window.evaluate("document.documentElement.scrollWidth") <= width
-    colour = page.window.evaluate("getComputedStyle(document.body).backgroundColor")
-    lightness = sum(map(int, re.findall(r"\d+", colour)[:3])) / 765
+    color = page.window.evaluate("getComputedStyle(document.body).backgroundColor")
+    lightness = sum(map(int, re.findall(r"\d+", color)[:3])) / 765
     assert (lightness > 0.5) == (scheme == "light")
     bars = page.window.eval_on_selector_all(
         ".result .track-box i", "all => all.map(each => each.offsetWidth)"

@@ -119,7 +119,7 @@ def test_the_best_weights_come_back_with_their_phase() -> None:
     assert not phase.policy_acts
 
 
-def test_the_baseline_follows_the_reward_by_its_own_rate_under_any_optimiser() -> None:
+def test_the_baseline_follows_the_reward_by_its_own_rate_under_any_optimizer() -> None:
     for name in ("adadelta", "adam", "adagrad"):
         made = nn.ModuleList([RunningMean(0.75), nn.Linear(2, 1)])
         optimizers = build_optimizer(made, OptimizerSettings(name=name))  # type: ignore[arg-type]

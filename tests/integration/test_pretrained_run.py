@@ -13,7 +13,7 @@ import torch
 import tiny
 from heedful import PairClassifier, TextClassifier, from_pretrained
 from heedful.data.parses import conllu_text
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.text.dependency import Parse
 from tiny_encoder import write_encoder
 
@@ -80,7 +80,7 @@ def test_the_saved_folder_is_all_a_model_needs(encoder: Path, tmp_path: Path) ->
     card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
     assert "reads words in pieces, at most 30 a text" in card
     (tmp_path / "model" / "vocabulary.json").write_text("{}")
-    with pytest.raises(ArtefactError, match=r"vocabulary\.json: was altered"):
+    with pytest.raises(ArtifactError, match=r"vocabulary\.json: was altered"):
         from_pretrained(tmp_path / "model")
 
 

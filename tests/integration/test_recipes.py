@@ -10,7 +10,7 @@ import torch
 
 import tiny
 from heedful import PairClassifier, PairScorer, TextClassifier
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.estimators import Estimator
 from heedful.models import encoder_config
 from heedful.packaged import recipe_names, recipe_text
@@ -32,7 +32,7 @@ def test_recipes_name_known_data() -> None:
     assert len(names) >= 6
     for name in names:
         known = load_config(name).data.set
-        assert known == GENERATED or known in catalogue.DATASETS or name.startswith("my-")
+        assert known == GENERATED or known in catalog.DATASETS or name.startswith("my-")
 
 
 def test_multinli_cuts_its_longest_text_where_other_sets_refuse_one() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import train_to_file, train_toy, weights_hash
 from waiting import PATIENCE, until
@@ -128,6 +128,6 @@ def test_a_checkpoint_that_is_refused_leaves_the_folder_as_it_was(tmp_path: Path
     weights.write_bytes(content)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         train_toy(tmp_path, resume=True, epochs=4)
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before} == before

@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_roles_are_learnt_and_measured(made: Path) -> None:
+def test_roles_are_learned_and_measured(made: Path) -> None:
     result = tiny.run("evaluate", made / "runs/roles", made / "roles-test.props", "--json")
     assert result.code == 0, result.err
     report = result.json()
@@ -107,7 +107,7 @@ def conll_2012(line: str) -> str:
     return " ".join(["a/b", "0", "0", word, *"XX-", predicate, *"---", *cells, "-"]) if word else ""
 
 
-def test_translations_are_learnt_measured_and_given(made: Path) -> None:
+def test_translations_are_learned_measured_and_given(made: Path) -> None:
     words = ("evaluate", made / "runs/translation", made / "dev.en", "--references", made / "dev.de")
     report = tiny.run(*words, "--json").json()
     assert report["metrics"]["bleu"] > 90

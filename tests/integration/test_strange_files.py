@@ -141,7 +141,7 @@ def test_a_file_as_model_is_named(tmp_path: Path) -> None:
         ("export", "--int8", "x"),
     ):
         found = tiny.run(command[0], tmp_path / "model.bin", *command[1:])
-        assert (found.code, found.err.count("\n")) == (ExitCode.BAD_ARTEFACT, 1), found
+        assert (found.code, found.err.count("\n")) == (ExitCode.BAD_ARTIFACT, 1), found
         assert "is a file, and a model is a folder" in found.err
 
 

@@ -63,7 +63,7 @@ def test_blocks_print_what_one_piece_prints(
             block["tokens"],
         )
         for name, probability in whole["probabilities"].items():
-            assert block["probabilities"][name] == pytest.approx(probability, abs=1e-6)  # other neighbours
+            assert block["probabilities"][name] == pytest.approx(probability, abs=1e-6)  # other neighbors
 
 
 @pytest.mark.usefixtures("blocks_of_seven")

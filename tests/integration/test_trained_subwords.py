@@ -12,7 +12,7 @@ import torch
 
 from heedful import PairClassifier, TextClassifier, from_pretrained
 from heedful.data.batching import collate
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.nn import WordEmbedding
 from heedful.run.run import count_parameters
 from heedful.storage.model_folder import MODEL_FILES, write_json, write_manifest
@@ -69,7 +69,7 @@ def test_a_saved_model_gives_the_same(model: TextClassifier, tmp_path: Path) -> 
         vocabulary["ngrams"]["rows"] = rows
         write_json(tmp_path / "m" / "vocabulary.json", vocabulary)
         write_manifest(tmp_path / "m", MODEL_FILES)
-        with pytest.raises(ArtefactError):
+        with pytest.raises(ArtifactError):
             from_pretrained(tmp_path / "m")
 
 

@@ -1,4 +1,4 @@
-"""What pyright says of a user's file: right calls have useful types, and misspelt ones are named."""
+"""What pyright says of a user's file: right calls have useful types, and misspelled ones are named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from_pretrained("a folder").predict(["a"])
 load("en-nli").predict([("a", "b")])
 TokenTagger().fit([["a"]], [["b"]]).predict([["a"]])
 """
-MISSPELT = {
+MISSPELLED = {
     "TextClassifier(train__epoch=3)": "train__epoch",
     "TextClassifier(model__dropout='high')": "model__dropout",
     "model.fit(['a'], ['b'], foo=3)": "foo",
@@ -34,15 +34,15 @@ MISSPELT = {
 
 @pytest.mark.skipif(PYRIGHT is None, reason="pyright is not installed")
 def test_pyright_understands_a_users_file(tmp_path: Path) -> None:
-    (tmp_path / "user.py").write_text(USER + "\n".join(MISSPELT) + "\n")
+    (tmp_path / "user.py").write_text(USER + "\n".join(MISSPELLED) + "\n")
     settings = {"extraPaths": [str(Path(__file__).parents[2] / "src")]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     command = [str(PYRIGHT), "--outputjson", "--pythonpath", sys.executable, "user.py"]
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     notes = json.loads(said.stdout)["generalDiagnostics"]
     wrong = [note["message"] for note in notes if note["severity"] == "error"]
-    assert len(wrong) == len(MISSPELT), wrong
-    for message, part in zip(wrong, MISSPELT.values(), strict=True):
+    assert len(wrong) == len(MISSPELLED), wrong
+    for message, part in zip(wrong, MISSPELLED.values(), strict=True):
         assert part in message
     shown = [note["message"] for note in notes if note["severity"] == "information"]
     assert [message.split(" is ")[-1] for message in shown] == ['"TextClassifier"', '"float"', '"str | None"']

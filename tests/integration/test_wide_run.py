@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.evaluation import fit_temperature
 from heedful.explain import Explanation
 from heedful.runtime import load
@@ -130,7 +130,7 @@ def test_a_damaged_part_is_refused(model: TextClassifier, tmp_path: Path, change
         place[name] = value
         write_json(folder / "config.json", config)
     write_manifest(folder, MODEL_FILES)
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         from_pretrained(folder)
 
 

@@ -422,11 +422,11 @@ def _tasks(draw: random.Random) -> Sample:
     """An export of Label Studio, which is tried as a whole."""
     records, rows = [], list[tuple[Any, ...] | None]()
     for number in range(draw.randint(1, 6)):
-        said, label, cancelled = text(draw), draw.choice(["yes", "no"]), number > 0 and draw.random() < 0.2
+        said, label, canceled = text(draw), draw.choice(["yes", "no"]), number > 0 and draw.random() < 0.2
         value = {"from_name": "mood", "type": "choices", "value": {"choices": [label]}}
-        annotation = {"id": number, "was_cancelled": cancelled, "result": [value]}
+        annotation = {"id": number, "was_canceled": canceled, "result": [value]}
         records.append({"id": number, "data": {"text": said}, "annotations": [annotation]})
-        rows.append(None if cancelled else (said, label))
+        rows.append(None if canceled else (said, label))
     whole = json.dumps(records, indent=draw.choice([None, 2])).encode()
     twice = whole.replace(b'"data"', b'"id": 3, "data"', 1)
     return Sample([], [whole], rows, [whole[:-1], whole.replace(b'"text"', b'"txt"'), twice])

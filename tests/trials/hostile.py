@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from heedful.errors import ArtefactError, HeedfulError
+from heedful.errors import ArtifactError, HeedfulError
 from heedful.export.describe import describe
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
@@ -312,7 +312,7 @@ def judge(
     *,
     refuse: bool = False,
     base_megabytes: float = math.inf,
-    allowed: type[HeedfulError] = ArtefactError,
+    allowed: type[HeedfulError] = ArtifactError,
 ) -> Outcome:
     """Call and judge: a result, or an error of the allowed kind in one line; quick, and in little memory."""
     started, trouble, kind = time.process_time(), "", "right"

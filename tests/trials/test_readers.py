@@ -11,7 +11,7 @@ import torch
 
 import small_runs
 from forked import CONTEXT
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage.model_folder import ModelFolder, load_model_folder, save_model_folder
 from heedful.tasks import load_model
 from small_runs import WORKING
@@ -67,7 +67,7 @@ def test_a_reader_beside_a_writer(replaced: bool, tmp_path: Path, tally: Tally) 
             held = numbers(folder)
             whole = len(held) == 1
             outcome = Outcome("right" if whole else "failed", f"a mixture of the models {sorted(held)}")
-        except ArtefactError as error:
+        except ArtifactError as error:
             absent = str(error).startswith(f"{folder}: ")  # the folder, not a file in it
             outcome = Outcome("refused" if absent else "failed", str(error))
         except Exception as error:
@@ -101,7 +101,7 @@ def test_a_reader_polls_a_model_while_the_command_line_trains_it(tmp_path: Path,
 def _poll(folder: Path) -> str:
     try:
         load_model(folder)
-    except ArtefactError as error:
+    except ArtifactError as error:
         return "" if str(error).startswith(f"{folder}: ") else str(error)
     except Exception as error:
         return f"{type(error).__name__}: {error}"

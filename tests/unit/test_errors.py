@@ -20,7 +20,7 @@ EXPECTED = {
     "InUseError": (errors.UsageError, 2),
     "DataError": (ValueError, 3),
     "DivergedError": (ArithmeticError, 4),
-    "ArtefactError": (HeedfulError, 5),
+    "ArtifactError": (HeedfulError, 5),
     "OutputError": (OSError, 6),
     "Interrupted": (HeedfulError, 130),
     "MissingExtraError": (ImportError, 2),

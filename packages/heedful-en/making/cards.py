@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage.model_folder import ModelFolder
 
 Figures = Mapping[str, Mapping[str, float]]
@@ -35,7 +35,7 @@ def card_of(name: str, trained: ModelFolder, small: Figures) -> str:
         Markdown.
 
     Raises:
-        ArtefactError: if 8 bits cost more than `LOSS` of the metric that selects.
+        ArtifactError: if 8 bits cost more than `LOSS` of the metric that selects.
     """
     metric = trained.config["run"]["train"]["metric"]
     parts = {part: trained.metrics[part]["metrics"] for part in small}
@@ -43,7 +43,7 @@ def card_of(name: str, trained: ModelFolder, small: Figures) -> str:
     for part, found in small.items():
         before, after = parts[part][metric], found[metric]
         if before - after > LOSS:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{name}: {metric} on {part} falls from {before:.4f} to {after:.4f} in 8 bits"
             )
         lines.append(f"| {part} | {metric} | {before:.4f} | {after:.4f} |")

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from base_forms import base_forms, lemmas
 from cards import card_of
-from heedful.data.catalogue import load
+from heedful.data.catalog import load
 from heedful.export.describe import describe
 from heedful.export.folder import export_folder
 from heedful.storage.model_folder import load_model_folder

@@ -26,7 +26,7 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from heedful.data.catalogue import load as load_set
+from heedful.data.catalog import load as load_set
 from heedful.runtime import SentenceVectors, load
 from heedful.text.opening import find_file, open_bytes
 

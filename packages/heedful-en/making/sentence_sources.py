@@ -54,7 +54,7 @@ HELD_OUT = (
     "sms_spam/sms.tsv",
 )  # fmt: skip
 """Every file with a dev or test split, and the sets that have no fixed test split, whole."""
-_TOKENISED = (
+_TOKENIZED = (
     (re.compile(r" (n't|'\w+|[.,;:!?%)\]])"), r"\1"),
     (re.compile(r"([(\[$]) "), r"\1"),
 )
@@ -138,7 +138,7 @@ def _pairs(name: str) -> Callable[[Path], Iterator[str]]:
 
 def _joined(text: str) -> str:
     """Return tokenized text with the usual spaces."""
-    for pattern, put in _TOKENISED:
+    for pattern, put in _TOKENIZED:
         text = pattern.sub(put, text)
     return text
 

@@ -6,7 +6,7 @@
 Then: ``heedful parse --parser spacy:OUT ...``, or ``text.parser = "spacy:OUT"`` in the settings of a run. The
 parser of this package (``builtin``) was made this way; docs/parser.md has the figures.
 
-The result is derived from the treebank, which is under CC BY-SA 4.0: pass it on under the same licence, with the
+The result is derived from the treebank, which is under CC BY-SA 4.0: pass it on under the same license, with the
 NOTICE that is written beside it.
 """
 
@@ -36,9 +36,9 @@ NOTICE = """\
 This model was trained on the Universal Dependencies English Web Treebank (UD English EWT, release 2.2), by its
 contributors: https://universaldependencies.org/treebanks/en_ewt/ and https://github.com/UniversalDependencies/UD_English-EWT
 
-The treebank is licensed under the Creative Commons Attribution-ShareAlike 4.0 International licence (CC BY-SA 4.0,
+The treebank is licensed under the Creative Commons Attribution-ShareAlike 4.0 International license (CC BY-SA 4.0,
 https://creativecommons.org/licenses/by-sa/4.0/). The files in this folder are derived from it and are offered under the
-same licence, whatever the licence of the software around them. Changes: a statistical model was estimated from the
+same license, whatever the license of the software around them. Changes: a statistical model was estimated from the
 training part by packages/heedful-en/making/train_parser.py of Heedful; no sentence of the treebank is contained.
 """
 
@@ -112,15 +112,15 @@ def attachment(parser: DependencyParser, gold: Sequence[Parse]) -> tuple[float, 
     start = time.perf_counter()
     found = parser.parse([parse.words for parse in gold])
     seconds = time.perf_counter() - start
-    total = headed = labelled = 0
+    total = headed = labeled = 0
     for one, other in zip(gold, found, strict=True):
         for head, relation, guess, label in zip(
             one.heads, one.relations, other.heads, other.relations, strict=True
         ):
             total += 1
             headed += head == guess
-            labelled += head == guess and relation.lower() == label
-    return headed / total, labelled / total, len(gold) / seconds
+            labeled += head == guess and relation.lower() == label
+    return headed / total, labeled / total, len(gold) / seconds
 
 
 def save(parser: Pipe, config: dict[str, object], out: Path) -> None:

@@ -25,7 +25,7 @@ from sklearn.model_selection import cross_val_score
 from torch import Tensor, nn
 from torch.nn import functional
 
-from heedful.data.catalogue import load as load_set
+from heedful.data.catalog import load as load_set
 from heedful.encoders.mtsa import MtsaConfig, MtsaEncoder
 from heedful.nn import WordEmbedding
 from heedful.nn.pooling import SourceToToken, mean_of

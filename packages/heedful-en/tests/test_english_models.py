@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import heedful
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.run.demonstration import QUESTIONS, packaged_answers
 from heedful.storage.manifest import CARD, WEIGHTS
 from heedful.storage.named_models import find_packaged, packaged_models
@@ -101,7 +101,7 @@ def test_a_flipped_bit_is_noticed(name: str, tmp_path: Path) -> None:
     content = bytearray((folder / WEIGHTS).read_bytes())
     content[len(content) // 2] ^= 1
     (folder / WEIGHTS).write_bytes(content)
-    with pytest.raises(ArtefactError, match=WEIGHTS):
+    with pytest.raises(ArtifactError, match=WEIGHTS):
         heedful.from_pretrained(folder)
 
 

@@ -96,7 +96,7 @@ def choose_additive(
     """Choose the implementation of `additive_attention`, whose arguments these are.
 
     The query stands for all inputs. Its length plays no part, so that a sentence's result does not depend on its
-    neighbours' lengths; the linear form of the kernel decides for each sentence itself.
+    neighbors' lengths; the linear form of the kernel decides for each sentence itself.
     """
     pairwise = _pairwise(query, visible)
     whole = "whole directions: linear time in long sentences, pair by pair in short ones"

@@ -1,7 +1,7 @@
 """The compiled pairwise kernel as a torch operator: autograd, fake tensors (compile, export) and autocast.
 
 Each visible pair is visited once and nothing of size L x L is stored: extra memory is one tensor like the output (the
-denominators). The backward pass recomputes the weights. Derivation: docs/maths/additive.md.
+denominators). The backward pass recomputes the weights. Derivation: docs/math/additive.md.
 """
 
 from __future__ import annotations

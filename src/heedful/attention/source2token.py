@@ -139,7 +139,7 @@ def source_to_token_reference(value: Tensor, score: Tensor, valid: Tensor) -> tu
 def source_to_token(
     value: Tensor, score: Tensor, valid: Tensor, *, impl: Impl = "auto"
 ) -> tuple[Tensor, Tensor]:
-    """Sum tokens with weights normalised over the tokens separately for every feature (DiSAN, section 2.3).
+    """Sum tokens with weights normalized over the tokens separately for every feature (DiSAN, section 2.3).
 
     ``weight_ik = exp(score_ik) / sum_i exp(score_ik)``, ``output_k = sum_i weight_ik value_ik``, over real tokens i.
 

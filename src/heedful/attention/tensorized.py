@@ -63,7 +63,7 @@ def tensorized_attention(
         token2token: phi; "sigmoid" for a single layer, "exp" where layers are stacked.
         scale: what q·k is divided by; default sqrt(C).
         dropout: probability that a weight is dropped, in [0, 1). Each of the two factors is dropped with keep
-            probability ``sqrt(1 - dropout)`` after the normaliser is computed, as published; pass 0 in evaluation.
+            probability ``sqrt(1 - dropout)`` after the normalizer is computed, as published; pass 0 in evaluation.
         need_weights: also return the weights before dropout, [B, H, Q, K, C].
         impl: which implementation; every one has the same dropout under the same seed. See `heedful.attention.Impl`.
 

@@ -125,7 +125,7 @@ def spell_out(visible: Sequence[Visible], valid: Tensor) -> tuple[list[Tensor], 
 
 
 def like_heads(query: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return a tensor like the query, not initialised, laid out as [B, L, H, C], so that joining the heads is free."""
+    """Return a tensor like the query, not initialized, laid out as [B, L, H, C], so that joining the heads is free."""
     batch, heads, length, width = query.shape
     return query.new_empty(batch, length, heads, width, dtype=dtype).transpose(1, 2)
 

@@ -2,7 +2,7 @@
 
 The mathematics is that of `heedful.attention.tensorized_matrix`; each head of each sentence is one task whose
 intermediate results stay in a core's cache, and only visible pairs are visited. Features too wide to be factored are
-left to `matrix`, sentence by sentence. Derivation: docs/maths/tensorized.md.
+left to `matrix`, sentence by sentence. Derivation: docs/math/tensorized.md.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def backward_part(inputs: Inputs, part: Part, given: Sequence[Tensor], grads: Se
     ``given`` is the gradient of the output, the output and the inverse; ``grads``, those of query, key, value and
     source, are written. All are [B, H, L, C].
     """
-    slab = Slab(inputs, part, centred=inputs.drop_source is None)
+    slab = Slab(inputs, part, centered=inputs.drop_source is None)
     pairs = None if inputs.drop_pairs is None else part(inputs.drop_pairs)
     results = _Backward(slab, _band(inputs, part), pairs).run(*(part(x) for x in given))
     for whole, result in zip(grads, results, strict=True):
@@ -176,7 +176,7 @@ class _Backward:
         slab = self.slab
         for block in blocks(grad.shape[1], *self.band):
             numerator = grad[:, block.rows] * inverse[:, block.rows]
-            shifted = output[:, block.rows] if slab.centre is None else output[:, block.rows] - slab.centre
+            shifted = output[:, block.rows] if slab.center is None else output[:, block.rows] - slab.center
             denominator = (numerator * shifted).neg_()
             self._block(block, numerator, denominator)
         if slab.drop_source is not None:

@@ -71,14 +71,14 @@ class Slab:
     Args:
         inputs: of all heads and sentences.
         part: which of them.
-        centred: whether the mean of the values is taken off them. It changes no weight and so no gradient, yet the
+        centered: whether the mean of the values is taken off them. It changes no weight and so no gradient, yet the
             gradients of the weights are differences of values and outputs, and lose fewer digits without it.
 
     Attributes:
-        centre: what was taken off, [b, 1, C]; None for nothing.
+        center: what was taken off, [b, 1, C]; None for nothing.
     """
 
-    def __init__(self, inputs: Inputs, part: Part, *, centred: bool = False) -> None:
+    def __init__(self, inputs: Inputs, part: Part, *, centered: bool = False) -> None:
         keep, all_valid = inputs.keep(part.head), inputs.valid[part.sentences]
         keep = keep[part.sentences] if keep.dim() == 3 else keep  # empty when every pair is visible
         valid = None if bool(all_valid.all()) else all_valid
@@ -94,9 +94,9 @@ class Slab:
         else:
             smallest = source.amin(1, keepdim=True)
         largest = source.amax(1, keepdim=True)
-        self.centre = _mean(value, valid) if centred else None
-        if self.centre is not None:
-            value = value - self.centre  # at padding too, where every factor is zero
+        self.center = _mean(value, valid) if centered else None
+        if self.center is not None:
+            value = value - self.center  # at padding too, where every factor is zero
         self.query, self.key, self.value, self.source = query, key, value, source
         self.valid, self.keep, self.scale, self.sigmoid = valid, keep, inputs.scale, inputs.sigmoid
         wide = largest - smallest > SAFE_RANGE

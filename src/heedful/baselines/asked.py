@@ -13,7 +13,7 @@ from heedful.baselines.measure import Measured
 from heedful.baselines.roster import roster
 from heedful.baselines.splits import Splits, read_splits
 from heedful.baselines.systems import HeedfulSystem
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.data.datasets import DATASETS
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
@@ -126,7 +126,7 @@ def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = 
 
 def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> RunConfig:
     if name in DATASETS:
-        task = catalogue.data_set(name).task
+        task = catalog.data_set(name).task
         if kind_of(task).of_words:
             return load_config("disan-ewt-upos", [f"data.set={name}", *overrides])
         if task not in _RECIPES:
@@ -208,4 +208,4 @@ def kept_row(name: str, folder: Path, runs: Sequence[str]) -> Row:
 
 
 def _splits(config: RunConfig) -> tuple[str, ...]:
-    return catalogue.splits(config.data.set) if config.data.set in DATASETS else ("train",)
+    return catalog.splits(config.data.set) if config.data.set in DATASETS else ("train",)

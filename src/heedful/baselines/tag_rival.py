@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, WordTags
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError
 from heedful.evaluation import Report, evaluate_tags
 from heedful.tasks import task_named
@@ -48,7 +48,7 @@ class TagSplit:
         Raises DataError if there is not one tag a word.
         """
         examples = [example for example in corpus.examples if isinstance(example.target, WordTags)]
-        read = tokenise_corpus(examples, cutter, corpus.source)
+        read = tokenize_corpus(examples, cutter, corpus.source)
         texts = [[read.words[word] for word in read.sides[0][row]] for row in range(len(examples))]
         tags = [example.target.tags for example in examples if isinstance(example.target, WordTags)]
         if any(len(words) != len(own) for words, own in zip(texts, tags, strict=True)):

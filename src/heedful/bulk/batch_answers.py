@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from heedful.bulk.prediction_table import Column, columns_of
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.text_fields import is_missing
-from heedful.errors import ArtefactError, DataError, HeedfulError
+from heedful.errors import ArtifactError, DataError, HeedfulError
 from heedful.machine import threads
 from heedful.runtime import Model
 from heedful.runtime import load as load_runtime
@@ -74,7 +74,7 @@ class BatchAnswers:
         rows: lays an answer out as rows of cells.
 
     Raises:
-        ArtefactError: if the model is missing or damaged, or another one than was asked for.
+        ArtifactError: if the model is missing or damaged, or another one than was asked for.
     """
 
     def __init__(self, asking: Asking) -> None:
@@ -161,7 +161,7 @@ def _runtime(path: Path, asking: Asking) -> Model | None:
 
 def _refuse_another(path: Path, asking: Asking) -> None:
     if asking.checksum and (found := manifest_checksum(path)) != asking.checksum:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: is another model than the one that was asked for: expected the checksum {asking.checksum:.12}, "
             f"found {found:.12}. Copy the same model folder to every machine."
         )

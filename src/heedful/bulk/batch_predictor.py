@@ -50,7 +50,7 @@ class BatchPredictor:
             its prediction empty and gives the reason in the column "warnings".
 
     Raises:
-        ArtefactError: if there is no model, or, at the first batch, if it is damaged.
+        ArtifactError: if there is no model, or, at the first batch, if it is damaged.
         UsageError: if ``bad_rows`` is unknown.
     """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from heedful.bulk.part_files import Part
 from heedful.bulk.part_task import Counts
-from heedful.errors import ArtefactError, InUseError, UsageError
+from heedful.errors import ArtifactError, InUseError, UsageError
 from heedful.storage import alone, is_empty, sweep, told_plainly, write_text
 from heedful.storage.fields import Fields
 
@@ -131,7 +131,7 @@ class OutputFolder:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
-            raise ArtefactError(f"{path}: cannot be read: {error}. Choose another --output.") from error
+            raise ArtifactError(f"{path}: cannot be read: {error}. Choose another --output.") from error
 
 
 def _shown(value: object) -> str:

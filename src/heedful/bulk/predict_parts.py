@@ -98,7 +98,7 @@ def predict_parts(
     Raises:
         UsageError: if the files do not fit together, or the folder holds other predictions.
         DataError: naming file and row, if a file cannot be read, or a row has no prediction.
-        ArtefactError: if the model is missing or damaged.
+        ArtifactError: if the model is missing or damaged.
         OutputError: if something cannot be written.
     """
     reading, form = reading or Reading(), form or Form()

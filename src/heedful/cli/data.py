@@ -27,12 +27,10 @@ def list_(data: Path | None, as_json: bool) -> None:
     """List the known data sets, and say which of them are in the folder."""
     from dataclasses import asdict
 
-    from heedful.data import catalogue
+    from heedful.data import catalog
 
-    named = data is not None or bool(os.environ.get(catalogue.FOLDER_VARIABLE))
-    rows = (
-        catalogue.available(catalogue.data_folder(data)) if named else catalogue.available(Path(os.devnull))
-    )
+    named = data is not None or bool(os.environ.get(catalog.FOLDER_VARIABLE))
+    rows = catalog.available(catalog.data_folder(data)) if named else catalog.available(Path(os.devnull))
     if as_json:
         print_json([asdict(row) for row in rows])
         return
@@ -43,7 +41,7 @@ def list_(data: Path | None, as_json: bool) -> None:
         )
     if not named:
         click.echo(
-            f"no folder named: --data DIR or {catalogue.FOLDER_VARIABLE} shows which are there", err=True
+            f"no folder named: --data DIR or {catalog.FOLDER_VARIABLE} shows which are there", err=True
         )
 
 
@@ -179,7 +177,7 @@ def labels(
 @click.option("--accept-checksum", "accept", multiple=True, help="SHA-256 to accept if none is published.")
 def get(name: str, data: Path | None, from_file: Path | None, accept: tuple[str, ...]) -> None:
     """Download the data set NAME into the folder and check its SHA-256."""
-    from heedful.data import catalogue, fetch
+    from heedful.data import catalog, fetch
 
-    for path in fetch.get(name, catalogue.data_folder(data), from_file=from_file, accept=accept):
+    for path in fetch.get(name, catalog.data_folder(data), from_file=from_file, accept=accept):
         click.echo(str(path))

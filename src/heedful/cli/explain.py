@@ -172,8 +172,8 @@ def command(
     if views.as_json:
         print_json(explanation.to_dict())
     else:
-        text = explanation.to_text(terminal_width(), _colour(), views.shows_attention)
-        print_text(text, colored=_colour())
+        text = explanation.to_text(terminal_width(), _color(), views.shows_attention)
+        print_text(text, colored=_color())
     for path in [views.html] if views.html else []:
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
     for path in views.figures:
@@ -191,14 +191,14 @@ def _show_two(explained: Mapping[str, Explanation], views: Views) -> None:
         print_json([{"model": name, "explanation": each.to_dict()} for name, each in explained.items()])
     else:
         texts = (
-            f"{visible(name)}\n{each.to_text(terminal_width(), _colour(), views.shows_attention)}"
+            f"{visible(name)}\n{each.to_text(terminal_width(), _color(), views.shows_attention)}"
             for name, each in explained.items()
         )
-        print_text("\n\n".join(texts), colored=_colour())
+        print_text("\n\n".join(texts), colored=_color())
     if html is not None:
         write_text(html, page)
         click.echo(f"wrote {html}", err=True)
 
 
-def _colour() -> bool:
+def _color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

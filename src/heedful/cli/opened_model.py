@@ -271,7 +271,7 @@ def open_model(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precisio
         The model.
 
     Raises:
-        ArtefactError: if a file is missing or altered.
+        ArtifactError: if a file is missing or altered.
         MissingExtraError: if torch is not installed.
     """
     _require_torch(folder)

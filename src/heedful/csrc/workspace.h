@@ -45,7 +45,7 @@ struct Task {
   std::int64_t sentence, first_feature, last_feature;
 };
 
-// Memory that grows and is kept for the next task of this thread. Never initialised.
+// Memory that grows and is kept for the next task of this thread. Never initialized.
 class Memory {
  public:
   ~Memory() { std::free(start_); }
@@ -131,7 +131,7 @@ struct Tokens {
   }
 };
 
-// Keys that four neighbouring queries a .. a+3 all see: [first, middle) and [resume, last).
+// Keys that four neighboring queries a .. a+3 all see: [first, middle) and [resume, last).
 struct Common {
   int first = 0, middle = 0, resume = 0, last = 0;
 

@@ -1,1 +1,1 @@
-"""The data side: readers, the catalogue of data sets, encoding, batches, the generated corpus."""
+"""The data side: readers, the catalog of data sets, encoding, batches, the generated corpus."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset, EncodeReport, KeptWords
 from heedful.data.examples import Ragged
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage import add_folder, sha256
 from heedful.storage.user_cache import user_cache
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
@@ -52,14 +52,14 @@ def write_stored(path: Path, texts: Mapping[str, str], arrays: Mapping[str, NDAr
 def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
     """Read what `write_stored` wrote, checking size and SHA-256 of every file.
 
-    Raises ArtefactError, naming the file, if one is missing or altered.
+    Raises ArtifactError, naming the file, if one is missing or altered.
     """
     texts: dict[str, str] = {}
     arrays: Arrays = {}
     for name, expected in _manifest(path).items():
         content = _read(path / name)
         if _facts(content) != expected:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{path / name}: altered or cut short: {len(content)} bytes do not match the manifest"
             )
         if name.endswith(".npy"):
@@ -73,9 +73,9 @@ def _manifest(path: Path) -> dict[str, object]:
     try:
         manifest = json.loads(_read(path / MANIFEST))
     except (ValueError, RecursionError) as error:
-        raise ArtefactError(f"{path / MANIFEST}: not JSON: {error}") from error
+        raise ArtifactError(f"{path / MANIFEST}: not JSON: {error}") from error
     if not isinstance(manifest, dict) or any(Path(name).name != name for name in manifest):
-        raise ArtefactError(f"{path / MANIFEST}: expected the files of this folder by name")
+        raise ArtifactError(f"{path / MANIFEST}: expected the files of this folder by name")
     return manifest
 
 
@@ -92,7 +92,7 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise ArtefactError(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise ArtifactError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
 PIECES_FORMAT = 8
@@ -231,7 +231,7 @@ def _load_or_build(
     if path.exists():
         try:
             return unpack(*read_stored(path))
-        except (ArtefactError, KeyError, ValueError, TypeError) as error:
+        except (ArtifactError, KeyError, ValueError, TypeError) as error:
             _LOG.warning("cache: %s; made again", error)
             shutil.rmtree(path, ignore_errors=True)
     built = build()

@@ -12,7 +12,7 @@ import numpy as np
 
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import split_dev
-from heedful.data.leaks import GiveAway, Key, Tokenize, hypothesis_only, keys, normalised, repeats, shared
+from heedful.data.leaks import GiveAway, Key, Tokenize, hypothesis_only, keys, normalized, repeats, shared
 from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.readers.gold_cells import NO_LABEL
 from heedful.errors import UsageError
@@ -219,7 +219,7 @@ def _leak_findings(
     """Warn of classes whose own name stands in their texts far more often than in those of the other classes."""
     findings = []
     for label, count in labels.items():
-        phrase = f" {normalised(label)} "
+        phrase = f" {normalized(label)} "
         if len(labels) < 2 or sum(letter.isalpha() for letter in phrase) < 3:
             continue
         named = [

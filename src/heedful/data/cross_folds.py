@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.folds import shuffled
-from heedful.data.leaks import normalised
+from heedful.data.leaks import normalized
 
 
 def cross_folds(
@@ -50,8 +50,8 @@ def cross_folds(
 def _bare(text: Hashable) -> Hashable:
     """Return what is equal for copies of a text; nothing for an empty one."""
     if isinstance(text, str):
-        return normalised(text)
+        return normalized(text)
     if isinstance(text, tuple):
-        sides = sorted(normalised(side if isinstance(side, str) else " ".join(side)) for side in text)
+        sides = sorted(normalized(side if isinstance(side, str) else " ".join(side)) for side in text)
         return tuple(sides) if any(sides) else ()
     return (text,)

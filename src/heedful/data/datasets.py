@@ -1,4 +1,4 @@
-"""The table of data sets: task, class names in their fixed order, files, readers, counts, licence, origin.
+"""The table of data sets: task, class names in their fixed order, files, readers, counts, license, origin.
 
 To add one: write or reuse a reader, add an entry, and add its counts to the tests that read the real files.
 """
@@ -49,7 +49,7 @@ class DataSet:
             text).
         labels: class names in their fixed order; empty for scores, and where they are collected from the data.
         parts: the splits by name.
-        licence: as its authors state it.
+        license: as its authors state it.
         homepage: where it is described.
         citation: what to cite.
         obtain: how to get it.
@@ -60,7 +60,7 @@ class DataSet:
     task: str
     labels: tuple[str, ...]
     parts: Mapping[str, Part]
-    licence: str
+    license: str
     homepage: str
     citation: str
     obtain: str
@@ -119,7 +119,7 @@ def _multinli() -> DataSet:
             "dev-mismatched": Part("multinli/multinli_1.0_dev_mismatched.jsonl", read_multinli, 9_832),
             "dev-mismatched-one-annotator": Part(one_annotator, read_multinli, 9_832),
         },
-        "OANC licence and others, by genre",
+        "OANC license and others, by genre",
         "https://cims.nyu.edu/~sbowman/multinli/",
         "Williams, Nangia and Bowman (2018): A broad-coverage challenge corpus for sentence understanding through "
         "inference",

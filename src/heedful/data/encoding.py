@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
-from heedful.data.tokens import PieceTable, TokenisedCorpus, cut, field_name, place, tokenise_corpus, words_of
+from heedful.data.tokens import PieceTable, TokenizedCorpus, cut, field_name, place, tokenize_corpus, words_of
 from heedful.errors import DataError, UsageError, check_known
 from heedful.text.tokenize import Tokenizer
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
@@ -144,7 +144,7 @@ class EncodedDataset:
 
 
 def encode(
-    corpus: TokenisedCorpus,
+    corpus: TokenizedCorpus,
     vocabulary: AnyVocabulary,
     gold: Targets | None = None,
     *,
@@ -154,7 +154,7 @@ def encode(
     phrases: PhraseRule | None = None,
     keeps_words: bool = False,
 ) -> EncodedDataset:
-    """Turn a tokenised corpus into ids.
+    """Turn a tokenized corpus into ids.
 
     Args:
         corpus: the words.
@@ -250,7 +250,7 @@ def _evened(weights: NDArray[np.float32], source: Path | None) -> NDArray[np.flo
     return weights / np.float32(mean)
 
 
-def _phrases(corpus: TokenisedCorpus, sides: tuple[Ragged, ...], rule: PhraseRule) -> Ragged:
+def _phrases(corpus: TokenizedCorpus, sides: tuple[Ragged, ...], rule: PhraseRule) -> Ragged:
     """Return the features of each example, those of all its texts together."""
     words = corpus.words
     columns = [
@@ -287,14 +287,14 @@ def encode_texts(
         UsageError: if a setting is wrong.
     """
     examples = [Example(tuple(text) if isinstance(text, (tuple, list)) else (text,)) for text in texts]  # type: ignore[arg-type]
-    corpus = tokenise_corpus(examples, tokenizer_name)
+    corpus = tokenize_corpus(examples, tokenizer_name)
     return encode(corpus, vocabulary, max_tokens=max_tokens, truncate=truncate)
 
 
 def refuse_long(corpus: Corpus, vocabulary: AnyVocabulary, cutter: Tokenizer, max_tokens: int) -> None:
     """Refuse texts that are too long, as `encode` would.
 
-    Only those of more characters than tokens are allowed need to be tokenised. A piece of a pretrained encoder may
+    Only those of more characters than tokens are allowed need to be tokenized. A piece of a pretrained encoder may
     stand for less than a character; such a text is refused when it is encoded.
 
     Args:
@@ -308,7 +308,7 @@ def refuse_long(corpus: Corpus, vocabulary: AnyVocabulary, cutter: Tokenizer, ma
     """
     long = [e for e in corpus.examples if any(len(text) > max_tokens for text in e.texts)]
     if long:
-        words = tokenise_corpus(long, cutter, corpus.source)
+        words = tokenize_corpus(long, cutter, corpus.source)
         encode(words, vocabulary, max_tokens=max_tokens, truncate="error")
 
 
@@ -318,7 +318,7 @@ def _check_settings(max_tokens: int | None, truncate: str) -> None:
         raise UsageError(f"max_tokens: expected at least 1 or None, got {max_tokens}")
 
 
-def _longest(corpus: TokenisedCorpus, max_tokens: int | None, table: PieceTable | None) -> NDArray[np.int64]:
+def _longest(corpus: TokenizedCorpus, max_tokens: int | None, table: PieceTable | None) -> NDArray[np.int64]:
     """Return how many words of each text may be read, [N, sides] int64."""
     longest = corpus.lengths()
     if table is not None:
@@ -332,7 +332,7 @@ def _longest(corpus: TokenisedCorpus, max_tokens: int | None, table: PieceTable 
 
 
 def _refuse_long(
-    corpus: TokenisedCorpus, longest: NDArray[np.int64], has_gold: NDArray[np.bool_], max_tokens: int | None
+    corpus: TokenizedCorpus, longest: NDArray[np.int64], has_gold: NDArray[np.bool_], max_tokens: int | None
 ) -> None:
     lengths = corpus.lengths()
     positions, columns = np.nonzero((lengths > longest) & has_gold[:, None])
@@ -352,7 +352,7 @@ def _refuse_long(
     )
 
 
-def _warn(corpus: TokenisedCorpus, report: EncodeReport, max_tokens: int | None) -> None:
+def _warn(corpus: TokenizedCorpus, report: EncodeReport, max_tokens: int | None) -> None:
     source = corpus.source or "data"
     limit = "what the encoder reads" if max_tokens is None else f"{max_tokens} tokens"
     if report.truncated:

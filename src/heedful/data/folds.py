@@ -51,7 +51,7 @@ def folds(count: int, seed: int, n: int = 10) -> list[Fold]:
 def copies(examples: Sequence[Example]) -> list[tuple[str, ...]]:
     """Return what is equal for examples of the same text, or of the same pair in either order.
 
-    Case, punctuation and spaces do not count; see `heedful.data.leaks.normalised`. Empty texts are no copies.
+    Case, punctuation and spaces do not count; see `heedful.data.leaks.normalized`. Empty texts are no copies.
     """
     texts = (tuple(sorted(key)) for key in keys(examples))
     return [key if any(key) else (f"{place}",) for place, key in enumerate(texts)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Corpus, Example, Gold, LabelSet
-from heedful.data.tokens import TokenisedCorpus, place
+from heedful.data.tokens import TokenizedCorpus, place
 from heedful.errors import DataError, UsageError, nearest
 
 _LOG = logging.getLogger(__name__)
@@ -54,12 +54,12 @@ def collect_labels(examples: Iterable[Example], source: Path | None = None) -> t
     return tuple(sorted(labels))
 
 
-def has_gold(corpus: TokenisedCorpus) -> NDArray[np.bool_]:
+def has_gold(corpus: TokenizedCorpus) -> NDArray[np.bool_]:
     """Return which examples of a corpus have gold, [N] bool."""
     return np.fromiter((target is not None for target in corpus.targets), bool, len(corpus))
 
 
-def class_targets(corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+def class_targets(corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
     """Turn class names into numbers; one that is not among the labels gets a number after theirs, and a warning.
 
     Returns the numbers, [N] int64. Raises DataError, naming the row, if gold is no string. Raises UsageError if the
@@ -127,7 +127,7 @@ def _names(target: Gold) -> tuple[str, ...]:
 
 
 def with_unseen(
-    found: Sequence[Sequence[str]], labels: tuple[str, ...], corpus: TokenisedCorpus
+    found: Sequence[Sequence[str]], labels: tuple[str, ...], corpus: TokenizedCorpus
 ) -> tuple[str, ...]:
     """Return the labels of a model, then those of a corpus that it does not know, in alphabetical order.
 
@@ -155,7 +155,7 @@ def with_unseen(
     return (*labels, *sorted({name for _, name in rows}))
 
 
-def score_targets(corpus: TokenisedCorpus) -> Targets:
+def score_targets(corpus: TokenizedCorpus) -> Targets:
     """Return scores as numbers.
 
     Returns the scores, [N] float32. Raises DataError, naming the row, if gold is no finite number.
@@ -167,13 +167,13 @@ def score_targets(corpus: TokenisedCorpus) -> Targets:
     return Targets(np.array(scores, np.float32), has_gold(corpus))
 
 
-def _class_number(target: Gold, number: dict[str, int], corpus: TokenisedCorpus, position: int) -> int:
+def _class_number(target: Gold, number: dict[str, int], corpus: TokenizedCorpus, position: int) -> int:
     if isinstance(target, str):
         return number[target]
     raise _no_label(target, place(corpus.source, int(corpus.rows[position])))
 
 
-def _score(target: Gold, corpus: TokenisedCorpus, position: int) -> float:
+def _score(target: Gold, corpus: TokenizedCorpus, position: int) -> float:
     if isinstance(target, (int, float)) and math.isfinite(target):
         return float(target)
     where = place(corpus.source, int(corpus.rows[position]))

@@ -106,14 +106,14 @@ Key = tuple[str, ...]
 _WORDS = re.compile(r"\w+")
 
 
-def normalised(text: str) -> str:
+def normalized(text: str) -> str:
     """Return a text in lower case without punctuation and with single spaces, so that near copies are equal."""
     return " ".join(_WORDS.findall(text.casefold())) or text.strip()
 
 
 def keys(examples: Sequence[Example]) -> list[Key]:
-    """Return the normalised texts of each example, in order of premise and hypothesis."""
-    return [tuple(normalised(text) for text in example.texts) for example in examples]
+    """Return the normalized texts of each example, in order of premise and hypothesis."""
+    return [tuple(normalized(text) for text in example.texts) for example in examples]
 
 
 @dataclass(frozen=True)

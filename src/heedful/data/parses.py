@@ -1,4 +1,4 @@
-"""Trees for the sentences of a tokenised corpus, from a parser or from a file, kept on disk by content."""
+"""Trees for the sentences of a tokenized corpus, from a parser or from a file, kept on disk by content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from heedful.data.cache import Arrays, load_or_build_arrays
 from heedful.data.examples import Ragged
 from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_blocks
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import DataError
 from heedful.storage import sha256
 from heedful.text.dependency import UNKNOWN, Parse, mistake_in
@@ -156,8 +156,8 @@ def find_parser(name: str, folder: Path | None = None) -> DependencyParser:
 
 
 def parse_corpus(
-    corpus: TokenisedCorpus, parser: DependencyParser, cache: Path | None = None, *, keep: bool = True
-) -> TokenisedCorpus:
+    corpus: TokenizedCorpus, parser: DependencyParser, cache: Path | None = None, *, keep: bool = True
+) -> TokenizedCorpus:
     """Give every text of a corpus its tree; a text that came with heads keeps them.
 
     Each distinct sentence is parsed once. Sentences without a tree are counted in a warning.
@@ -188,7 +188,7 @@ def parse_corpus(
     return replace(corpus, heads=tuple(heads))
 
 
-def parse_if_possible(corpus: TokenisedCorpus, name: str, folder: Path | None = None) -> TokenisedCorpus:
+def parse_if_possible(corpus: TokenizedCorpus, name: str, folder: Path | None = None) -> TokenizedCorpus:
     """Give the texts of a request their trees; a file of trees that is not on this machine is done without, and named.
 
     Args:
@@ -216,7 +216,7 @@ def _shared_parser(name: str, folder: Path | str | None) -> DependencyParser:
     return find_parser(name, Path(folder) if folder else None)
 
 
-def sentences_of(corpus: TokenisedCorpus) -> list[tuple[str, ...]]:
+def sentences_of(corpus: TokenizedCorpus) -> list[tuple[str, ...]]:
     """Return the words of each distinct text, in order of appearance, empty ones left out."""
     distinct = {
         row.tobytes(): row for side in corpus.sides for row in map(side.__getitem__, range(len(side)))
@@ -224,7 +224,7 @@ def sentences_of(corpus: TokenisedCorpus) -> list[tuple[str, ...]]:
     return [tuple(corpus.words[n] for n in row) for row in distinct.values() if len(row)]
 
 
-def _parsed(corpus: TokenisedCorpus, parser: DependencyParser) -> Arrays:
+def _parsed(corpus: TokenizedCorpus, parser: DependencyParser) -> Arrays:
     sentences = sentences_of(corpus)
     heads = {parse.words: parse.heads for parse in parser.parse(sentences)}
     arrays = {}
@@ -241,7 +241,7 @@ def _without_tree(heads: Ragged) -> int:
     return int(((known[heads.offsets[1:]] == known[heads.offsets[:-1]]) & (heads.lengths() > 0)).sum())
 
 
-def _key(corpus: TokenisedCorpus, parser: DependencyParser) -> str:
+def _key(corpus: TokenizedCorpus, parser: DependencyParser) -> str:
     digest = hashlib.sha256(json.dumps([parser.identity, corpus.words]).encode("utf-8", "surrogatepass"))
     for side in corpus.sides:
         digest.update(side.values.tobytes())

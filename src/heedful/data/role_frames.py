@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heedful.data.batching import collate, padded
 from heedful.data.encoding import EncodedDataset, Truncate, encode
 from heedful.data.examples import Frame, Ragged
-from heedful.data.tokens import TokenisedCorpus, place
+from heedful.data.tokens import TokenizedCorpus, place
 from heedful.errors import DataError, UsageError
 from heedful.structures import TaggedBatch
 from heedful.text.bio import mistake_in
@@ -74,7 +74,7 @@ class TaggedDataset(EncodedDataset):
 
 
 def encode_frames(
-    corpus: TokenisedCorpus,
+    corpus: TokenizedCorpus,
     vocabulary: AnyVocabulary,
     tags: Sequence[str],
     *,
@@ -163,7 +163,7 @@ def collate_frames(
     return tagged if device is None else tagged.to(device)
 
 
-def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame, ...]:
+def _frames_of(corpus: TokenizedCorpus, number: int, length: int) -> tuple[Frame, ...]:
     """Return the frames of a sentence, checked against its number of words."""
     frames = corpus.targets[number]
     where = place(corpus.source, int(corpus.rows[number]))
@@ -188,7 +188,7 @@ def _frames_of(corpus: TokenisedCorpus, number: int, length: int) -> tuple[Frame
     return frames
 
 
-def _check_arguments(corpus: TokenisedCorpus) -> None:
+def _check_arguments(corpus: TokenizedCorpus) -> None:
     """Refuse a file that names predicates alone: it has no gold."""
     named = [
         (row, any(frame.tags for frame in frames))
@@ -197,7 +197,7 @@ def _check_arguments(corpus: TokenisedCorpus) -> None:
     ]
     if named and not any(has_tags for _, has_tags in named):
         raise DataError(
-            f"{place(corpus.source, named[0][0])}: the file names predicates but no arguments that could be learnt or "
+            f"{place(corpus.source, named[0][0])}: the file names predicates but no arguments that could be learned or "
             "measured; give them as spans that do not nest, in brackets or in the column UP:ARGSPANS"
         )
 

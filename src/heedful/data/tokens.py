@@ -96,8 +96,8 @@ def head_places(heads: Ragged, rows: NDArray[np.int64], longest: int) -> NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class TokenisedCorpus:
-    """Tokenised examples.
+class TokenizedCorpus:
+    """Tokenized examples.
 
     Attributes:
         words: the distinct surface forms, in order of appearance.
@@ -144,11 +144,11 @@ class TokenisedCorpus:
         return int(lengths[max(0, math.ceil(share * len(lengths)) - 1)])
 
 
-def tokenise_corpus(
+def tokenize_corpus(
     examples: Iterable[Example],
     cutter: str | Tokenizer = "treebank",
     source: Path | None = None,
-) -> TokenisedCorpus:
+) -> TokenizedCorpus:
     """Cut every text into words.
 
     Args:
@@ -193,7 +193,7 @@ def tokenise_corpus(
         rows.append(row)
         weights.append(example.weight)
         groups.append(group_numbers.setdefault(example.group, len(group_numbers)))
-    return TokenisedCorpus(
+    return TokenizedCorpus(
         words=numberer.words,
         sides=tuple(column.ragged() for column in columns or ()),
         targets=tuple(targets),

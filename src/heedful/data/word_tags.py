@@ -14,7 +14,7 @@ from heedful.data.batching import collate, padded
 from heedful.data.encoding import EncodedDataset, Truncate, encode
 from heedful.data.examples import Ragged, WordTags, ragged_of
 from heedful.data.gold import Targets, has_gold
-from heedful.data.tokens import TokenisedCorpus, place
+from heedful.data.tokens import TokenizedCorpus, place
 from heedful.errors import DataError, UsageError
 from heedful.structures import Batch
 from heedful.text.bio import mistake_in, scheme_of
@@ -57,7 +57,7 @@ class WordTagDataset(EncodedDataset):
 
 
 def encode_word_tags(
-    corpus: TokenisedCorpus,
+    corpus: TokenizedCorpus,
     vocabulary: AnyVocabulary,
     tags: Sequence[str],
     *,
@@ -157,7 +157,7 @@ def collate_word_tags(
     return batch if device is None else batch.to(device)
 
 
-def _tags_of_each(corpus: TokenisedCorpus, known: Sequence[str]) -> list[tuple[str, ...]]:
+def _tags_of_each(corpus: TokenizedCorpus, known: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the tags of each sentence, checked against its words; none where there is no gold."""
     scheme = scheme_of(known)
     found: list[tuple[str, ...]] = []

@@ -18,7 +18,7 @@ from heedful.nn import (
     Convolution,
     Gru,
     Lstm,
-    Regularised,
+    Regularized,
     activate,
     glorot_uniform,
     join_heads,
@@ -49,7 +49,7 @@ class MultiHeadConfig(Settings):
     impl: TorchImpl = "auto"
 
 
-class _Projections(Regularised):
+class _Projections(Regularized):
     """Query, key and value of every head from one tensor; in training each has its own dropout mask."""
 
     def __init__(self, width: int, config: MultiHeadConfig) -> None:
@@ -190,9 +190,9 @@ class CnnEncoder(EncoderOf[CnnConfig]):
     """A state a word: the windows of 3, 4 and 5 words that begin with it; made for ``pooling = "max"``.
 
     720,600 parameters at width 300. Differs from the published code in which windows the maximum runs over: there those
-    that lie in the longest sentence of the batch, so that a result depends on its neighbours. Here they are the windows
+    that lie in the longest sentence of the batch, so that a result depends on its neighbors. Here they are the windows
     that begin with a real word, running into zeros at the end of the sentence: what the published code does beside a
-    neighbour at least four words longer, but for windows of padding alone.
+    neighbor at least four words longer, but for windows of padding alone.
 
     The states have ``filters * len(sizes)`` features.
     """

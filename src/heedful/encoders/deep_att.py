@@ -141,7 +141,7 @@ class _Tensorized(_Heads):
 
 
 class _Layer(nn.Module):
-    """The position-wise network, then attention; each is added to its input and normalised after that."""
+    """The position-wise network, then attention; each is added to its input and normalized after that."""
 
     def __init__(
         self, width: int, config: DeepAttConfig | MtsaDeepAttConfig, attention: LayerAttention

@@ -41,10 +41,10 @@ class DistanceSanConfig(Settings):
     impl: TorchImpl = "auto"
 
 
-class NormalisedGate(nn.Module):
+class NormalizedGate(nn.Module):
     """``norm(f * w + (1 - f) * c)``, ``w = norm(W_S word)``, ``c = norm(W_H context)``, ``f = sigmoid(w + c + b)``.
 
-    One normalisation serves all three places, as in the public port.
+    One normalization serves all three places, as in the public port.
 
     Args:
         width: features D.
@@ -85,7 +85,7 @@ class DistanceSanBlock(nn.Module):
         self.head_norm = nn.LayerNorm(each)
         self.output = Dense(joined, width, dropout=dropout)
         self.output_norm = nn.LayerNorm(width)
-        self.gate = NormalisedGate(width, dropout=dropout)
+        self.gate = NormalizedGate(width, dropout=dropout)
         self.feed_forward = FeedForward(
             width, config.hidden or 4 * width, activation=config.activation, dropout=dropout
         )

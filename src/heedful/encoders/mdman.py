@@ -1,6 +1,6 @@
 """MDMAN: multiway attention with masks that a policy opens (doi 10.3233/JCM-204451).
 
-The text at hand lacks the paper's formulas; docs/maths/mdman.md says which parts are stated, which are reconstructed,
+The text at hand lacks the paper's formulas; docs/math/mdman.md says which parts are stated, which are reconstructed,
 and by which setting they change.
 """
 

@@ -1,6 +1,6 @@
 """MTSA: multi-mask tensorized self-attention (Shen et al., NAACL 2019), as its published code has it.
 
-The form of its printed equations, ``mtsa-paper``, is here too; how the two differ is in `docs/maths/mtsa.md`.
+The form of its printed equations, ``mtsa-paper``, is here too; how the two differ is in `docs/math/mtsa.md`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class TensorizedHeads(nn.Module):
     def factors(
         self, query: Tensor | None, key: Tensor | None, source: Tensor | None, sentences: Sentences
     ) -> Factors:
-        """Normalise the two scores apart, as MTSA's Figure 3 shows them.
+        """Normalize the two scores apart, as MTSA's Figure 3 shows them.
 
         Args:
             query: as for `forward`.

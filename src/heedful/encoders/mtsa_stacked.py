@@ -48,7 +48,7 @@ class MtsaStackedConfig(Settings):
 
 
 class _Layer(nn.Module):
-    """A dense layer, then attention; each is added to its input and normalised after that."""
+    """A dense layer, then attention; each is added to its input and normalized after that."""
 
     def __init__(self, width: int, config: MtsaStackedConfig, attention: MtsaPaperConfig) -> None:
         super().__init__()
@@ -67,8 +67,8 @@ class _Layer(nn.Module):
 
     def _add(self, x: Tensor, change: Tensor, norm: int) -> Tensor:
         change = dropout(change, self.residual_dropout, self.training)
-        normalised: Tensor = self.norms[norm](x + change.to(x.dtype))
-        return normalised
+        normalized: Tensor = self.norms[norm](x + change.to(x.dtype))
+        return normalized
 
 
 class MtsaStackedEncoder(EncoderOf[MtsaStackedConfig]):

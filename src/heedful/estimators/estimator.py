@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from heedful.baselines.beside import Beside, beside_source, or_warning
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.readers.text_fields import read_requests
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.example_weights import weighted
 from heedful.estimators.file_settings import refuse_file_settings
@@ -365,7 +365,7 @@ class Estimator(KeptState, Generic[Model]):
 
         Raises:
             UsageError: if the model is for another task.
-            ArtefactError: if a file is missing or altered.
+            ArtifactError: if a file is missing or altered.
             DataError: if the Hub does not give the model.
         """
         folder = find_model(folder, revision=revision, download=download)
@@ -382,7 +382,7 @@ class Estimator(KeptState, Generic[Model]):
         try:
             estimator = cls(from_table(predictor.about.run, f"{folder}"))
         except UsageError as error:
-            raise ArtefactError(f"{error} Train the model again with this version of heedful.") from error
+            raise ArtifactError(f"{error} Train the model again with this version of heedful.") from error
         estimator._adopt(predictor, cls._targets_in(predictor, estimator.config))
         return estimator
 

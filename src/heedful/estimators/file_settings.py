@@ -30,7 +30,7 @@ _OF_FILES = (
 
 
 def refuse_file_settings(settings: Mapping[str, object], taken: Collection[str]) -> None:
-    """Refuse settings that would be ignored, and options of the data that are misspelt.
+    """Refuse settings that would be ignored, and options of the data that are misspelled.
 
     Args:
         settings: those of the constructor, by their names with ``__``.

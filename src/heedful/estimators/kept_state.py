@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from sklearn.base import BaseEstimator
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.run.recipe_files import from_table
 from heedful.run.run_config import RunConfig
 from heedful.tasks import load_model
@@ -72,7 +72,7 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
     """Set what the state has; a model that was altered is refused by its checksums."""
     given, settings = state.get("config"), state.get("settings")
     if state[_KIND] != 1 or not isinstance(settings, dict):
-        raise ArtefactError("this estimator was written by another version of heedful; write it again")
+        raise ArtifactError("this estimator was written by another version of heedful; write it again")
     estimator.threads, estimator._settings = state.get("threads"), settings
     estimator.verbose = bool(state.get("verbose"))
     estimator._given = from_table(given, "the kept settings") if isinstance(given, dict) else given
@@ -82,10 +82,10 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as place:
         for name, content in files.items():
             if not isinstance(name, str) or Path(name).name != name or not isinstance(content, bytes):
-                raise ArtefactError(f"the kept estimator holds a file that is none of a model: {name!r:.60}")
+                raise ArtifactError(f"the kept estimator holds a file that is none of a model: {name!r:.60}")
             (Path(place) / name).write_bytes(content)
         predictor = load_model(Path(place))
     if not isinstance(predictor, estimator.model_type) or predictor.model.task not in estimator.tasks:
-        raise ArtefactError(f"the kept model is one for {predictor.model.task!r}, not for this estimator")
+        raise ArtifactError(f"the kept model is one for {predictor.model.task!r}, not for this estimator")
     run = from_table(predictor.about.run, "the kept model")
     estimator._adopt(predictor, estimator._targets_in(predictor, run))

@@ -94,7 +94,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
 
         Raises:
             UsageError: also if texts are given without a teacher.
-            ArtefactError: if a teacher's model is missing or altered.
+            ArtifactError: if a teacher's model is missing or altered.
         """
         if teacher is None and texts is not None:
             raise UsageError("texts: are for a teacher to answer; give teacher too")
@@ -374,7 +374,7 @@ def from_pretrained(
         model itself if its task has no estimator.
 
     Raises:
-        ArtefactError: if a file is missing or altered.
+        ArtifactError: if a file is missing or altered.
         DataError: if the Hub does not give the model.
     """
     folder = find_model(folder, revision=revision, download=download)

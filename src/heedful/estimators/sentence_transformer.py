@@ -47,7 +47,7 @@ class HeedfulModule(InputModule):
 
     Raises:
         UsageError: if the model has no vector of a single text.
-        ArtefactError: if the folder is damaged.
+        ArtifactError: if the folder is damaged.
     """
 
     save_in_root = False

@@ -17,7 +17,7 @@ from heedful.data.readers.corpus_builder import loses_digits, number_of
 from heedful.data.readers.doubtful_labels import doubts
 from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.written_labels import checked_name, no_gold, written_labels
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.estimators.columns import rows_of, warn_of_column_vector
 
 _LOG = logging.getLogger(__name__)
@@ -87,12 +87,12 @@ class Classes(Named):
             The classes.
 
         Raises:
-            ArtefactError: if a name is no value of that type.
+            ArtifactError: if a name is no value of that type.
         """
         try:
             values = [_value(name, label_type) for name in names]
         except (KeyError, ValueError) as error:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"a class of the model is no {label_type}, as data.label_type says: {error}. Train the model again."
             ) from error
         return cls(_array(values, None, plain=True), tuple(names), label_type)

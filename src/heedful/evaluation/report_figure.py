@@ -59,15 +59,15 @@ def _paint_reliability(axes: Axes, report: Report) -> None:
     assert report.calibration is not None  # the caller asked
     found = report.calibration
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1, zorder=1)
-    for name, part, colour, marker in _series(found):
+    for name, part, color, marker in _series(found):
         sizes = [12 + 220 * each.count / report.count for each in part.bins]
         confidence, accuracy = zip(*((each.confidence, each.accuracy) for each in part.bins), strict=True)
-        axes.plot(confidence, accuracy, color=colour, linewidth=1.2, zorder=2)
+        axes.plot(confidence, accuracy, color=color, linewidth=1.2, zorder=2)
         axes.scatter(
             confidence,
             accuracy,
             s=sizes,
-            color=colour,
+            color=color,
             marker=marker,
             alpha=0.75,
             linewidth=0,

@@ -73,7 +73,7 @@ def evaluate_roles(
     seconds: float = 0.0,
     notes: dict[str, int] | None = None,
 ) -> Report:
-    """Report on labelled frames.
+    """Report on labeled frames.
 
     Args:
         outcomes: of each predicate of the gold, [N].

@@ -293,11 +293,11 @@ class Explanation:
 
         return draw(self, path, attention=attention)
 
-    def to_text(self, width: int = 80, colour: bool = False, attention: bool | None = None) -> str:
+    def to_text(self, width: int = 80, color: bool = False, attention: bool | None = None) -> str:
         """Return the explanation as lines for a terminal; see `heedful.explain.text.render_text`."""
         from heedful.explain.text import render_text
 
-        return render_text(self, width=width, colour=colour, attention=attention)
+        return render_text(self, width=width, color=color, attention=attention)
 
 
 def _listed(value: object) -> tuple[object, ...]:
@@ -318,7 +318,7 @@ def _made_if(kind: Callable[..., Part], record: object) -> Part | None:
 
 
 def _set(record: object, **values: object) -> None:
-    """Store normalised values in a frozen record, during its construction only."""
+    """Store normalized values in a frozen record, during its construction only."""
     for name, value in values.items():
         object.__setattr__(record, name, value)
 

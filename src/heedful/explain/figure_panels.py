@@ -206,7 +206,7 @@ def _bars(
 
 
 def _signed(contributions: Array | None, reach: float, words: Sequence[str], size: _Size) -> list[Panel]:
-    """Draw what each word contributes, with the word in its colour."""
+    """Draw what each word contributes, with the word in its color."""
     if contributions is None:
         return []
     paint = _with(panels.paint_contributions, words, contributions, reach, size.font)

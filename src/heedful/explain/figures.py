@@ -154,11 +154,11 @@ def _legend(figure: Figure, explanation: Explanation, top: float, attention: boo
         keys += [("own meaning", panels.OWN, True), ("context", panels.CONTEXT, True)]
     if attention and _any_outlined(explanation):
         keys.append(("opened by the mask selector", panels.CHOSEN, False))
-    for k, (name, colour, fill) in enumerate(keys):
+    for k, (name, color, fill) in enumerate(keys):
         left = _MARGIN + 4.3 + 1.05 * k
         place = (left / width, 1 - (top + 0.11) / height)
         figure.add_artist(
-            Rectangle(place, 0.16 / width, 0.09 / height, color=colour, fill=fill, linewidth=1 - fill)
+            Rectangle(place, 0.16 / width, 0.09 / height, color=color, fill=fill, linewidth=1 - fill)
         )
         _write(figure, left + 0.22, top, name, size=8, color=panels.SOFT)
 

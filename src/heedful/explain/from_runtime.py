@@ -55,7 +55,7 @@ def explain(
 
     Raises:
         DataError: if the request is not what the model takes, or too long.
-        ArtefactError: if the network gives a number that is not finite.
+        ArtifactError: if the network gives a number that is not finite.
         UsageError: if the folder does not say what an explanation shows, or the method is not one that the runtime has.
     """
     choice, standing = by_default(choice or MethodChoice(), model.metrics, without=WITH_TORCH)

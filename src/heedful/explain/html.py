@@ -36,11 +36,11 @@ def running_text(view: SentenceView, attribution: Attribution | None = None, sid
 
     Args:
         view: the sentence.
-        attribution: what each word contributes, which colours the words; None to shade them by their weights.
+        attribution: what each word contributes, which colors the words; None to shade them by their weights.
         side: which of the sides the sentence is.
 
     Returns:
-        HTML without a surrounding element; empty for an empty text. What was cut off is greyed.
+        HTML without a surrounding element; empty for an empty text. What was cut off is grayed.
     """
     numbered = _numbered(view) if attribution is None else set()
     frames = {} if attribution is None else framed_words(attribution, side)

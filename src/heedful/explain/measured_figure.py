@@ -62,7 +62,7 @@ def _paint(axes: Axes, measured: MeasuredMethods, measure: str) -> None:
     controls = [name for name in CONTROLS if name in measured.names]
     rows = [*measured.methods, *controls]
     for number, name in enumerate(rows):
-        colour, marker = _STYLES[name]
+        color, marker = _STYLES[name]
         means = measured.curve(name, measure)
         values = [mean.value for mean in means]
         errors = [[m.value - m.low for m in means], [m.high - m.value for m in means]]
@@ -72,7 +72,7 @@ def _paint(axes: Axes, measured: MeasuredMethods, measure: str) -> None:
             places,
             values,
             yerr=errors,
-            color=colour,
+            color=color,
             marker=marker,
             markersize=4.5,
             linewidth=1.3,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.signed_words import signed_colours
+from heedful.explain.signed_words import signed_colors
 from heedful.explain.style import drawable, light_palette
 from heedful.explain.summary import Grid, cell_number
 
@@ -23,7 +23,7 @@ OWN, CONTEXT, WEIGHT, CHOSEN = "#1f68ad", "#f6c9a4", "#5d7387", "#c2570c"
 
 
 def shades() -> tuple[LinearSegmentedColormap, Normalize]:
-    """Return the colour map and its scale: the shade grows with the square root of a weight in 0..1."""
+    """Return the color map and its scale: the shade grows with the square root of a weight in 0..1."""
     from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 
     return LinearSegmentedColormap.from_list("heedful", light_palette()), PowerNorm(0.5, 0.0, 1.0)
@@ -38,14 +38,14 @@ def paint_heat_map(axes: Axes, grid: Grid, font: float, *, even: bool = False) -
         font: size of the labels in points.
         even: whether the shade grows evenly with the value, and not with its square root.
     """
-    colours, scale = shades()
+    colors, scale = shades()
     if even:
         from matplotlib.colors import Normalize
 
         scale = Normalize(0.0, 1.0)
     _grid(axes, grid.rows, grid.columns, font)
     shown = np.ma.masked_less_equal(grid.values, 0.0)
-    axes.pcolormesh(shown, cmap=colours, norm=scale, edgecolors="white", linewidth=0.6)
+    axes.pcolormesh(shown, cmap=colors, norm=scale, edgecolors="white", linewidth=0.6)
     if grid.numbered:
         for (i, j), value in np.ndenumerate(grid.values):
             tone = "white" if value > (0.55 if even else 0.3) else INK
@@ -92,22 +92,22 @@ def paint_contributions(axes: Axes, words: Sequence[str], values: Array, reach: 
         font: size of the labels in points.
     """
     longest = max(reach, float(np.abs(values).max(initial=0.0)))
-    colours = [OWN if value >= 0 else CHOSEN for value in values]
-    axes.barh(np.arange(len(words)) + 0.5, values, height=0.72, color=colours, linewidth=0)
+    colors = [OWN if value >= 0 else CHOSEN for value in values]
+    axes.barh(np.arange(len(words)) + 0.5, values, height=0.72, color=colors, linewidth=0)
     axes.axvline(0, color=LINE, linewidth=0.8)
     _bars(axes, words, [f"{value:+.2f}" for value in values], longest, font, True)
     axes.set_xlim(-longest, longest)
-    for label, (behind, ink) in zip(axes.get_yticklabels(), signed_colours(values, reach), strict=True):
+    for label, (behind, ink) in zip(axes.get_yticklabels(), signed_colors(values, reach), strict=True):
         label.set_bbox({"facecolor": behind, "edgecolor": "none", "pad": 1.2})
         label.set_color(ink)
 
 
 def paint_scale(axes: Axes) -> None:
-    """Paint the colour scale of the heat maps."""
-    colours, scale = shades()
+    """Paint the color scale of the heat maps."""
+    colors, scale = shades()
     edges = np.linspace(0.0, 1.0, 129) ** 2
     axes.pcolormesh(
-        np.linspace(0, 1, 129), [0, 1], edges[None, 1:], cmap=colours, norm=scale, rasterized=False
+        np.linspace(0, 1, 129), [0, 1], edges[None, 1:], cmap=colors, norm=scale, rasterized=False
     )
     ticks = np.array([0, 0.05, 0.25, 0.5, 1.0])
     axes.set_xticks(np.sqrt(ticks), [f"{tick:g}" for tick in ticks], size=7.5, color=SOFT)

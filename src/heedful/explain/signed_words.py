@@ -165,7 +165,7 @@ def _bar(value: float, longest: float) -> str:
 
 
 def signed_lines(
-    attribution: Attribution, views: Sequence[SentenceView], width: int, *, colour: bool
+    attribution: Attribution, views: Sequence[SentenceView], width: int, *, color: bool
 ) -> list[str]:
     """Write what each word contributes for a terminal.
 
@@ -173,14 +173,14 @@ def signed_lines(
         attribution: what each word contributes.
         views: the sides.
         width: columns.
-        colour: whether to color the words of the texts; words that lower the number have another color.
+        color: whether to color the words of the texts; words that lower the number have another color.
 
     Returns:
         A title, the texts in color where that is wanted, lines that add up, and what the numbers mean.
     """
     method = "" if attribution.method == "contributions" else f" ({attribution.method})"
     lines = [title_of(attribution) + method]
-    if colour:
+    if color:
         up, down = attribution.signs
         for side, view in enumerate(views):
             lines += list(_colored(attribution, side, view.words, width - 2))
@@ -223,18 +223,18 @@ def _colored(attribution: Attribution, side: int, words: Sequence[str], width: i
     yield "  " + line.rstrip()
 
 
-def signed_colours(values: np.ndarray, reach: float) -> list[tuple[str, str]]:
+def signed_colors(values: np.ndarray, reach: float) -> list[tuple[str, str]]:
     """Return for each contribution the color behind a word of a figure and that of its letters."""
     levels = [signed_level(float(value), reach) for value in values]
     return [(_mixed(level), "#ffffff" if abs(level) > 4 else "#16202b") for level in levels]
 
 
-FOR_COLOUR, AGAINST_COLOUR = "#1f68ad", "#c2570c"
-"""A blue and an orange that the colour-blind tell apart."""
+FOR_COLOR, AGAINST_COLOR = "#1f68ad", "#c2570c"
+"""A blue and an orange that the color-blind tell apart."""
 
 
 def _mixed(level: int) -> str:
-    end = FOR_COLOUR if level > 0 else AGAINST_COLOUR
+    end = FOR_COLOR if level > 0 else AGAINST_COLOR
     share = abs(level) / SIGNED_LEVELS
     parts = (int(end[k : k + 2], 16) for k in (1, 3, 5))
     return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.explain.methods.method_names import DEFAULT, METHODS, MethodChoice
 from heedful.storage.manifest import METRICS, REMEDY
 
@@ -74,7 +74,7 @@ def standing_of(metrics: Mapping[str, object]) -> Standing | None:
         The order of the methods; None where it was not measured.
 
     Raises:
-        ArtefactError: if what is kept is no such thing.
+        ArtifactError: if what is kept is no such thing.
     """
     kept = metrics.get(KEY)
     if kept is None:
@@ -93,7 +93,7 @@ def standing_of(metrics: Mapping[str, object]) -> Standing | None:
     except TypeError:
         good = False
     if not good:
-        raise ArtefactError(f"{METRICS}: {KEY} does not say how methods of explanation did. {REMEDY}")
+        raise ArtifactError(f"{METRICS}: {KEY} does not say how methods of explanation did. {REMEDY}")
     return found
 
 

@@ -115,7 +115,7 @@ def style_sheet(levels: int, signed: int = 6) -> str:
 
 
 def _signed(levels: int) -> str:
-    """Return the colours behind words for and against a prediction: the two that the color-blind tell apart."""
+    """Return the colors behind words for and against a prediction: the two that the color-blind tell apart."""
     pairs = (("p", "own"), ("n", "context"))
     shades = "".join(
         f".{name}{k}{{background:color-mix(in srgb,var(--{color}) {round(62 * k / levels)}%,transparent)}}"
@@ -131,7 +131,7 @@ def _variables(names: Sequence[str], palette: Sequence[str]) -> str:
 
 
 def mix(palette: Sequence[str], t: float) -> str:
-    """Interpolate a palette of hexadecimal colours at t in 0..1."""
+    """Interpolate a palette of hexadecimal colors at t in 0..1."""
     place = t * (len(palette) - 1)
     low = min(int(place), len(palette) - 2)
     part = place - low
@@ -140,12 +140,12 @@ def mix(palette: Sequence[str], t: float) -> str:
 
 
 def light_palette() -> tuple[str, ...]:
-    """Return the colours of the light palette, for the figures."""
+    """Return the colors of the light palette, for the figures."""
     return _LIGHT
 
 
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 _MISSING = "□"

@@ -76,7 +76,7 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
 
     Links are ordered by how far the weight lies above an even spread over the words visible from there, times the
     source2token weight of the word that looks, if there is one. A word that sees a single word gives it weight 1
-    whatever it learnt, so such a link says nothing and is left out; so are links of a word with itself, tokens that do
+    whatever it learned, so such a link says nothing and is left out; so are links of a word with itself, tokens that do
     not stand in the text, and weights less than 0.02 above the even spread.
 
     Args:

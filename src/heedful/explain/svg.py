@@ -94,7 +94,7 @@ def heat_map(
 
 
 def distance_map(words: Sequence[str], steps: Array, geometry: Geometry, name: str = "") -> Panel:
-    """Draw tree distances as numbers on grey, nearer words darker; a dot where there is no path."""
+    """Draw tree distances as numbers on gray, nearer words darker; a dot where there is no path."""
     g = geometry
     parts = [_frame(len(words), len(words), g), _row_labels(words, g), _column_labels(words, g)]
     for i, j in ((i, j) for i in range(len(words)) for j in range(len(words))):
@@ -150,7 +150,7 @@ def word_bars(
 
 
 def scale_bar() -> str:
-    """Draw the colour scale of the heat maps: the shade grows with the square root of the weight."""
+    """Draw the color scale of the heat maps: the shade grows with the square root of the weight."""
     width, steps = 300, LEVELS - 1
     boxes = "".join(
         f'<rect class="c{k}" x="{(k - 1) * width / steps:g}" y="0" width="{width / steps:g}" height="10"/>'

@@ -99,7 +99,7 @@ def explain_tags(
 
     Raises:
         DataError: if the request is not what the model takes, or too long.
-        ArtefactError: if the network gives a number that is not finite.
+        ArtifactError: if the network gives a number that is not finite.
         UsageError: if the text has no words, or the folder does not say what an explanation shows.
     """
     program, settings = model.program, model.settings

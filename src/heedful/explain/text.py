@@ -25,7 +25,7 @@ _NARROWEST, _SHOWN = 64, 5
 def render_text(
     explanation: Explanation,
     width: int = 80,
-    colour: bool = False,
+    color: bool = False,
     links: int = 6,
     attention: bool | None = None,
 ) -> str:
@@ -34,7 +34,7 @@ def render_text(
     Args:
         explanation: what to show.
         width: columns of the terminal; fewer than 64 count as 64.
-        colour: use ANSI colours; leave it off where the output is not a terminal.
+        color: use ANSI colors; leave it off where the output is not a terminal.
         links: how many links to list a side.
         attention: whether to show the strongest links, weights and gates of words too; by default where nothing else
             is there to show.
@@ -42,7 +42,7 @@ def render_text(
     Returns:
         Lines without a final newline. Controls in the text are shown, never passed on to the terminal.
     """
-    pen = _Pen(colour)
+    pen = _Pen(color)
     width = max(width, _NARROWEST)
     said = _prediction(explanation).split("\n")
     lines = said if explanation.tags else [pen.bold(x) for x in wrap(said[0], width, subsequent_indent="  ")]
@@ -54,7 +54,7 @@ def render_text(
     for view in explanation.sides:
         lines += ["", *_sentence(view, width, pen)]
     if explanation.attribution is not None:
-        title, *rest = signed_lines(explanation.attribution, explanation.sides, width, colour=colour)
+        title, *rest = signed_lines(explanation.attribution, explanation.sides, width, color=color)
         lines += ["", pen.bold(title), *rest]
         lines += _others(explanation)
     if explanation.features is not None:
@@ -73,8 +73,8 @@ def render_text(
 class _Pen:
     """Puts ANSI codes around text, or leaves it alone."""
 
-    def __init__(self, colour: bool) -> None:
-        self._colour = colour
+    def __init__(self, color: bool) -> None:
+        self._color = color
 
     def bold(self, text: str) -> str:
         return self._in(_BOLD, text)
@@ -86,7 +86,7 @@ class _Pen:
         return self._in(_DIM, text)
 
     def _in(self, code: str, text: str) -> str:
-        return f"{code}{text}{_PLAIN}" if self._colour and text else text
+        return f"{code}{text}{_PLAIN}" if self._color and text else text
 
 
 def _prediction(explanation: Explanation) -> str:

@@ -38,7 +38,7 @@ from heedful.nn.pooling import (
     MaxPooling,
     MeanPooling,
     MultiDimensional,
-    NormalisedAttentiveMax,
+    NormalizedAttentiveMax,
     Pooling,
     SourceToToken,
 )
@@ -91,7 +91,7 @@ def _(pooling: AttentiveMax, record: Recording, states: str) -> str:
 
 
 @pooling_steps.register
-def _(pooling: NormalisedAttentiveMax, record: Recording, states: str) -> str:
+def _(pooling: NormalizedAttentiveMax, record: Recording, states: str) -> str:
     hidden = record.norm(pooling.norm, record.dense(pooling.hidden, states))
     hidden = record.step("activation", hidden, name=pooling.activation)
     score = record.norm(pooling.norm, record.dense(pooling.score, hidden))

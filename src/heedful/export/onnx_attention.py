@@ -15,7 +15,7 @@ from heedful.export.onnx_rows import activated, emitter, place_of, product, real
 from heedful.runtime.steps import Offsets, Range, Rule, Step
 
 RANK = 16
-"""Terms of the linear form; see docs/maths/additive.md. Outside its range the same graph goes query by query."""
+"""Terms of the linear form; see docs/math/additive.md. Outside its range the same graph goes query by query."""
 _FACTORED = 40.0
 _SMALLEST, _LOWEST = 1e-30, -1e30
 

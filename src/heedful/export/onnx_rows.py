@@ -149,7 +149,7 @@ def features(graph: Graph, step: Step, x: Value) -> Value:
 
 @emitter
 def layer_norm(graph: Graph, step: Step, x: Value) -> Value:
-    """Layer normalisation."""
+    """Layer normalization."""
     names = [step.tensor(role) for role in ("weight", "bias")]
     constants = [graph.constant(step.weights.floats(name), name=name) for name in names]
     return Value(

@@ -134,7 +134,7 @@ class Recording:
         return values[0] if len(values) == 1 else self.step("concat", *values)
 
     def norm(self, layer: nn.Module, x: str) -> str:
-        """Record a layer normalisation, or nothing for the identity."""
+        """Record a layer normalization, or nothing for the identity."""
         if isinstance(layer, nn.Identity):
             return x
         assert isinstance(layer, nn.LayerNorm)

@@ -114,7 +114,7 @@ POOLINGS: dict[str, Callable[[int, ModelConfig], Pooling]] = {
     "attentive-max": lambda width, config: sentence_vectors.AttentiveMax(
         width, activation=config.activation, dropout=config.dropout
     ),
-    "attentive-max-norm": lambda width, config: sentence_vectors.NormalisedAttentiveMax(
+    "attentive-max-norm": lambda width, config: sentence_vectors.NormalizedAttentiveMax(
         width, activation=config.activation, dropout=config.dropout
     ),
     "mean": lambda width, _: sentence_vectors.MeanPooling(width),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.models.networks import Network
 from heedful.nn.embedding import WordEmbedding
 from heedful.structures import Batch, Sentences, Spellings
@@ -22,7 +22,7 @@ def refuse_overflow(network: nn.Module) -> None:
             one that is no `Network` is not looked at.
 
     Raises:
-        ArtefactError: if a number that it gives is not finite.
+        ArtifactError: if a number that it gives is not finite.
     """
     if not isinstance(network, Network):
         return
@@ -33,7 +33,7 @@ def refuse_overflow(network: nn.Module) -> None:
     finally:
         network.train(training)
     if not all(bool(part.isfinite().all()) for part in (output.logits, *output.vectors)):
-        raise ArtefactError(
+        raise ArtifactError(
             "the network gives numbers that are not finite, so the weights are of no use. Copy the model again from "
             "its source, or train it again."
         )

@@ -107,7 +107,7 @@ class PredicateFinder(nn.Module):
             valid: True at a real token, [B, L] bool.
 
         Returns:
-            Unnormalised scores, [B, L]; 0 at padding.
+            Unnormalized scores, [B, L]; 0 at padding.
         """
         x = nn.functional.pad(x.detach().masked_fill(~valid[..., None], 0), (0, 0, self.reach, self.reach))
         windows = x.unfold(1, 2 * self.reach + 1, 1).transpose(-1, -2).flatten(-2)

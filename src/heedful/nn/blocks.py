@@ -16,7 +16,7 @@ from heedful.nn.dense import Dense
 from heedful.nn.fused_dense import dense
 
 Norm = Literal["pre", "post"]
-"""``pre`` normalises what a sublayer reads, ``post`` the sum of it and the sublayer's output."""
+"""``pre`` normalizes what a sublayer reads, ``post`` the sum of it and the sublayer's output."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class PreNorm(Residual):
 
     def before(self, x: Tensor) -> Tensor:
         """See `Residual.before`."""
-        normalised: Tensor = self.norm(x)
-        return normalised
+        normalized: Tensor = self.norm(x)
+        return normalized
 
     def after(self, x: Tensor, change: Tensor) -> Tensor:
         """See `Residual.after`."""
@@ -97,8 +97,8 @@ class PostNorm(Residual):
 
     def after(self, x: Tensor, change: Tensor) -> Tensor:
         """See `Residual.after`."""
-        normalised: Tensor = self.norm(self._sum(x, change))
-        return normalised
+        normalized: Tensor = self.norm(self._sum(x, change))
+        return normalized
 
 
 def build_residual(norm: Norm, width: int, dropout: float) -> Residual:
@@ -120,7 +120,7 @@ def build_residual(norm: Norm, width: int, dropout: float) -> Residual:
 
 
 def last_norm(norm: Norm, width: int) -> nn.Module:
-    """Build what follows the last layer of a stack: a layer norm after ``pre``, where nothing was normalised last.
+    """Build what follows the last layer of a stack: a layer norm after ``pre``, where nothing was normalized last.
 
     Args:
         norm: where the layer norms of the stack stand.

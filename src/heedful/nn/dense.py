@@ -11,7 +11,7 @@ from heedful.attention.randomness import own_generator
 from heedful.nn.fused_dense import Activation, activate
 
 
-class Regularised(nn.Module):
+class Regularized(nn.Module):
     """A layer whose matrices may be under the L2 penalty.
 
     Attributes:
@@ -25,7 +25,7 @@ class Regularised(nn.Module):
         return [parameter for parameter in self.parameters(recurse=False) if parameter.dim() > 1]
 
 
-class Dense(Regularised):
+class Dense(Regularized):
     """``activation(dropout(x) W + b)``.
 
     Dropout sits on the input of every dense layer, with its own mask for every call: the placement of the authors'
@@ -81,9 +81,9 @@ def l2_factors(module: nn.Module) -> list[tuple[nn.Parameter, float]]:
         module: a network or a part of one.
 
     Returns:
-        Every matrix of a `Regularised` layer with ``l2`` above 0, once.
+        Every matrix of a `Regularized` layer with ``l2`` above 0, once.
     """
-    layers = (part for part in module.modules() if isinstance(part, Regularised) and part.l2)
+    layers = (part for part in module.modules() if isinstance(part, Regularized) and part.l2)
     return [(matrix, layer.l2) for layer in layers for matrix in layer.matrices()]
 
 
@@ -127,7 +127,7 @@ def two_layers(
 class FeedForward(nn.Module):
     """``LayerNorm(x + drop(act(drop(x) W_1 + b_1)) W_2 + b_2)`` (MS-SAN, Eq. 10; Vaswani et al., 2017).
 
-    The normalisation follows the residual; 181,200 parameters at width and hidden 300.
+    The normalization follows the residual; 181,200 parameters at width and hidden 300.
 
     Args:
         width: features, in and out.
@@ -150,7 +150,7 @@ class FeedForward(nn.Module):
         return normed
 
 
-class Convolution(Regularised):
+class Convolution(Regularized):
     """A filter over windows of words; beyond a sentence there are zeros.
 
     The published variable is [size, width_in, 1, width_out], so the fans are (1, width_out) with a field of

@@ -48,7 +48,7 @@ class WordEmbedding(Embedding):
     """Look word ids up in two tables laid end to end.
 
     Row 0 (padding) and row 1 (unknown) are zero and stay zero. Gradients of the trained table are sparse: a batch
-    costs only its own rows, and the optimiser touches only those; `use_dense_gradients` makes them dense. The frozen
+    costs only its own rows, and the optimizer touches only those; `use_dense_gradients` makes them dense. The frozen
     table holds the pretrained vectors of
     words that the training data lacks. It is kept in half precision, which halves a model's file; training reads the
     same values, so nothing differs between training and use.
@@ -302,7 +302,7 @@ class PretrainedEmbedding(Embedding):
             gradient, and no dropout inside it in training either.
 
     Attributes:
-        lr_factor: as given; the optimiser reads it.
+        lr_factor: as given; the optimizer reads it.
     """
 
     def __init__(

@@ -163,7 +163,7 @@ class RunningMean(nn.Module):
 
     ``value <- decay * value + (1 - decay) * mean`` is one step of gradient descent at rate ``1 - decay`` on half the
     squared distance. Written so, the average is summed over shards and processes and kept in checkpoints as every
-    other parameter; `heedful.training.optim` gives it that rate, whatever the optimiser of the rest.
+    other parameter; `heedful.training.optim` gives it that rate, whatever the optimizer of the rest.
 
     Args:
         decay: how much of the old value stays, from 0 (the last mean alone) to below 1.

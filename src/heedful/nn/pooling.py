@@ -159,10 +159,10 @@ class AttentiveMax(Pooling):
         return Pooled(vector, torch.cat(weights, dim=-1) if weights else None)
 
 
-class NormalisedAttentiveMax(Pooling):
-    """Feature-wise attention with a layer normalisation after both score layers, beside the maximum (Im and Cho, 2017).
+class NormalizedAttentiveMax(Pooling):
+    """Feature-wise attention with a layer normalization after both score layers, beside the maximum (Im and Cho, 2017).
 
-    One normalisation serves both layers, as in the public port: 722,400 parameters at width 600. Differs from the port
+    One normalization serves both layers, as in the public port: 722,400 parameters at width 600. Differs from the port
     in that padding cannot win the maximum.
 
     Args:

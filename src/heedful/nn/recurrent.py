@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import dropout
-from heedful.nn.dense import Regularised, glorot_uniform
+from heedful.nn.dense import Regularized, glorot_uniform
 from heedful.nn.recurrent_steps import run_gru, run_lstm
 
 
@@ -28,7 +28,7 @@ def reverse_words(x: Tensor, valid: Tensor) -> Tensor:
     return x.gather(1, source[..., None].expand_as(x))
 
 
-class Cell(Regularised, ABC):
+class Cell(Regularized, ABC):
     """Base of the one-way layers.
 
     Args:
@@ -64,7 +64,7 @@ class Lstm(Cell):
         self.cell = LstmWeights(width_in, width)
 
     def matrices(self) -> list[nn.Parameter]:
-        """See `Regularised.matrices`."""
+        """See `Regularized.matrices`."""
         return [parameter for parameter in self.cell.parameters() if parameter.dim() > 1]
 
     def forward(self, x: Tensor) -> Tensor:

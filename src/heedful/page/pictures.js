@@ -140,7 +140,7 @@ function wordBars(words, gates, weights, name) {
   return picture(x, g.header + words.length * g.cell + 2, name, parts);
 }
 
-// The colour scale of the maps: the shade grows with the square root of the weight.
+// The color scale of the maps: the shade grows with the square root of the weight.
 function scaleBar() {
   const width = 300, steps = LEVELS - 1;
   const boxes = Array.from({ length: steps }, (_, k) =>

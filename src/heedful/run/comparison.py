@@ -98,7 +98,7 @@ def read_study(folder: Path) -> list[Run]:
         The runs, in the order of their seeds or folds.
 
     Raises:
-        ArtefactError: naming the file, if one is not what a study writes.
+        ArtifactError: naming the file, if one is not what a study writes.
     """
     return [Run.of_record(read_record(file)) for file in record_files(folder)]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.data.examples import Corpus
 from heedful.data.gold import refuse_unseen_alone
 from heedful.data.readers.reading import ROLES
@@ -51,10 +51,10 @@ def read_gold(
         option = f"column {named[0]}=" if named[0] in ROLES else named[0].replace("_", "-")
         raise UsageError(f"--{option} goes with a FILE; {split} is a data set, which names its own")
     name, _, part = split.partition(":")
-    wanted = catalogue.data_set(name).task
+    wanted = catalog.data_set(name).task
     if task.name != wanted:
         raise UsageError(f"{name} is data for {wanted!r}, and the model answers {task.name!r}")
-    return catalogue.load(name, part or "test", catalogue.data_folder(folder))
+    return catalog.load(name, part or "test", catalog.data_folder(folder))
 
 
 def evaluate_gold(

@@ -80,7 +80,7 @@ def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, st
 
     Raises:
         UsageError: naming every difference.
-        ArtefactError: if what the folder keeps cannot be read.
+        ArtifactError: if what the folder keeps cannot be read.
     """
     home = RunFolder(folder)
     if not checkpoint_exists(home.checkpoint):

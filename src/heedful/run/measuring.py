@@ -178,7 +178,7 @@ def keep_standing(folder: Path, measured: MeasuredMethods) -> None:
         measured: the measures.
 
     Raises:
-        ArtefactError: if the folder is not whole.
+        ArtifactError: if the folder is not whole.
         OutputError: if it cannot be written; the old one stays.
         InUseError: if a run is writing it.
     """

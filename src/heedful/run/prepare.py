@@ -27,7 +27,7 @@ from heedful.tasks.words.word_task import with_tokenizer
 
 
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> AnyPrepared:
-    """Read, tokenise and encode what the settings name, or take it from the cache.
+    """Read, tokenize and encode what the settings name, or take it from the cache.
 
     Args:
         config: the settings.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.run.run_config import DataConfig
 
 GENERATED = "scenes"
@@ -111,7 +111,7 @@ def protocol_of(data: DataConfig, seed: int) -> Protocol:
             whole = Protocol("folds", "dev", folds=data.folds, fold=data.fold)
             return _selected(whole, data, seed, data.dev)
         return _selected(Protocol("files", "dev", test=data.test), data, seed, data.dev)
-    names = catalogue.splits(data.set)
+    names = catalog.splits(data.set)
     if "train" not in names:
         whole = Protocol("folds", "dev", folds=data.folds, fold=data.fold)
         return _selected(whole, data, seed, "")

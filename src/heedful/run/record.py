@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from heedful.checked import read_table
-from heedful.errors import ArtefactError, shown
+from heedful.errors import ArtifactError, shown
 from heedful.evaluation import Report
 from heedful.run.kept_answers import Answers
 from heedful.run.protocol import Protocol
@@ -221,12 +221,12 @@ def read_record(file: Path) -> RunRecord:
         The record.
 
     Raises:
-        ArtefactError: if the file is none, or one of a newer version.
+        ArtifactError: if the file is none, or one of a newer version.
     """
     try:
         return from_dict(json.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{file}: expected a run that heedful study kept ({error}); delete it to run it again"
         ) from error
 

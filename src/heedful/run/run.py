@@ -13,7 +13,7 @@ from torch import nn
 
 from heedful.attention.choice import collect_choices, joined_choices
 from heedful.data.encoding import EncodedDataset
-from heedful.errors import ArtefactError, DivergedError, OutputError, UsageError, check_known
+from heedful.errors import ArtifactError, DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
@@ -241,7 +241,7 @@ def _judge(predictor: AnyModel, prepared: AnyPrepared) -> Mapping[str, float]:
     """Measure on the dev split while the network is trained; weights that give no numbers end the training."""
     try:
         return task_of(predictor).judge(predictor, prepared.datasets["dev"])
-    except ArtefactError:
+    except ArtifactError:
         raise DivergedError("the predictions for the dev split are not finite numbers") from None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.data import catalogue, scenes
+from heedful.data import catalog, scenes
 from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, folds, split_dev
@@ -39,7 +39,7 @@ def data_root(config: RunConfig, folder: Path | None) -> Path | None:
     needs_folder = config.data.set not in ("", GENERATED) or bool(
         config.text.vectors and not config.data.train
     )
-    return catalogue.data_folder(folder) if needs_folder or folder is not None else None
+    return catalog.data_folder(folder) if needs_folder or folder is not None else None
 
 
 def find_source(config: RunConfig, root: Path | None) -> Source:
@@ -129,7 +129,7 @@ def _sample_sha256() -> str:
 
 
 def _known_set(data: DataConfig, seed: int, root: Path, few: int) -> Source:
-    known, names = catalogue.data_set(data.set), catalogue.splits(data.set)
+    known, names = catalog.data_set(data.set), catalog.splits(data.set)
     _check_splits(data, names)
     for part in known.parts.values():
         check_options(data.options, part.read, f"data set {data.set}", ("target", "known"))
@@ -138,7 +138,7 @@ def _known_set(data: DataConfig, seed: int, root: Path, few: int) -> Source:
     def split(name: str, *, trains: bool = False) -> Corpus:
         left_out = () if trains else known.training_options
         options = {name: value for name, value in data.options.items() if name not in left_out}
-        return catalogue.load(data.set, name, root, **options)
+        return catalog.load(data.set, name, root, **options)
 
     def read() -> Corpora:
         if "train" not in names:
@@ -147,7 +147,7 @@ def _known_set(data: DataConfig, seed: int, root: Path, few: int) -> Source:
         dev = {"dev": split(protocol.dev)} if protocol.dev else {}
         return {**parts, **dev, "test": split(protocol.test)}
 
-    fingerprint = catalogue.fingerprint(data.set, root)
+    fingerprint = catalog.fingerprint(data.set, root)
     return Source(arranged(read, protocol, few), known.task, protocol, known.labels, fingerprint)
 
 

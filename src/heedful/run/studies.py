@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.data.datasets import DATASETS
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report
@@ -242,8 +242,8 @@ def _check_folds(config: RunConfig) -> None:
     name = config.data.set
     if config.data.hold_out_fold:
         return
-    if name in ("", GENERATED) or "train" in catalogue.splits(name):
-        whole = [known for known in DATASETS if "train" not in catalogue.splits(known)]
+    if name in ("", GENERATED) or "train" in catalog.splits(name):
+        whole = [known for known in DATASETS if "train" not in catalog.splits(known)]
         raise UsageError(
             f"--folds: {name or 'data with data.test'} has a test split of its own; only {', '.join(whole)} and your "
             "own file without data.test are divided into folds. Use --seeds"

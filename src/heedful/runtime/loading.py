@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import (
     ClassDecision,
     Decision,
@@ -65,7 +65,7 @@ def load(folder: Path | str) -> Model:
         The model.
 
     Raises:
-        ArtefactError: if a file is missing, altered, of another version or not finite; names it and says what to do.
+        ArtifactError: if a file is missing, altered, of another version or not finite; names it and says what to do.
         UsageError: if this model needs more than the runtime has; says what.
     """
     path = find_model(folder)
@@ -82,9 +82,9 @@ def _load(path: Path) -> Model:
     settings = read_settings(config, path)
     labels = read_json(path / LABELS, list)
     if not all(isinstance(label, str) for label in labels):
-        raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
+        raise ArtifactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.kind.of_words and (problem := tags_problem(labels)):
-        raise ArtefactError(f"{path / LABELS}: {problem}. {REMEDY}")
+        raise ArtifactError(f"{path / LABELS}: {problem}. {REMEDY}")
     plain, weights = _words_and_weights(path, config)
     vocabulary = _vocabulary(plain, path)
     try:
@@ -106,7 +106,7 @@ def _load(path: Path) -> Model:
         if settings.tagging:
             tagging = read_tag_part(settings.tagging, weights.raw, weights.floats, program.outputs)
     except UsageError as error:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
     if settings.kind.of_words:
@@ -168,7 +168,7 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
 
     Raises:
         UsageError: if the content is no sentence encoder.
-        ArtefactError: if a setting or a tensor of it is wrong.
+        ArtifactError: if a setting or a tensor of it is wrong.
     """
     path = Path("the sentence encoder of the model")
     texts = {}

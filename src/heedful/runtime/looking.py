@@ -63,7 +63,7 @@ class Sight:
     """What a network made of one example, and what it looked at.
 
     Attributes:
-        logits: unnormalised scores, [Y]; of a network that answers for each word [L, Y].
+        logits: unnormalized scores, [Y]; of a network that answers for each word [L, Y].
         texts: a record for each text; with the tokens that the network puts in front.
         alignments: weights of pairs of words of the first and the second text, [n1, n2].
         averaged: the places whose maps are averages over features.

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.runtime.asking import Asking, Block, Request, Words, read_of
@@ -148,7 +148,7 @@ class Model:
         return type(self)(self.asking, self.program, self.decision, self.parts, threads, self.metrics)
 
     def logits(self, requests: Iterable[Request]) -> Floats:
-        """Return the network's unnormalised scores, [N, Y]; see `predict`."""
+        """Return the network's unnormalized scores, [N, Y]; see `predict`."""
         blocks = self.asking.blocks(requests, self.program.texts)
         rows = [row for block in in_order(self.logits_of, blocks, self.threads) for row in block]
         return np.stack(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
@@ -169,7 +169,7 @@ class Model:
 
         Raises:
             DataError: naming the request, if it is no text or too long.
-            ArtefactError: if the network gives a number that is not finite.
+            ArtifactError: if the network gives a number that is not finite.
             UsageError: if it is one string and no list.
         """
         blocks = self.asking.blocks(requests, self.program.texts)
@@ -257,7 +257,7 @@ class Model:
 def finite(what: str, row: Floats, number: int) -> Floats:
     """Refuse a row that holds what is no number; ``what`` and ``number`` are for the message."""
     if not np.isfinite(row).all():
-        raise ArtefactError(
+        raise ArtifactError(
             f"text {number:,}: the {what} holds numbers that are not finite, so the weights are of no use. Copy the "
             "model again from its source, or train it again."
         )

@@ -181,7 +181,7 @@ def features(step: Step) -> Compute:
 
 @row_wise
 def layer_norm(step: Step) -> Compute:
-    """Layer normalisation with a gain and a shift."""
+    """Layer normalization with a gain and a shift."""
     step.takes(1)
     width = step.weights.raw(step.tensor("weight")).size
     gain, shift = step.floats("weight", width), step.floats("bias", width)
@@ -190,9 +190,9 @@ def layer_norm(step: Step) -> Compute:
     def compute(x: Floats) -> Floats:
         if x.shape[1] != width:
             raise UsageError(f"layer_norm: {width} features expected; got {x.shape[1]}")
-        centred = x - x.mean(axis=1, keepdims=True)
-        variance = np.mean(centred * centred, axis=1, keepdims=True)
-        return centred / np.sqrt(variance + smallest) * gain + shift
+        centered = x - x.mean(axis=1, keepdims=True)
+        variance = np.mean(centered * centered, axis=1, keepdims=True)
+        return centered / np.sqrt(variance + smallest) * gain + shift
 
     return compute
 

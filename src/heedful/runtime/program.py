@@ -28,7 +28,7 @@ class Result:
     """What a network makes of one example.
 
     Attributes:
-        logits: unnormalised scores, [Y]; of a network that answers for each word [L, Y].
+        logits: unnormalized scores, [Y]; of a network that answers for each word [L, Y].
         vectors: the vector of each text, [D] each; empty where a network gives none.
     """
 

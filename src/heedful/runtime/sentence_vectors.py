@@ -66,7 +66,7 @@ class SentenceVectors(Model):
             [N, F]; the same to the last bit whatever the other texts are.
 
         Raises:
-            ArtefactError: if the network gives a number that is not finite.
+            ArtifactError: if the network gives a number that is not finite.
         """
         return self._rows(words, lambda read: [self.program.vector(one) for one in read], self.states_width)
 
@@ -80,7 +80,7 @@ class SentenceVectors(Model):
             [N, F + D].
 
         Raises:
-            ArtefactError: see `states`.
+            ArtifactError: see `states`.
         """
 
         def both(read: Sequence[Mapping[str, Floats]]) -> list[Floats]:

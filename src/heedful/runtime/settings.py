@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeGuard, TypeVar, get_args
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import KINDS, WITH_TORCH, Kind
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
@@ -86,12 +86,12 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         The settings.
 
     Raises:
-        ArtefactError: naming the first setting that is wrong.
+        ArtifactError: naming the first setting that is wrong.
         UsageError: if the model needs more than the runtime has.
     """
     for name in ("model", "text", "run"):
         if name not in config:
-            raise ArtefactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
+            raise ArtifactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
     model, text, network, run = (_table(config, name, path) for name in ("model", "text", "network", "run"))
     task = model.get("task", "text")
     if task in WITH_TORCH:
@@ -165,8 +165,8 @@ def _one_of(path: Path, setting: str, value: object, names: tuple[Name, ...]) ->
     return found
 
 
-def _unusable(path: Path, setting: str, value: object) -> ArtefactError:
-    return ArtefactError(f"{path / CONFIG}: {setting} cannot be {value!r:.80}. {REMEDY}")
+def _unusable(path: Path, setting: str, value: object) -> ArtifactError:
+    return ArtifactError(f"{path / CONFIG}: {setting} cannot be {value!r:.80}. {REMEDY}")
 
 
 def _phrases(table: object, path: Path) -> PhraseRule:
@@ -175,13 +175,13 @@ def _phrases(table: object, path: Path) -> PhraseRule:
             raise UsageError(f"must be a table; got {table!r:.80}")
         return PhraseRule(**table)
     except (TypeError, UsageError) as error:
-        raise ArtefactError(f"{path / CONFIG}: text.phrases: {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path / CONFIG}: text.phrases: {error}. {REMEDY}") from error
 
 
 def _table(config: Mapping[str, object], name: str, path: Path) -> Mapping[str, object]:
     value = config.get(name, {})
     if not isinstance(value, Mapping):
-        raise ArtefactError(f"{path / CONFIG}: {name}: must be a table; got {value!r:.80}. {REMEDY}")
+        raise ArtifactError(f"{path / CONFIG}: {name}: must be a table; got {value!r:.80}. {REMEDY}")
     return value
 
 

@@ -9,7 +9,7 @@ from typing import cast
 
 import numpy as np
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.model.answers import TagsAnswer, role_spans
 from heedful.runtime.asking import Asking, Block, Request, Words, texts_of
 from heedful.runtime.kernels import Floats
@@ -118,10 +118,10 @@ class Tagger(Model):
             The answer.
 
         Raises:
-            ArtefactError: if the network does not give one row for each word.
+            ArtifactError: if the network does not give one row for each word.
         """
         if len(logits) != len(words.kept):
-            raise ArtefactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
+            raise ArtifactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
         scores = self.paths.log_shares(logits)
         part, names = self.parts.tagging, self.decision.names
         numbers = self.paths.of(scores if part is None else part.deciding(logits, names))

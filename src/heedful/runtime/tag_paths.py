@@ -111,7 +111,7 @@ class TagPaths:
         return log_softmax(self.marginal_logits(scores) if self.has_chain else scores)
 
     def marginal_logits(self, scores: Floats) -> NDArray[np.float64]:
-        """Return unnormalised logarithms of the probability of each tag of each word over all sequences, [L, Y].
+        """Return unnormalized logarithms of the probability of each tag of each word over all sequences, [L, Y].
 
         Args:
             scores: of each tag of each word, [L, Y].

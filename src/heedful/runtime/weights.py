@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.runtime.kernels import Floats
 from heedful.storage.manifest import LARGEST, NOT_FINITE, REMEDY, SCALE
 
@@ -38,7 +38,7 @@ class Weights:
         own: tensors that were read already, of which the path only names the place; None to read the file.
 
     Raises:
-        ArtefactError: if it is no safetensors file, holds a kind of number that the runtime does not read, a matrix of
+        ArtifactError: if it is no safetensors file, holds a kind of number that the runtime does not read, a matrix of
             whole numbers without their scales, or a number that is not finite.
     """
 
@@ -52,12 +52,12 @@ class Weights:
         self._tensors = {**(dict(_mapped(path)) if own is None else own), **(shared or {})}
         for name, tensor in self._tensors.items():
             if tensor.dtype.kind == "f" and not _is_finite(tensor):
-                raise ArtefactError(f"{path}: tensor {name!r} {NOT_FINITE}. {REMEDY}")
+                raise ArtifactError(f"{path}: tensor {name!r} {NOT_FINITE}. {REMEDY}")
             whole = tensor.dtype.kind != "f" and not (
                 tensor.dtype == np.int8 and name + SCALE in self._tensors
             )
             if whole and tensor.ndim > 1:
-                raise ArtefactError(
+                raise ArtifactError(
                     f"{path}: tensor {name!r:.200} holds {tensor.dtype}, expected real numbers. {REMEDY}"
                 )
 
@@ -146,12 +146,12 @@ def _mapped(path: Path) -> Iterator[tuple[str, NDArray[np.generic]]]:
             size = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(size))
     except (SafetensorError, OSError, ValueError, RecursionError) as error:
-        raise ArtefactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
     whole = np.memmap(path, np.uint8, mode="r")
     for name in names:
         entry = header[name]
         if entry["dtype"] not in _KINDS:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{path}: tensor {name!r:.200} holds {entry['dtype']}; the runtime reads {', '.join(_KINDS)}"
             )
         first, last = (8 + size + offset for offset in entry["data_offsets"])

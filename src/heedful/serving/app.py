@@ -417,7 +417,7 @@ async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Resu
 def _with_further(engine: Engine, explanation: Explanation, options: Mapping[str, object]) -> Explanation:
     """Add to an explanation what a client asked for beside what the runtime records.
 
-    Raises Refused with 422, naming the option that the model or the texts cannot fulfil.
+    Raises Refused with 422, naming the option that the model or the texts cannot fulfill.
     """
     further: Mapping[str, Callable[[Explanation], Explanation]] = {
         FEATURES_OF: lambda shown: engine.with_features(shown, str(options[FEATURES_OF])),

@@ -321,7 +321,7 @@ def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate 
         The engine: the runtime's where it can run the model, else torch's.
 
     Raises:
-        ArtefactError: if a file is missing or altered, or the answer is not finite.
+        ArtifactError: if a file is missing or altered, or the answer is not finite.
         OutputError: if there is no room for the copy.
         UsageError: if the limit is below 1.
     """

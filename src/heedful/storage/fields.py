@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeGuard, TypeVar
 
-from heedful.errors import ArtefactError, shown
+from heedful.errors import ArtifactError, shown
 
 Value = TypeVar("Value")
 
@@ -32,7 +32,7 @@ class Fields:
         error: makes the exception for something that is wrong from its message.
 
     Raises:
-        ArtefactError: if the record is no table. Every method raises it if a field is missing and has no default, or is
+        ArtifactError: if the record is no table. Every method raises it if a field is missing and has no default, or is
             of another type. With ``error``, it is that exception.
     """
 
@@ -41,7 +41,7 @@ class Fields:
         record: object,
         place: str,
         path: str = "",
-        error: Callable[[str], Exception] = ArtefactError,
+        error: Callable[[str], Exception] = ArtifactError,
     ) -> None:
         self.place, self.path, self._error = place, path, error
         if not is_table(record):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from heedful.errors import ArtefactError, OutputError
+from heedful.errors import ArtifactError, OutputError
 from heedful.storage.layout import ENVIRONMENT, METRICS_LOG
 from heedful.storage.ownership import (
     is_empty,
@@ -152,22 +152,22 @@ def read_settled(path: Path, read: Callable[[Path], _T]) -> _T:
 
     Args:
         path: the folder.
-        read: reads the folder at the path that it is given, and raises ArtefactError for one that is not whole.
+        read: reads the folder at the path that it is given, and raises ArtifactError for one that is not whole.
 
     Returns:
         What ``read`` returned for one folder.
 
     Raises:
-        ArtefactError: by ``read``, of a folder that did not change; or if it changed every time.
+        ArtifactError: by ``read``, of a folder that did not change; or if it changed every time.
     """
     for _ in range(_LOADS):
         place = stands(path) or path
         if os.path.isfile(place):
-            raise ArtefactError(f"{path}: is a file; a model is a folder. Give the folder that holds it.")
+            raise ArtifactError(f"{path}: is a file; a model is a folder. Give the folder that holds it.")
         with _open(path, place) as same:
             try:
                 result, problem = read(place), None
-            except ArtefactError as error:
+            except ArtifactError as error:
                 result, problem = None, error
             # The folder is held open: no other one can have its number meanwhile.
             if same():
@@ -175,7 +175,7 @@ def read_settled(path: Path, read: Callable[[Path], _T]) -> _T:
                     raise problem
                 return result  # type: ignore[return-value]
         time.sleep(_PAUSE)
-    raise ArtefactError(
+    raise ArtifactError(
         f"{path}: was replaced {_LOADS} times while it was read. Wait for the process that writes it, or read a copy."
     )
 

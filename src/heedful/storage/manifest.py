@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
 
 Value = TypeVar("Value")
@@ -42,7 +42,7 @@ REMEDY = "Copy the folder again from its source, or train the model again."
 def refuse_without_model(folder: Path) -> None:
     """Say what a folder of Heedful's holds in the place of a model, if it holds none.
 
-    Raises ArtefactError if it has no model yet, or cannot be read.
+    Raises ArtifactError if it has no model yet, or cannot be read.
     """
     with _readable(folder):
         _refuse_without_model(folder)
@@ -57,7 +57,7 @@ def sha256(path: Path) -> str:
 def read_json(path: Path, kind: type[Value]) -> Value:
     """Read a JSON file whose outermost value is of one kind.
 
-    Raises ArtefactError if it cannot be read as that.
+    Raises ArtifactError if it cannot be read as that.
     """
     return parsed(read_text(path), path, kind)
 
@@ -65,14 +65,14 @@ def read_json(path: Path, kind: type[Value]) -> Value:
 def parsed(text: str, path: Path, kind: type[Value]) -> Value:
     """Parse JSON whose outermost value is of one kind; ``path`` names its file in messages.
 
-    Raises ArtefactError if it is no such JSON.
+    Raises ArtifactError if it is no such JSON.
     """
     try:
         value = json.loads(text, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError) as error:
-        raise ArtefactError(f"{path}: expected JSON; {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path}: expected JSON; {error}. {REMEDY}") from error
     if not isinstance(value, kind):
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: expected a JSON {kind.__name__}, found {type(value).__name__}. {REMEDY}"
         )
     return value
@@ -81,12 +81,12 @@ def parsed(text: str, path: Path, kind: type[Value]) -> Value:
 def read_text(path: Path) -> str:
     """Read a UTF-8 text file.
 
-    Raises ArtefactError if it cannot be read as that.
+    Raises ArtifactError if it cannot be read as that.
     """
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ArtefactError(f"{path}: expected UTF-8 text; {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path}: expected UTF-8 text; {error}. {REMEDY}") from error
 
 
 def read_card(folder: Path) -> str:
@@ -125,7 +125,7 @@ def write_manifest(folder: Path, names: Sequence[str]) -> None:
 def verify_manifest(folder: Path, names: Sequence[str]) -> None:
     """Check a folder against its manifest.
 
-    Raises ArtefactError at the first difference.
+    Raises ArtifactError at the first difference.
     """
     with _readable(folder):
         _verify(folder, names)
@@ -160,14 +160,14 @@ def manifest_checksum(folder: Path) -> str:
         The checksum in hexadecimal.
 
     Raises:
-        ArtefactError: if there is no model.
+        ArtifactError: if there is no model.
     """
     inner = folder / MODEL
     path = inner if os.path.isdir(inner) and not os.path.exists(folder / WEIGHTS) else folder
     refuse_without_model(path)
     with _readable(path):
         if not (path / MANIFEST).is_file():
-            raise ArtefactError(f"{path}: expected a model folder; it has no {MANIFEST}. Check the path.")
+            raise ArtifactError(f"{path}: expected a model folder; it has no {MANIFEST}. Check the path.")
         return sha256(path / MANIFEST)
 
 
@@ -176,25 +176,25 @@ def _readable(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{folder}: cannot be read: {error.strerror or error}. Check its permissions."
         ) from error
 
 
 def _refuse_without_model(folder: Path) -> None:
     if folder.name == MODEL and not os.path.lexists(folder) and holds_run(folder.parent):
-        raise ArtefactError(
+        raise ArtifactError(
             f"{folder}: there is no model yet: the run in {folder.parent} writes it at its end. Wait for it; if it was "
             f"interrupted, continue it: heedful train with its recipe and data, --out {folder.parent} --resume."
         )
     if not os.path.isdir(folder) or os.path.exists(folder / MANIFEST):
         return
     if holds_study(folder):
-        raise ArtefactError(
+        raise ArtifactError(
             f"{folder}: holds the runs of a study, which keeps figures and no model. heedful train makes a model."
         )
     if holds_run(folder):
-        raise ArtefactError(
+        raise ArtifactError(
             f"{folder}: holds a run that has no model yet. End it: heedful train with its recipe and data, "
             f"--out {folder} --resume."
         )
@@ -203,22 +203,22 @@ def _refuse_without_model(folder: Path) -> None:
 def _verify(folder: Path, names: Sequence[str]) -> None:
     path = folder / MANIFEST
     if not folder.is_dir():
-        raise ArtefactError(f"{folder}: expected a folder written by heedful; there is none. Check the path.")
+        raise ArtifactError(f"{folder}: expected a folder written by heedful; there is none. Check the path.")
     if not path.is_file():
-        raise ArtefactError(f"{path}: missing, so this is no folder written by heedful. Check the path.")
+        raise ArtifactError(f"{path}: missing, so this is no folder written by heedful. Check the path.")
     manifest = read_json(path, dict)
     version = manifest.get("format_version")
     if type(version) is not int or version != FORMAT_VERSION:  # Python holds True and 1.0 for equal to 1
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: expected format_version {FORMAT_VERSION}, found {version!r}. "
             "Use the version of heedful that wrote it, or train the model again."
         )
     files = manifest.get("files")
     if not isinstance(files, dict) or sorted(files) != sorted(names):
         listed = sorted(files) if isinstance(files, dict) else []
-        raise ArtefactError(f"{path}: expected the files {sorted(names)}, found {listed}. {REMEDY}")
+        raise ArtifactError(f"{path}: expected the files {sorted(names)}, found {listed}. {REMEDY}")
     if path.read_bytes() != json_text(manifest).encode():
-        raise ArtefactError(f"{path}: was altered after it was written. {REMEDY}")
+        raise ArtifactError(f"{path}: was altered after it was written. {REMEDY}")
     for name in names:
         if name != CARD:
             _verify_file(folder / name, files[name])
@@ -226,12 +226,12 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
 
 def _verify_file(path: Path, entry: object) -> None:
     if not path.is_file():
-        raise ArtefactError(f"{path}: missing. {REMEDY}")
+        raise ArtifactError(f"{path}: missing. {REMEDY}")
     found: dict[str, object] = {"bytes": path.stat().st_size}
     if isinstance(entry, dict) and found["bytes"] == entry.get("bytes"):
         found["sha256"] = sha256(path)
     if found != entry:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: was altered: expected {entry}, found {found}; or {MANIFEST}, which expects it, was. {REMEDY}"
         )
 
@@ -290,7 +290,7 @@ def read_words(path: Path) -> dict[str, object]:
         The vocabulary as plain values, not checked any further.
 
     Raises:
-        ArtefactError: if the file is not JSON, or its compressed part is damaged, unpacks to another length than it
+        ArtifactError: if the file is not JSON, or its compressed part is damaged, unpacks to another length than it
             says or to more than `MOST_TIMES` its own.
     """
     found: dict[str, object] = read_json(path, dict)
@@ -300,14 +300,14 @@ def read_words(path: Path) -> dict[str, object]:
 def _unpacked(found: Mapping[str, object], path: Path) -> dict[str, object]:
     length, text = found["bytes"], found["zlib"]
     if type(length) is not int or not isinstance(text, str):
-        raise ArtefactError(
+        raise ArtifactError(
             f'{path}: expected a whole number as "bytes" and a text as "zlib", got {length!r:.40} and '
             f"{type(text).__name__}. {REMEDY}"
         )
     try:
         small = base64.b64decode(text, validate=True)
         if not 0 < length <= MOST_TIMES * len(small):
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{path}: {len(small):,} compressed bytes cannot be a vocabulary of {length!r:.40} bytes: at "
                 f"most {MOST_TIMES} times as many are unpacked. {REMEDY}"
             )
@@ -315,9 +315,9 @@ def _unpacked(found: Mapping[str, object], path: Path) -> dict[str, object]:
         whole = unpacking.decompress(small, length + 1)
         text = whole.decode("utf-8")
     except (binascii.Error, ValueError, zlib.error) as error:
-        raise ArtefactError(f"{path}: the compressed vocabulary is damaged: {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path}: the compressed vocabulary is damaged: {error}. {REMEDY}") from error
     if len(whole) != length or not unpacking.eof or unpacking.unused_data:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: the compressed vocabulary does not unpack to the {length:,} bytes that the file says. {REMEDY}"
         )
     vocabulary: dict[str, object] = parsed(text, path, dict)

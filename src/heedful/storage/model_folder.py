@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.storage import read_settled, remedy, replace_folder
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import (
@@ -113,7 +113,7 @@ def load_model_folder(path: Path) -> ModelFolder:
         Its content, tensors on the CPU.
 
     Raises:
-        ArtefactError: if there is no model yet, or a file is missing, altered, of another version or not finite; names
+        ArtifactError: if there is no model yet, or a file is missing, altered, of another version or not finite; names
             the file, what was expected, what was found and what to do.
     """
     return read_settled(path, _load)
@@ -130,13 +130,13 @@ def _load(path: Path) -> ModelFolder:
     try:
         state = restored({**state, **{name: torch.from_numpy(rows) for name, rows in shared.items()}})
     except UsageError as error:
-        raise ArtefactError(f"{path / WEIGHTS}: {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path / WEIGHTS}: {error}. {REMEDY}") from error
     bad = _first_not_finite(state)
     if bad is not None:
-        raise ArtefactError(f"{path / WEIGHTS}: tensor {bad!r} {NOT_FINITE}. {REMEDY}")
+        raise ArtifactError(f"{path / WEIGHTS}: tensor {bad!r} {NOT_FINITE}. {REMEDY}")
     labels = read_json(path / LABELS, list)
     if not all(isinstance(label, str) for label in labels):
-        raise ArtefactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
+        raise ArtifactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     return ModelFolder(
         config=config,
         state=state,
@@ -166,13 +166,13 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file onto the CPU.
 
-    Raises ArtefactError if it is not one.
+    Raises ArtifactError if it is not one.
     """
     try:
         return load_file(path)
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, RuntimeError) as error:
         # The last four: a kind of number that this version of torch or of safetensors does not have.
-        raise ArtefactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
+        raise ArtifactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
 
 
 def _first_not_finite(state: Mapping[str, Tensor]) -> str | None:

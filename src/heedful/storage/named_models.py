@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from heedful.errors import (
-    ArtefactError,
+    ArtifactError,
     DataError,
     HeedfulError,
     OutputError,
@@ -52,11 +52,11 @@ def find_model(name: Path | str, *, revision: str | None = None, download: bool 
         MissingExtraError: if the model must come from the Hub and huggingface_hub is not installed.
         DataError: if the Hub does not give the model.
         UsageError: if a revision or a download is asked for what is not on the Hub.
-        ArtefactError: if it is a file.
+        ArtifactError: if it is a file.
     """
     text = str(name)
     if os.path.isfile(text):
-        raise ArtefactError(
+        raise ArtifactError(
             f"{text}: is a file, and a model is a folder; name the folder that holds config.json"
         )
     on_hub = _ON_HUB.fullmatch(text) is not None and not os.path.lexists(text)
@@ -116,7 +116,7 @@ def push_model(
         folder: the model folder, which is checked first; nothing beside its files is sent.
         name: "user/name"; made if it does not exist.
         private: whether a new one is private.
-        license: the Hub's short name of the licence that you give the model, such as "apache-2.0"; it is written into
+        license: the Hub's short name of the license that you give the model, such as "apache-2.0"; it is written into
             the card that is sent. Empty says nothing, and nobody else may then use the model.
         token: a key that may write; None for ``HF_TOKEN`` or the one that ``hf auth login`` stored.
         message: of the commit.
@@ -127,7 +127,7 @@ def push_model(
     Raises:
         UsageError: if the name is not one of the Hub.
         MissingExtraError: if huggingface_hub is not installed.
-        ArtefactError: if the folder is damaged.
+        ArtifactError: if the folder is damaged.
         OutputError: if the Hub does not take it; says why.
     """
     if _ON_HUB.fullmatch(name) is None:
@@ -152,7 +152,7 @@ def push_model(
 
 
 def _licensed(card: str, license: str) -> str:
-    """Write a licence into the front matter of a card, which is made where there is none."""
+    """Write a license into the front matter of a card, which is made where there is none."""
     line = f"license: {json.dumps(license)}\n"
     if not card.startswith("---\n"):
         return f"---\n{line}---\n{card}"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.storage.installed import installed_folder
 from heedful.storage.kept_reads import kept
 from heedful.storage.manifest import CONFIG, SCALE, sha256
@@ -215,7 +215,7 @@ def completed(
         complete by itself, the vocabulary as given and no tensor.
 
     Raises:
-        ArtefactError: if the package is not installed or has other files; says what to do.
+        ArtifactError: if the package is not installed or has other files; says what to do.
     """
     if SHARED not in config:
         return vocabulary, {}
@@ -223,17 +223,17 @@ def completed(
     name, tensor = table.rows, table.tensor
     trainable, extra = vocabulary.get("trainable"), vocabulary.get("extra")
     if not _is_words(trainable) or not _is_words(extra):
-        raise ArtefactError(f"{path}: the vocabulary does not list the words of the shared rows")
+        raise ArtifactError(f"{path}: the vocabulary does not list the words of the shared rows")
     folder = packaged_rows(name)
     if folder is None:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: this model has its word vectors from the package {name}, which is not installed. Install it, in "
             f"a clone of Heedful with pip install ./packages/{name}"
         )
     try:
         for file, expected in ((ROWS, table.sha256), (BASEFORMS, table.baseforms)):
             if expected and (found := sha256(folder / file)) != expected:
-                raise ArtefactError(
+                raise ArtifactError(
                     f"{path}: this model needs the file {file} of {name} with SHA-256 {expected}; the installed one "
                     f"has {found}. Install the version of {name} that the model was made for."
                 )
@@ -241,9 +241,9 @@ def completed(
         if table.baseforms:
             vocabulary = {**vocabulary, "baseforms": usable_baseforms(folder, [*trainable, *extra])}
     except OSError as error:
-        raise ArtefactError(f"{folder}: cannot be read: {error.strerror or error}") from error
+        raise ArtifactError(f"{folder}: cannot be read: {error.strerror or error}") from error
     except (DataError, UsageError) as error:
-        raise ArtefactError(f"{path}: {error}") from error
+        raise ArtifactError(f"{path}: {error}") from error
     return vocabulary, {tensor: codes, tensor + SCALE: scale}
 
 
@@ -259,5 +259,5 @@ def _checked_record(table: object, path: Path) -> Shared:
         or any(type(table[name]) is not kind for name, kind in names.items())
         or not (table["sha256"] and 0 < table["length"] < 1e6)
     ):
-        raise ArtefactError(f"{path / CONFIG}: {SHARED}: expected {', '.join(names)}; got {table!r:.200}")
+        raise ArtifactError(f"{path / CONFIG}: {SHARED}: expected {', '.join(names)}; got {table!r:.200}")
     return Shared(**table)

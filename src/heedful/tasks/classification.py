@@ -18,7 +18,7 @@ from torch import Tensor
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, class_targets, collect_labels
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
@@ -92,7 +92,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `Task.collect_labels`; in alphabetical order."""
         return collect_labels(corpus.examples, corpus.source)
 
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
         """See `SentenceTask.targets`."""
         return class_targets(corpus, labels)
 

@@ -16,7 +16,7 @@ from heedful.checked import Settings, at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.gold import Targets, has_gold, with_unseen
-from heedful.data.tokens import TokenisedCorpus, place
+from heedful.data.tokens import TokenizedCorpus, place
 from heedful.errors import DataError
 from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
@@ -136,7 +136,7 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
             )
         return tuple(sorted(found))
 
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
         """See `SentenceTask.targets`: 1 at the labels of an example, 0 elsewhere, [N, Y] float32.
 
         Labels that only this corpus has get columns behind the others.

@@ -83,15 +83,15 @@ class NumberNetwork(VectorNetwork):
     def score(self, vectors: tuple[Tensor, ...]) -> Tensor:
         """Return one number an example, [B, 1]; see `VectorNetwork.score`."""
         features = match_features(*vectors, matching=self.matching) if self.sides == 2 else vectors[0]
-        standardised: Tensor = self.head(features)
-        return standardised * self.scale[1] + self.scale[0]
+        standardized: Tensor = self.head(features)
+        return standardized * self.scale[1] + self.scale[0]
 
 
 @answer_steps.register
 def _(network: NumberNetwork, record: Recording, vectors: list[str]) -> str:
     features = match_steps(network.matching, record, vectors) if network.sides == 2 else vectors[0]
-    standardised = classifier_steps(network.head, record, features)
-    return record.step("rescale", standardised, weights={"scale": network.scale})
+    standardized = classifier_steps(network.head, record, features)
+    return record.step("rescale", standardized, weights={"scale": network.scale})
 
 
 class NumberModel(ScoreModel):

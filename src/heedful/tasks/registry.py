@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch import Tensor
 
 from heedful.data.readers.reading import ROLES
-from heedful.errors import ArtefactError, UsageError, nearest
+from heedful.errors import ArtifactError, UsageError, nearest
 from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
 from heedful.models import ModelConfig, Network, word_embedding
@@ -106,7 +106,7 @@ def load_model(
         The model, in evaluation mode.
 
     Raises:
-        ArtefactError: if anything is missing, altered or of an unknown version.
+        ArtifactError: if anything is missing, altered or of an unknown version.
         UsageError: if the limit is below 1.
     """
     threads.settle()
@@ -115,7 +115,7 @@ def load_model(
     model = folder.config.get("model")
     name = model.get("task", ModelConfig.task) if isinstance(model, dict) else ModelConfig.task
     if not isinstance(name, str) or name not in TASKS:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path / CONFIG}: {_unknown(str(name)[:80])}. Copy the folder again, or train the model again."
         )
     found: AnyModel = TASKS[name].load(folder, path, Limits(max_tokens, truncate))

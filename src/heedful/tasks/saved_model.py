@@ -17,7 +17,7 @@ from torch import nn
 from heedful.data.batching import BucketSampler
 from heedful.data.examples import Corpus, one_example
 from heedful.data.readers.text_fields import read_requests
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
 from heedful.storage.named_models import find_model
@@ -283,11 +283,11 @@ def finite(what: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         The rows.
 
     Raises:
-        ArtefactError: naming the first text, counted from 1.
+        ArtifactError: naming the first text, counted from 1.
     """
     good = np.isfinite(rows.reshape(len(rows), rows[:1].size)).all(axis=1)
     if not good.all():
-        raise ArtefactError(
+        raise ArtifactError(
             f"text {int(good.argmin()) + 1:,}: the {what} holds numbers that are not finite, so the weights are of "
             "no use. Copy the model again from its source, or train it again."
         )

@@ -16,7 +16,7 @@ from heedful.checked import read_table
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
-from heedful.errors import ArtefactError, DataError, MissingExtraError, UsageError
+from heedful.errors import ArtifactError, DataError, MissingExtraError, UsageError
 from heedful.models import ModelConfig, encoder_problems
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
@@ -165,7 +165,7 @@ def read_settings(kind: type[Settings], folder: ModelFolder, path: Path) -> Sett
         The settings.
 
     Raises:
-        ArtefactError: naming every mistake, in one line.
+        ArtifactError: naming every mistake, in one line.
     """
     problems: list[str] = []
     settings = read_table(kind, folder.config, "", problems)
@@ -202,7 +202,7 @@ def read_about(
         The rest of the folder.
 
     Raises:
-        ArtefactError: if one of them is out of range.
+        ArtifactError: if one of them is out of range.
     """
     try:
         return About(settings.run, folder.metrics, folder.card, temperature, costs=costs)
@@ -220,11 +220,11 @@ def check_labels(labels: Sequence[str], wanted: int, path: Path, problem: Proble
         problem: says what else is wrong with the labels, an empty string where nothing is.
 
     Raises:
-        ArtefactError: if a name is there twice, or there are more or fewer than are wanted.
+        ArtifactError: if a name is there twice, or there are more or fewer than are wanted.
     """
     problems = []
     if len(labels) != wanted:
-        problems = [f"the network has {wanted} labelled outputs, and here are {len(labels)} labels"]
+        problems = [f"the network has {wanted} labeled outputs, and here are {len(labels)} labels"]
     twice = [label for label, count in Counter(labels).items() if count > 1]
     problems += [f"label {label!r:.80} is there twice" for label in twice[:1]]
     if not problems and (further := problem(labels)):
@@ -247,7 +247,7 @@ def belonging(path: Path, build: Callable[[], Loaded]) -> Loaded:
         The model.
 
     Raises:
-        ArtefactError: if they do.
+        ArtifactError: if they do.
         MissingExtraError: if the model needs a library that is not installed.
     """
     try:
@@ -255,7 +255,7 @@ def belonging(path: Path, build: Callable[[], Loaded]) -> Loaded:
     except MissingExtraError:
         raise
     except UsageError as error:
-        raise ArtefactError(
+        raise ArtifactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
 
@@ -288,8 +288,8 @@ def _run_problems(run: dict[str, object]) -> list[str]:
     ]
 
 
-def _refused(path: Path, problems: Sequence[str]) -> ArtefactError:
+def _refused(path: Path, problems: Sequence[str]) -> ArtifactError:
     more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
-    return ArtefactError(
+    return ArtifactError(
         f"{path}: {'; '.join(problems[:3])}{more}. Copy the folder again, or train the model again."
     )

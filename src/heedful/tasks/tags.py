@@ -20,7 +20,7 @@ from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, Ragged, WordTags
 from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.tag_files import files_of_words, read_tags
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
@@ -152,7 +152,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         return WordTagger(reader, config.outputs, dropout=config.dropout)
 
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenizedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> WordTagDataset:
         """See `WordTask.encode`."""
         return encode_word_tags(

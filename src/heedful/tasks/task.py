@@ -432,6 +432,6 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
             The model, in evaluation mode.
 
         Raises:
-            ArtefactError: naming the parts of the folder that do not match.
+            ArtifactError: naming the parts of the folder that do not match.
             MissingExtraError: if the model needs a library that is not installed.
         """

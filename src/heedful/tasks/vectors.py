@@ -14,7 +14,7 @@ from heedful.checked import Settings, at_least, ranged
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.model.answers import CLASSES, Answer
@@ -80,7 +80,7 @@ class VectorModel(SentenceModel[Answer]):
             One vector a text, [N, D]; exactly zero for a text without words.
 
         Raises:
-            ArtefactError: naming the text, if the network gives a number that is not finite.
+            ArtifactError: naming the text, if the network gives a number that is not finite.
         """
         return self.logits(as_corpus(texts, pair=False))
 
@@ -144,7 +144,7 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
         return self.table.files(names, data, root, self.collect_labels)
 
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenizedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> EncodedDataset:
         """See `WordTask.encode`."""
         raise UsageError(_NOT_TRAINED)

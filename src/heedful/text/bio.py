@@ -57,8 +57,8 @@ def scheme_of(tags: Iterable[str]) -> Scheme:
 
     Returns:
         "plain" unless at least half of the distinct tags but O are marked as one of the schemes marks them, so that a
-        misspelt tag does not hide that the others are marked; "bioes" where an E-X or S-X is among them, "bilou" where
-        an L-X or U-X is.
+        misspelled tag does not hide that the others are marked; "bioes" where an E-X or S-X is among them, "bilou"
+        where an L-X or U-X is.
     """
     inside = {tag for tag in tags if tag != OUTSIDE}
     marked = {tag for tag in inside if tag.startswith(SPAN_MARKS) and tag[2:]}

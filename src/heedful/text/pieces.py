@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from heedful.errors import ArtefactError, HeedfulError, MissingExtraError, UsageError, needing
+from heedful.errors import ArtifactError, HeedfulError, MissingExtraError, UsageError, needing
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -75,12 +75,12 @@ class PieceVocabulary:
             The vocabulary.
 
         Raises:
-            ArtefactError: if the values are damaged or of another format.
+            ArtifactError: if the values are damaged or of another format.
         """
         from heedful.storage.hugging_face import PieceRules
 
         if content.get("format") != PIECES_FORMAT:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{source}: word pieces of another format; this version of Heedful reads {PIECES_FORMAT}"
             )
         names = ("unknown", "start", "end", "limit")
@@ -92,7 +92,7 @@ class PieceVocabulary:
             or not numbers["limit"]
         ):
             expected = "a tokenizer and the whole numbers unknown, start, end and limit, which is 1 or more"
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{source}: word pieces are damaged: expected {expected}. Save the model again."
             )
         made = cls(PieceRules(json.dumps(content["tokenizer"]), **numbers))
@@ -106,11 +106,11 @@ class PieceVocabulary:
             source: name for error messages, usually the file.
 
         Raises:
-            ArtefactError: if the package tokenizers cannot read them, or not cut a word by them.
+            ArtifactError: if the package tokenizers cannot read them, or not cut a word by them.
             MissingExtraError: without that package.
         """
         with tokenizers_told(
-            lambda reason: ArtefactError(f"{source}: tokenizer: {reason}. Save the model again.")
+            lambda reason: ArtifactError(f"{source}: tokenizer: {reason}. Save the model again.")
         ):
             self.pieces("a")
 

@@ -1,4 +1,4 @@
-"""Subwords: byte-pair encoding over bytes, learnt and applied by the package tokenizers.
+"""Subwords: byte-pair encoding over bytes, learned and applied by the package tokenizers.
 
 Why that package: it is the well-kept one that keeps the place of every piece in the text (which explanations need) and
 writes itself as readable JSON (so that a model folder holds no binary of another format). Working on bytes, it reads
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from heedful.errors import ArtefactError, DataError, needing
+from heedful.errors import ArtifactError, DataError, needing
 from heedful.text.pieces import tokenizers_told
 
 if TYPE_CHECKING:
@@ -133,18 +133,18 @@ class Subwords:
             The vocabulary.
 
         Raises:
-            ArtefactError: if it is not such a record.
+            ArtifactError: if it is not such a record.
             MissingExtraError: without the package tokenizers.
         """
         with tokenizers_told(
-            lambda reason: ArtefactError(f"{source}: not a vocabulary of subwords: {reason}")
+            lambda reason: ArtifactError(f"{source}: not a vocabulary of subwords: {reason}")
         ):
             model = _package().Tokenizer.from_str(json.dumps(content))
             model.encode("a")
         if [model.id_to_token(row) for row in range(len(SPECIAL))] != list(SPECIAL):
-            raise ArtefactError(f"{source}: rows 0 to 2 must be {', '.join(SPECIAL)}")
+            raise ArtifactError(f"{source}: rows 0 to 2 must be {', '.join(SPECIAL)}")
         if max(model.get_vocab().values()) >= model.get_vocab_size():
-            raise ArtefactError(f"{source}: subwords must be numbered from 0 without a gap")
+            raise ArtifactError(f"{source}: subwords must be numbered from 0 without a gap")
         return cls(model)
 
 
@@ -210,11 +210,11 @@ class Languages:
             The subwords.
 
         Raises:
-            ArtefactError: if it is not such a record.
+            ArtifactError: if it is not such a record.
             MissingExtraError: without the package tokenizers.
         """
         if content.get("format") != FORMAT or content.get("kind") != _KIND:
-            raise ArtefactError(f"{where}: expected subwords of format {FORMAT}. Train the model again.")
+            raise ArtifactError(f"{where}: expected subwords of format {FORMAT}. Train the model again.")
         source = Subwords.from_json(content.get("source"), where)
         if "target" not in content:
             return cls(source, source)

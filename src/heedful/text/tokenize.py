@@ -1,6 +1,6 @@
 """From a string to words, each with its place in the string.
 
-Every tokenizer first cuts at white space and then cuts each piece on its own, without looking at its neighbours. So a
+Every tokenizer first cuts at white space and then cuts each piece on its own, without looking at its neighbors. So a
 piece need be cut only once however often it occurs, and no character other than white space is lost or altered.
 HTML tags and links are kept as they are, dropped, or read as one word each.
 
@@ -414,7 +414,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 ``n't`` and ``'s`` are cut off; hyphens stay. Quotes keep their form, and a full stop is cut off anywhere but after
 initials and common abbreviations, not only at the end of the text.
 `unicode`: the word boundaries of Unicode, for any script; scripts without spaces are cut into characters.
-`whitespace`: for text that is already tokenised; emoji stay where the text has them.
+`whitespace`: for text that is already tokenized; emoji stay where the text has them.
 `…_split_hyphens`: the same, then cut at each of ``- − — – / ~ " ' “ ’ ” ‘ °`` with the separator kept as a word, as in
 the published code for SNLI, CR, MPQA and SUBJ. That code's regular expression also yields an empty word between two
 separators and beside one at the edge; those are not words here.

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError, UsageError, check_known
+from heedful.errors import ArtifactError, UsageError, check_known
 from heedful.text.pieces import PIECES_KIND, PieceVocabulary
 from heedful.text.unknown_words import Nearest, NgramRule
 
@@ -32,7 +32,7 @@ OutOfVocabulary = Literal["unknown", "hash", "nearest"]
 
 
 def count_words(sentences: Iterable[Iterable[str]]) -> Counter[str]:
-    """Count the words of tokenised sentences."""
+    """Count the words of tokenized sentences."""
     counts: Counter[str] = Counter()
     for words in sentences:
         counts.update(words)
@@ -247,7 +247,7 @@ class Vocabulary:
         try:
             return cls(**{**values, **words}, ngrams=None if ngrams is None else NgramRule(**ngrams))
         except UsageError as error:
-            raise ArtefactError(f"{source}: {error}") from error
+            raise ArtifactError(f"{source}: {error}") from error
 
     def sha256(self) -> str:
         """Return the SHA-256 of the JSON form in hexadecimal."""
@@ -277,24 +277,24 @@ _NGRAM_FLAGS = ("cased", "unknown_alone")
 def _check_content(content: object, source: str) -> None:
     if not isinstance(content, dict) or set(content) - {"ngrams"} != set(_FIELDS):
         got = sorted(content) if isinstance(content, dict) else type(content).__name__
-        raise ArtefactError(
+        raise ArtifactError(
             f"{source}: expected the fields {sorted(_FIELDS)}, got {got}. Save the model again."
         )
     if content["format"] != FORMAT:
-        raise ArtefactError(f"{source}: format {content['format']!r}, this version of Heedful reads {FORMAT}")
+        raise ArtifactError(f"{source}: format {content['format']!r}, this version of Heedful reads {FORMAT}")
     for name, kind in _FIELDS.items():
         if type(content[name]) is not kind:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{source}: {name}: expected {kind.__name__}, got {type(content[name]).__name__}"
             )
     ngrams = content.get("ngrams", dict.fromkeys(_NGRAMS))
     if not isinstance(ngrams, dict) or set(ngrams) - {*_NGRAM_FLAGS} != set(_NGRAMS):
-        raise ArtefactError(
+        raise ArtifactError(
             f"{source}: ngrams: expected a table of {', '.join(_NGRAMS)}. Save the model again."
         )
     words = [*content["trainable"], *content["extra"], *content["baseforms"].values()]
     if not set(map(type, words)) <= {str}:
-        raise ArtefactError(f"{source}: every word must be a string. Save the model again.")
+        raise ArtifactError(f"{source}: every word must be a string. Save the model again.")
 
 
 def _bucket(word: str, buckets: int) -> int:
@@ -321,7 +321,7 @@ def vocabulary_from_json(text: str, source: str = "vocabulary") -> AnyVocabulary
         The vocabulary.
 
     Raises:
-        ArtefactError: if the text is not such a JSON or of another format version.
+        ArtifactError: if the text is not such a JSON or of another format version.
     """
     return vocabulary_from_plain(_parsed(text, source), source)
 
@@ -330,7 +330,7 @@ def _parsed(text: str, source: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ArtefactError(f"{source}: not JSON: {error}. Save the model again.") from error
+        raise ArtifactError(f"{source}: not JSON: {error}. Save the model again.") from error
 
 
 def vocabulary_from_plain(content: object, source: str = "vocabulary") -> AnyVocabulary:

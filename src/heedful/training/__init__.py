@@ -1,4 +1,4 @@
-"""The one training loop, and what it stands on: optimisers, exact resume, early stopping, logs.
+"""The one training loop, and what it stands on: optimizers, exact resume, early stopping, logs.
 
 Import from the submodules; `heedful.training.train_settings` alone needs no torch.
 """

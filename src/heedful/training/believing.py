@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.checked import read_table
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 
 if TYPE_CHECKING:
     from heedful.training.optim import Optimizers
@@ -27,7 +27,7 @@ _STATE_OF: dict[str, frozenset[str]] = {
     "SGD": frozenset({"momentum_buffer"}),
     "SparseAdam": frozenset({"step", "exp_avg", "exp_avg_sq"}),
 }
-"""Kind of an optimiser to what it keeps of a parameter that it has stepped."""
+"""Kind of an optimizer to what it keeps of a parameter that it has stepped."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class CheckpointRecord:
 
     Attributes:
         state: where the run stands; see `heedful.training.state.TrainState`.
-        optimizer: the numbers, tensors aside, that an optimiser keeps of a parameter, by its name.
+        optimizer: the numbers, tensors aside, that an optimizer keeps of a parameter, by its name.
         settings: of the run.
     """
 
@@ -50,7 +50,7 @@ def read_record(
 ) -> tuple[CheckpointRecord, TrainState]:
     """Read ``state.json``.
 
-    Returns the record, and where the run stands. Raises ArtefactError, naming every mistake, in one line.
+    Returns the record, and where the run stands. Raises ArtifactError, naming every mistake, in one line.
     """
     problems: list[str] = []
     record = read_table(CheckpointRecord, content, "", problems)
@@ -97,7 +97,7 @@ def check_position(state: TrainState, batches: Callable[[int], Sequence[object]]
         path: the file, for messages.
 
     Raises:
-        ArtefactError: if the place in the epoch lies beyond its batches, or the steps do not add up.
+        ArtifactError: if the place in the epoch lies beyond its batches, or the steps do not add up.
     """
     here, first = len(batches(state.epoch)), max(1, state.steps_per_epoch)
     if state.position >= max(1, here):
@@ -118,13 +118,13 @@ def check_position(state: TrainState, batches: Callable[[int], Sequence[object]]
 def check_tensors(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor], what: str, path: Path) -> None:
     """Check that weights are those of a network.
 
-    Raises ArtefactError, naming the first that is missing, not wanted, or of another shape or kind.
+    Raises ArtifactError, naming the first that is missing, not wanted, or of another shape or kind.
     """
     here = {name: (list(tensor.shape), tensor.dtype) for name, tensor in tensors.items()}
     there = {name: (list(tensor.shape), tensor.dtype) for name, tensor in wanted.items()}
     for name in sorted(here.keys() | there.keys()):
         if here.get(name) != there.get(name):
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{path}: checkpoint of another network: weight {what + name!r:.200} is {_spell(here.get(name))} there "
                 f"and {_spell(there.get(name))} here. Resume with the settings and data the run began with."
             )
@@ -133,9 +133,9 @@ def check_tensors(tensors: Mapping[str, Tensor], wanted: Mapping[str, Tensor], w
 def check_optimizer(
     name: str, parameter: nn.Parameter, saved: Mapping[str, object], optimizers: Optimizers, path: Path
 ) -> None:
-    """Check what an optimiser keeps of one parameter: nothing before its first step, and then all of it.
+    """Check what an optimizer keeps of one parameter: nothing before its first step, and then all of it.
 
-    Raises ArtefactError, naming what is missing, not wanted, of another shape, or not finite.
+    Raises ArtifactError, naming what is missing, not wanted, of another shape, or not finite.
     """
     kind = type(optimizers.member_of(parameter)).__name__
     if saved and (saved.keys() != _STATE_OF[kind]):
@@ -153,10 +153,10 @@ def check_optimizer(
             raise refused(path, [f"optimizer/{name}/{key} must be {shape} float32 of finite numbers"])
 
 
-def refused(path: Path, problems: Sequence[str]) -> ArtefactError:
+def refused(path: Path, problems: Sequence[str]) -> ArtifactError:
     """Say in one line what is wrong with a file."""
     more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
-    return ArtefactError(f"{path}: {'; '.join(problems[:3])}{more}. {_REMEDY}")
+    return ArtifactError(f"{path}: {'; '.join(problems[:3])}{more}. {_REMEDY}")
 
 
 def _numbers_back(state: Mapping[str, object]) -> dict[str, object]:

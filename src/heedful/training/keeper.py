@@ -117,7 +117,7 @@ class Keeper:
     def begin(self, batches: Callable[[int], Sequence[object]], *, resume: bool) -> None:
         """Start at the beginning or, if asked to and there is one, at the last checkpoint.
 
-        Raises UsageError if the checkpoint is of a run with other settings or data. Raises ArtefactError if the
+        Raises UsageError if the checkpoint is of a run with other settings or data. Raises ArtifactError if the
         checkpoint was altered.
         """
         steps_per_epoch = len(batches(0))

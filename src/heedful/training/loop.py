@@ -37,7 +37,7 @@ class FitResult:
         stopped: what ended it.
         best_step: step of the best evaluation, whose weights the network now has; -1 without evaluations.
         best_metrics: what was measured then.
-        steps: optimiser steps taken.
+        steps: optimizer steps taken.
         epochs: passes completed.
         seconds: time over all resumptions.
         history: one record an evaluation, as in ``metrics.jsonl``.
@@ -101,7 +101,7 @@ def fit(
         InUseError: if another process is at work in the folder.
         UsageError: if the folder holds a run that is neither to be resumed nor to be replaced, or the resumed
             run had other settings or data.
-        ArtefactError: if the checkpoint was altered.
+        ArtifactError: if the checkpoint was altered.
     """
     settings, reason = settled(settings)
     with own_torch_state():
@@ -242,7 +242,7 @@ class _Loop:
                 return
 
     def _step(self, rows: Sequence[int], *, last: bool) -> bool:
-        """Take one optimiser step; return whether any process was asked to stop."""
+        """Take one optimizer step; return whether any process was asked to stop."""
         keeper, state, settings = self.keeper, self.keeper.state, self.settings
         self.network.train()
         keeper.optimizers.zero_grad()

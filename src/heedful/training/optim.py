@@ -1,4 +1,4 @@
-"""Optimisers of a network: dense weights, and word vectors by the rows of the batch."""
+"""Optimizers of a network: dense weights, and word vectors by the rows of the batch."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from heedful.training.train_settings import OptimizerSettings, TrainSettings
 
 
 class Optimizers:
-    """Several optimisers that step as one, each with its own parameters.
+    """Several optimizers that step as one, each with its own parameters.
 
     Args:
-        members: the optimisers.
+        members: the optimizers.
     """
 
     def __init__(self, members: list[torch.optim.Optimizer]) -> None:
@@ -55,11 +55,11 @@ class Optimizers:
         return self.member_of(parameter).state[parameter]
 
     def member_of(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
-        """Return the optimiser of one parameter."""
+        """Return the optimizer of one parameter."""
         for member in self.members:
             if any(parameter is owned for group in member.param_groups for owned in group["params"]):
                 return member
-        raise KeyError("no optimiser owns this parameter")
+        raise KeyError("no optimizer owns this parameter")
 
 
 def sparse_parameters(network: nn.Module) -> list[nn.Parameter]:
@@ -73,9 +73,9 @@ def sparse_parameters(network: nn.Module) -> list[nn.Parameter]:
 
 
 def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimizers:
-    """Make the optimiser of a network's trainable parameters.
+    """Make the optimizer of a network's trainable parameters.
 
-    L2 is coupled: ``weight_decay * W``, times the matrix's own multiple, joins the gradient of exactly the regularised
+    L2 is coupled: ``weight_decay * W``, times the matrix's own multiple, joins the gradient of exactly the regularized
     matrices (`l2_factors`), as the gradient of TensorFlow's ``l2_loss`` (half the squared norm) does. Tables with
     sparse gradients are updated by row. Adadelta and Adagrad then equal TensorFlow's; Adam does not:
     `torch.optim.SparseAdam` leaves the averages of absent rows alone, where TensorFlow's Adam decays them and moves
@@ -106,7 +106,7 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
 
 
 def _averaging(mean: RunningMean) -> torch.optim.Optimizer:
-    """Make the optimiser whose step is that of a moving average; no schedule changes its rate."""
+    """Make the optimizer whose step is that of a moving average; no schedule changes its rate."""
     return torch.optim.SGD([{"params": [mean.value], "lr": 1 - mean.decay, "scheduled": False}])
 
 

@@ -17,7 +17,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.machine import threads
 from heedful.storage import told_plainly, write_text
 
@@ -242,7 +242,7 @@ class MetricsLog:
             known: how many lines there were then; damage behind them does no harm. None if that is not known.
 
         Raises:
-            ArtefactError: if it is no file, or a line that is needed is no JSON record.
+            ArtifactError: if it is no file, or a line that is needed is no JSON record.
             OutputError: if the file cannot be rewritten.
         """
         if self.path is None:
@@ -254,7 +254,7 @@ class MetricsLog:
                 # A killed run may leave its last line half written.
                 if number == len(lines) or (known is not None and len(self.records) >= known):
                     break
-                raise ArtefactError(
+                raise ArtifactError(
                     f"{self.path}, line {number}: expected a JSON record with a step. The weights do not depend on it: "
                     "put a whole copy in its place, or delete it, and resume without the records so far."
                 )
@@ -271,7 +271,7 @@ class MetricsLog:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{self.path}: expected a file with one JSON record a line; {error.strerror}. Move it away, and resume "
                 "without the records so far."
             ) from error

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.storage import alone, holds, is_empty, recover_folder, sweep, told_plainly, write_text
 from heedful.storage.fields import Fields
 from heedful.storage.layout import (
@@ -171,7 +171,7 @@ class RunFolder:
 
         Raises:
             OutputError: naming what is in the way, or if the folder cannot be read.
-            ArtefactError: if the folder holds a run whose ``env.json`` is damaged.
+            ArtifactError: if the folder holds a run whose ``env.json`` is damaged.
         """
         with told_plainly(self.root):
             self._refuse_damaged_environment()
@@ -231,7 +231,7 @@ class RunFolder:
     def _refuse_damaged_environment(self) -> None:
         problem = self._environment_problem() if self.environment.exists() else None
         if problem is not None and self._holds_checkpoint():
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{self.environment}: expected the JSON that a run writes when it starts; {problem}. The "
                 "checkpoint beside it does not depend on this file: delete the file and give the same command again."
             )
@@ -242,7 +242,7 @@ def _same_settings(recipe: Path, config: Path) -> bool:
     try:
         told = _decisive(json.loads(config.read_text(encoding="utf-8")))
         return told == _decisive(tomllib.loads(recipe.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError, ArtefactError):  # the last: no table where one should be
+    except (OSError, ValueError, RecursionError, ArtifactError):  # the last: no table where one should be
         return False
 
 

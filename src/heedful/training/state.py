@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from heedful.errors import ArtefactError, UsageError, check_known
+from heedful.errors import ArtifactError, UsageError, check_known
 from heedful.nn import Stepped
 from heedful.storage import replace_folder, stands
 from heedful.storage.fields import Fields
@@ -76,7 +76,7 @@ class TrainState:
     """Where a run stands, tensors aside.
 
     Attributes:
-        step: optimiser steps taken.
+        step: optimizer steps taken.
         epoch: passes completed.
         position: batches done of the pass in progress.
         steps_per_epoch: batches of the first pass; tells other training data apart.
@@ -143,14 +143,14 @@ def copy_weights(network: nn.Module) -> dict[str, Tensor]:
 def restore_weights(network: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Overwrite what training changes in place.
 
-    Raises ArtefactError if names or shapes differ.
+    Raises ArtifactError if names or shapes differ.
     """
     parameters = changing_tensors(network)
     here = {name: tuple(parameter.shape) for name, parameter in parameters.items()}
     there = {name: tuple(weight.shape) for name, weight in weights.items()}
     if here != there:
         name = min(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))
-        raise ArtefactError(
+        raise ArtifactError(
             f"checkpoint of another network: weight {name!r} is {there.get(name)} there and {here.get(name)} here. "
             "Resume with the settings and data the run began with."
         )
@@ -198,7 +198,7 @@ def load_state(
     settings: TrainSettings,
     averages: Mapping[str, Tensor] | None = None,
 ) -> tuple[TrainState, dict[str, Tensor]]:
-    """Read a checkpoint into a network and its optimisers.
+    """Read a checkpoint into a network and its optimizers.
 
     Args:
         path: folder of the checkpoint.
@@ -211,8 +211,8 @@ def load_state(
         Where the run stands, and the best weights so far.
 
     Raises:
-        ArtefactError: if the checkpoint is altered or of another network, or says what cannot be; the network and the
-            optimisers then stay as they are.
+        ArtifactError: if the checkpoint is altered or of another network, or says what cannot be; the network and the
+            optimizers then stay as they are.
         UsageError: if the settings differ; names each.
     """
     verify_manifest(path, STATE_FILES)

@@ -143,7 +143,7 @@ class TrainSettings(Settings):
         return problems
 
     def total_steps(self, steps_per_epoch: int) -> int:
-        """Return the number of optimiser steps of a run that is not stopped early."""
+        """Return the number of optimizer steps of a run that is not stopped early."""
         epochs = max(self.epochs * steps_per_epoch, self.least_steps) if self.epochs else 0
         return min(limit for limit in (epochs, self.max_steps) if limit)
 

@@ -62,7 +62,7 @@ def test_bits_are_uniform(seed: int) -> None:
 
 @pytest.mark.parametrize("distance", [1, 2, 7, 16, 32, 48, 64, 300, 512])
 def test_positions_are_independent(distance: int) -> None:
-    """Pairs at the distances of one word, one vector, one group and one feature of neighbouring tokens."""
+    """Pairs at the distances of one word, one vector, one group and one feature of neighboring tokens."""
     for seed in SEEDS:
         bits = random_bits(seed, COUNT) >> 12
         pairs = (16 * bits[:-distance] + bits[distance:]).bincount(minlength=256)

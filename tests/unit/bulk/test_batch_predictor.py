@@ -16,7 +16,7 @@ import pytest
 import heedful
 import tiny
 from heedful.bulk.batch_predictor import BatchPredictor
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.runtime import load
 from waiting import PATIENCE
 
@@ -96,7 +96,7 @@ def test_bad_rows(runs: Path) -> None:
 def test_what_is_refused(runs: Path, predictor: BatchPredictor, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected 'stop' or 'null'"):
         BatchPredictor(runs / "text", bad_rows="skip")  # type: ignore[arg-type]
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         BatchPredictor(tmp_path)
     with pytest.raises(UsageError, match="premise: this model reads text"):
         BatchPredictor(runs / "text", premise="a")({"text": ["x"]})
@@ -115,7 +115,7 @@ def test_a_copy_reads_the_model_itself_and_only_the_same_one(runs: Path, predict
     assert second({"text": TEXTS}) == before
     third = copy.deepcopy(predictor)
     third._asking = third._asking.__class__(str(runs / "pair"), checksum=third._asking.checksum)
-    with pytest.raises(ArtefactError, match="is another model than the one that was asked for"):
+    with pytest.raises(ArtifactError, match="is another model than the one that was asked for"):
         third({"text": TEXTS})
 
 

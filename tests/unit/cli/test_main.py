@@ -29,7 +29,7 @@ CASES: list[tuple[BaseException, ExitCode, str]] = [
     (errors.UsageError("u"), ExitCode.USAGE, "heedful: u\n"),
     (errors.DataError("d"), ExitCode.BAD_DATA, "heedful: d\n"),
     (errors.DivergedError("n"), ExitCode.DIVERGED, "heedful: n\n"),
-    (errors.ArtefactError("a"), ExitCode.BAD_ARTEFACT, "heedful: a\n"),
+    (errors.ArtifactError("a"), ExitCode.BAD_ARTIFACT, "heedful: a\n"),
     (errors.OutputError("o"), ExitCode.CANNOT_WRITE, "heedful: o\n"),
     (errors.Interrupted("i"), ExitCode.INTERRUPTED, "heedful: i\n"),
     (KeyboardInterrupt(), ExitCode.INTERRUPTED, "heedful: interrupted\n"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heedful.cli.opened_model import open_model
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.machine import processors
 
 
@@ -24,7 +24,7 @@ def test_bfloat16_without_instructions_is_warned_of(
     lines: int,
 ) -> None:
     monkeypatch.setattr(processors, "flags", lambda root=None: frozenset(flags))
-    with pytest.raises((ArtefactError, UsageError)):  # there is no model
+    with pytest.raises((ArtifactError, UsageError)):  # there is no model
         open_model(tmp_path / "none", precision=precision)  # type: ignore[arg-type]
     said = capsys.readouterr()
     assert (said.out, len(said.err.splitlines())) == ("", lines)

@@ -10,7 +10,7 @@ from heedful.data.cache import PreparedData, cache_folder, cache_key, load_or_pr
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.storage.writing import token
 from heedful.text.vocabulary import Vocabulary
 
@@ -21,7 +21,7 @@ EXAMPLES = [
 
 
 def prepare() -> PreparedData:
-    corpus = tokenise_corpus(EXAMPLES)
+    corpus = tokenize_corpus(EXAMPLES)
     vocabulary = Vocabulary.build(corpus.counts(), pretrained=["horse"], baseforms={"horses": "horse"})
     train = encode(corpus, vocabulary, class_targets(corpus, ("no", "yes")), labels=("no", "yes"))
     return PreparedData(vocabulary, {"train": train, "no/gold": encode(corpus, vocabulary)}, ("1 row",))

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.data.catalogue import load
+from heedful.data.catalog import load
 from heedful.data.check import Report, check_corpora
 from heedful.data.examples import Corpus, Example
-from heedful.data.leaks import hypothesis_only, normalised
+from heedful.data.leaks import hypothesis_only, normalized
 from heedful.errors import UsageError
 
 
@@ -115,7 +115,7 @@ def test_label_in_its_own_text() -> None:
     assert messages(check_corpora({"train": both}), "warning") == []
 
 
-def test_scores_are_summarised() -> None:
+def test_scores_are_summarized() -> None:
     report = check_corpora({"train": texts(("a", 1.0), ("b", 2.0), ("c", 4.5))})
     assert report.parts["train"].scores == (1.0, 2.5, 4.5)
     assert "from 1 to 4.5, mean 2.50" in report.render()
@@ -186,10 +186,10 @@ def test_report_is_json() -> None:
     assert back["giveaway"]["accuracy"] == 1.0
 
 
-def test_normalised_text() -> None:
-    assert normalised(" A  Calm—lake! ") == "a calm lake"
-    assert normalised(" ?! ") == "?!"
-    assert normalised("STRASSE") == normalised("Straße")
+def test_normalized_text() -> None:
+    assert normalized(" A  Calm—lake! ") == "a calm lake"
+    assert normalized(" ?! ") == "?!"
+    assert normalized("STRASSE") == normalized("Straße")
 
 
 def test_nothing_to_check() -> None:

@@ -14,7 +14,7 @@ from heedful.data.batching import collate, collate_shared, cut_by_length, distin
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.run import prepare
 from heedful.run.recipe_files import load_config, override
 from heedful.text.vocabulary import Vocabulary
@@ -30,7 +30,7 @@ def encoded(
         Example(pair, "yes", row=row, heads=tree)
         for row, (pair, tree) in enumerate(zip(pairs, trees, strict=True), start=1)
     ]
-    corpus = tokenise_corpus(examples, "whitespace")
+    corpus = tokenize_corpus(examples, "whitespace")
     return encode(corpus, Vocabulary(WORDS), class_targets(corpus, ("yes", "no")), labels=("yes", "no"))
 
 

@@ -14,7 +14,7 @@ from heedful.data.batching import BucketSampler
 from heedful.data.encoding import EncodedDataset, encode, encode_texts
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets, collect_labels, score_targets
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import UNKNOWN, Vocabulary, count_words
@@ -35,7 +35,7 @@ def words_of(dataset: EncodedDataset, vocabulary: Vocabulary, side: int) -> list
 def both(
     examples: Sequence[Example] = PAIRS, gold: str = "class", **settings: object
 ) -> tuple[EncodedDataset, Vocabulary]:
-    corpus = tokenise_corpus(examples, source=Path("pairs.tsv"))
+    corpus = tokenize_corpus(examples, source=Path("pairs.tsv"))
     vocabulary = Vocabulary.build(corpus.counts())
     labels = LABELS if gold == "class" else ()
     encoders = {"class": lambda: class_targets(corpus, labels), "score": lambda: score_targets(corpus)}
@@ -69,27 +69,27 @@ def test_words_targets_rows_and_groups_by_hand() -> None:
 
 
 def test_order_of_labels_is_the_given_one() -> None:
-    targets = class_targets(tokenise_corpus(PAIRS), ("yes", "maybe", "no"))
+    targets = class_targets(tokenize_corpus(PAIRS), ("yes", "maybe", "no"))
     assert targets.values[targets.present].tolist() == [2, 0, 0]
 
 
 def test_corpus_counts_equal_a_plain_count() -> None:
     texts = ["the dog's dog", "", "THE end."]
-    corpus = tokenise_corpus([Example((text,)) for text in texts])
+    corpus = tokenize_corpus([Example((text,)) for text in texts])
     assert corpus.counts() == count_words(tokenize(text).words for text in texts)
     assert corpus.rows.tolist() == [1, 2, 3]
     assert corpus.lengths().tolist() == [[4], [0], [3]]
 
 
 def test_length_quantile_is_the_smallest_that_covers_the_share() -> None:
-    corpus = tokenise_corpus([Example((" ".join("w" * n), "w")) for n in range(1, 11)], "whitespace")
+    corpus = tokenize_corpus([Example((" ".join("w" * n), "w")) for n in range(1, 11)], "whitespace")
     assert [corpus.length_quantile(share) for share in (0.5, 0.55, 0.56, 0.97, 1.0)] == [1, 1, 2, 10, 10]
 
 
 def test_second_split_reaches_ready_made_words() -> None:
     examples = [Example(("x",), None, (("t-shirt", "n't"),))]
-    assert tokenise_corpus(examples, "treebank_split_hyphens").words == ("t", "-", "shirt", "n", "'")
-    assert tokenise_corpus(examples).words == ("t-shirt", "n't")
+    assert tokenize_corpus(examples, "treebank_split_hyphens").words == ("t", "-", "shirt", "n", "'")
+    assert tokenize_corpus(examples).words == ("t-shirt", "n't")
 
 
 def test_scores_stay_numbers() -> None:
@@ -170,17 +170,17 @@ def test_wrong_settings_are_told(settings: dict[str, object]) -> None:
 @pytest.mark.parametrize("labels", [(), ("a", "a")])
 def test_class_names_are_some_and_each_once(labels: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="labels"):
-        class_targets(tokenise_corpus(PAIRS), labels)
+        class_targets(tokenize_corpus(PAIRS), labels)
 
 
 @pytest.mark.parametrize("wrong", [None, 1.5, float("nan"), b"bytes"])
 def test_what_is_no_string_names_row_and_field(wrong: object) -> None:
     with pytest.raises(DataError, match=r"row 2, text: expected a string, got"):
-        tokenise_corpus([Example(("a",)), Example((wrong,))])  # type: ignore[arg-type]
+        tokenize_corpus([Example(("a",)), Example((wrong,))])  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"f\.tsv: row 8, text 2: expected a string, got"):
-        tokenise_corpus([Example(("a", wrong), row=8)], source=Path("f.tsv"))  # type: ignore[arg-type]
+        tokenize_corpus([Example(("a", wrong), row=8)], source=Path("f.tsv"))  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"row 1, text: expected a string, got"):
-        tokenise_corpus([Example(("a",), None, (("a", wrong),))])  # type: ignore[arg-type]
+        tokenize_corpus([Example(("a",), None, (("a", wrong),))])  # type: ignore[arg-type]
     with pytest.raises(DataError, match="row 2, text 2"):
         encode_texts([("a", "b"), ("a", wrong)], Vocabulary.build({}))  # type: ignore[list-item]
 

@@ -203,7 +203,7 @@ def test_files_already_there_cost_no_request(mirror: Mirror, tmp_path: Path) -> 
     assert mirror.asked == []
 
 
-def test_archive_members_go_where_the_catalogue_looks(mirror: Mirror, tmp_path: Path) -> None:
+def test_archive_members_go_where_the_catalog_looks(mirror: Mirror, tmp_path: Path) -> None:
     packed = zipped({"x/train.txt": b"(3 good)\n", "x/README": b"hi", "__MACOSX/._x": b""})
     mirror.files["x.zip"] = packed
     digest = hashlib.sha256(packed).hexdigest()
@@ -346,14 +346,14 @@ def test_folder_that_cannot_be_written(mirror: Mirror, tmp_path: Path) -> None:
 
 def test_the_table_of_sources() -> None:
     assert len(SOURCES) >= 6
-    catalogue = {part.file for entry in DATASETS.values() for part in entry.parts.values()}
+    catalog = {part.file for entry in DATASETS.values() for part in entry.parts.values()}
     for name, wanted in SOURCES.items():
         for one in wanted:
             assert all(mirror.startswith("http") for mirror in one.mirrors)
             assert one.sha256 is None or (len(one.sha256) == 64 and int(one.sha256, 16) > 0)
             assert bool(one.members) != bool(one.file)
             if name in ("snli", "multinli", "sst", "trec"):
-                assert set(targets(one)) <= catalogue
+                assert set(targets(one)) <= catalog
 
 
 @pytest.mark.data

@@ -12,7 +12,7 @@ from heedful.data.cache import PreparedData, load_or_prepare
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError
 from heedful.text.dependency import tree_distances
 from heedful.text.vocabulary import Vocabulary
@@ -27,7 +27,7 @@ PARSED = [
 def encoded(
     examples: list[Example] = PARSED, tokenizer: str = "treebank", **settings: object
 ) -> EncodedDataset:
-    corpus = tokenise_corpus(examples, tokenizer, Path("pairs.tsv"))
+    corpus = tokenize_corpus(examples, tokenizer, Path("pairs.tsv"))
     return encode(
         corpus,
         Vocabulary.build(corpus.counts()),
@@ -115,7 +115,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("heads", "message"), MISTAKES, ids=[m for _, m in MISTAKES])
 def test_what_is_no_parse_names_file_row_and_text(heads: tuple[int, ...], message: str) -> None:
     with pytest.raises(DataError) as caught:
-        tokenise_corpus([Example(("A dog", "a cat"), row=7, heads=(None, heads))], source=Path("p.tsv"))
+        tokenize_corpus([Example(("A dog", "a cat"), row=7, heads=(None, heads))], source=Path("p.tsv"))
     assert str(caught.value) == f"p.tsv: row 7, text 2: {message}"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from heedful.data.examples import Example
 from heedful.data.parses import conllu_text, find_parser, parse_corpus, parse_if_possible, sentences_of
-from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.dependency import Parse
 from heedful.text.parsers import DependencyParser, SpacyParser
@@ -38,11 +38,11 @@ class Chain(DependencyParser):
         return [Parse(tuple(s), (*range(2, len(s) + 1), 0)[: len(s)]) for s in sentences]
 
 
-def corpus() -> TokenisedCorpus:
-    return tokenise_corpus(EXAMPLES, source=Path("x.tsv"))
+def corpus() -> TokenizedCorpus:
+    return tokenize_corpus(EXAMPLES, source=Path("x.tsv"))
 
 
-def rows(parsed: TokenisedCorpus, side: int) -> list[list[int]]:
+def rows(parsed: TokenizedCorpus, side: int) -> list[list[int]]:
     return [parsed.heads[side][row].tolist() for row in range(len(parsed))]
 
 
@@ -62,7 +62,7 @@ def test_what_is_kept_depends_on_parser_and_words(tmp_path: Path) -> None:
     assert not again.seen
     parse_corpus(corpus(), newer, tmp_path)
     assert newer.seen
-    parse_corpus(tokenise_corpus([Example(("A dog",))]), again, tmp_path)
+    parse_corpus(tokenize_corpus([Example(("A dog",))]), again, tmp_path)
     assert again.seen == [("A", "dog")]
     passing = Chain("chain 3")
     for _ in range(2):
@@ -92,7 +92,7 @@ def test_parsers_by_name(tmp_path: Path) -> None:
 
 
 def test_a_corpus_without_texts_is_nothing() -> None:
-    parsed = parse_corpus(tokenise_corpus([]), Chain(), keep=False)
+    parsed = parse_corpus(tokenize_corpus([]), Chain(), keep=False)
     assert parsed.heads == ()
 
 
@@ -100,7 +100,7 @@ def test_a_request_does_without_a_file_that_is_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("HEEDFUL_DATA", str(tmp_path))
-    plain = tokenise_corpus([Example(("Go on",))])
+    plain = tokenize_corpus([Example(("Go on",))])
     with caplog.at_level(logging.WARNING):
         assert parse_if_possible(plain, "later.conllu") is plain
     assert "texts are read without a parse" in caplog.text

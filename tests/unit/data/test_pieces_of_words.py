@@ -9,7 +9,7 @@ import torch
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example, Ragged
-from heedful.data.tokens import PieceTable, TokenisedCorpus, between_pieces, tokenise_corpus, words_of
+from heedful.data.tokens import PieceTable, TokenizedCorpus, between_pieces, tokenize_corpus, words_of
 from heedful.errors import DataError
 from heedful.storage.hugging_face import read_piece_rules
 from heedful.text.vocabulary import PieceVocabulary
@@ -33,11 +33,11 @@ def rows(side: Ragged) -> list[list[int]]:
     return [side[row].tolist() for row in range(len(side))]
 
 
-def corpus(*texts: str, heads: tuple[tuple[int, ...], ...] = ()) -> TokenisedCorpus:
+def corpus(*texts: str, heads: tuple[tuple[int, ...], ...] = ()) -> TokenizedCorpus:
     examples = [
         Example((text,), heads=(heads[number],) if heads else ()) for number, text in enumerate(texts)
     ]
-    return tokenise_corpus(examples, "whitespace")
+    return tokenize_corpus(examples, "whitespace")
 
 
 def encoded(vocabulary: PieceVocabulary, *texts: str, **options: object) -> EncodedDataset:

@@ -39,7 +39,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "4: + direction & rel pos": {"heads": DIRECTED, "positions": "relative"},
     "4: + direction & xl pos": {"heads": DIRECTED, "positions": "transformer-xl"},
 }
-"""Row of the paper's tables to settings, as in docs/maths/mssan.md; Table 4's other rows are rows of Table 2."""
+"""Row of the paper's tables to settings, as in docs/math/mssan.md; Table 4's other rows are rows of Table 2."""
 
 RELATIVE, XL = 2 * 33 * 50, 300 * 300 + 2 * 300
 

@@ -25,7 +25,7 @@ def words(length: int) -> Sentences:
     return Sentences(valid.long(), valid)
 
 
-def randomised(encoder: Any) -> Any:
+def randomized(encoder: Any) -> Any:
     encoder = encoder.double().eval()
     for parameter in encoder.parameters():
         parameter.data.normal_()
@@ -34,12 +34,12 @@ def randomised(encoder: Any) -> Any:
 
 def mtsa(width: int = 3, **settings: Any) -> MtsaEncoder:
     torch.manual_seed(0)
-    return randomised(MtsaEncoder(width, MtsaConfig(**{"dropout": 0.0, **settings})))
+    return randomized(MtsaEncoder(width, MtsaConfig(**{"dropout": 0.0, **settings})))
 
 
 def paper(width: int = 3, **settings: Any) -> MtsaPaperEncoder:
     torch.manual_seed(0)
-    return randomised(MtsaPaperEncoder(width, MtsaPaperConfig(**{"dropout": 0.0, **settings})))
+    return randomized(MtsaPaperEncoder(width, MtsaPaperConfig(**{"dropout": 0.0, **settings})))
 
 
 def average(score: Any, value: Tensor, may_look: Any) -> Tensor:

@@ -19,7 +19,7 @@ def stack(width: int = 8, **settings: object) -> MtsaStackedEncoder:
     return MtsaStackedEncoder(width, MtsaStackedConfig(**settings)).double().eval()  # type: ignore[arg-type]
 
 
-def test_a_layer_adds_and_normalises_twice() -> None:
+def test_a_layer_adds_and_normalizes_twice() -> None:
     encoder = stack(layers=1)
     layer = encoder.layers[0]
     x = torch.randn(1, 4, 8).double()

@@ -41,7 +41,7 @@ SIZES: dict[str, tuple[dict[str, Any], int]] = {
     "Multi-CNN": ({**NLI, "encoder": "cnn", "pooling": "max"}, 1_441_803),
     "Hrchy-CNN": ({**NLI, "encoder": "hierarchical-cnn", "highway": True}, 3_424_203),
     "Bi-BloSA": ({**NLI, "encoder": "bi-blosan"}, 4_148_403),
-    # 4.7 million in the paper; the port's classifier has a layer normalisation of 600 more.
+    # 4.7 million in the paper; the port's classifier has a layer normalization of 600 more.
     "Distance-based SAN": (DISTANCE_NLI, 4_691_643),
 }
 

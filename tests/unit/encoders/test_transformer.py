@@ -89,9 +89,9 @@ def test_where_the_norm_stands() -> None:
     pre, post = PreNorm(8, 0.0), PostNorm(8, 0.0)
     assert torch.equal(pre.after(x, change), x + change)
     assert torch.equal(post.before(x), x)
-    for normalised in (pre.before(x), post.after(x, change)):
-        torch.testing.assert_close(normalised.mean(-1), torch.zeros(5), atol=1e-6, rtol=0)
-        torch.testing.assert_close(normalised.std(-1, correction=0), torch.ones(5), atol=1e-4, rtol=0)
+    for normalized in (pre.before(x), post.after(x, change)):
+        torch.testing.assert_close(normalized.mean(-1), torch.zeros(5), atol=1e-6, rtol=0)
+        torch.testing.assert_close(normalized.std(-1, correction=0), torch.ones(5), atol=1e-4, rtol=0)
 
 
 def test_dropout_is_drawn_in_training_alone() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heedful import TextClassifier, TextScorer, TokenTagger
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.estimators import Estimator
 
 QUICK: dict[str, Any] = {
@@ -86,10 +86,10 @@ def test_an_untrained_estimator_keeps_its_settings() -> None:
     ids=["another place", "cut", "no settings", "another version"],
 )
 def test_an_altered_state_is_refused(fitted: TextClassifier, change: Any) -> None:
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         restored(fitted, change(fitted.__getstate__()))
 
 
 def test_a_model_of_another_estimator_is_refused(fitted: TextClassifier) -> None:
-    with pytest.raises(ArtefactError, match="'text'"):
+    with pytest.raises(ArtifactError, match="'text'"):
         restored(TokenTagger(), fitted.__getstate__())

@@ -52,7 +52,7 @@ def test_the_temperature_that_spoilt_honest_logits_is_found(scale: float) -> Non
     assert fit_temperature(logits, gold) == pytest.approx(scale, rel=0.03)
 
 
-def test_the_temperature_minimises_the_loss() -> None:
+def test_the_temperature_minimizes_the_loss() -> None:
     logits, gold = _honest(50, 4.0)
     tried = np.exp(np.linspace(-2, 3, 2001))
     losses = [-log_softmax(logits / t, axis=1)[np.arange(50), gold].mean() for t in tried]

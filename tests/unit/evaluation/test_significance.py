@@ -62,10 +62,10 @@ def test_a_constant_has_no_correlation(name: str) -> None:
 
 def test_wilson_by_hand() -> None:
     z, n, share = stats.norm.ppf(0.975), 20, 0.9
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     found = accuracy_interval(18, 20)
-    assert (found.low, found.high) == pytest.approx((centre - half, centre + half))
+    assert (found.low, found.high) == pytest.approx((center - half, center + half))
     perfect = accuracy_interval(20, 20)
     assert perfect.high == 1.0
     assert 0.8 < perfect.low < 0.9

@@ -1,4 +1,4 @@
-"""What each word contributes as a record, and in colour on the text."""
+"""What each word contributes as a record, and in color on the text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_numbers_that_do_not_belong_to_the_words_are_refused(pair: Explanation) 
         Attribution("occlusion", "it", (np.array([np.inf]),), 1.0)
 
 
-def test_the_page_colours_words_by_their_sign_and_says_what_that_means(signed: Explanation) -> None:
+def test_the_page_colors_words_by_their_sign_and_says_what_that_means(signed: Explanation) -> None:
     page = render_html(signed)
     marked = re.findall(r'<bdi class="w ([pnz]\d*)[^"]*" title="contribution ([+-]?\d\.\d\d)', page)
     assert len(marked) == sum(len(view.words) for view in signed.sides)
@@ -63,7 +63,7 @@ def test_the_page_colours_words_by_their_sign_and_says_what_that_means(signed: E
     assert re.search(r'class="w t\d', render_html(replace(signed, attribution=None)))
 
 
-def test_the_terminal_has_signs_without_colour_and_fits(signed: Explanation) -> None:
+def test_the_terminal_has_signs_without_color_and_fits(signed: Explanation) -> None:
     plain = render_text(signed)
     assert "Why “entailment” (shapley)" in plain
     assert re.search(r"stage \(premise\) +\+0\.\d\d ± 0\.03 +\++", plain)
@@ -71,14 +71,14 @@ def test_the_terminal_has_signs_without_colour_and_fits(signed: Explanation) -> 
     assert re.search(r"log-odds of “entailment” +\+1.90 = 87.0 %", plain)
     assert max(cells(line) for line in plain.splitlines()) <= 80
     assert "\x1b" not in plain
-    assert "\x1b[43;30m" in render_text(signed, colour=True)
+    assert "\x1b[43;30m" in render_text(signed, color=True)
 
 
 def test_hostile_words_stay_shown(hostile: Explanation) -> None:
     values = (np.linspace(-1, 1, len(hostile.sides[0].words)),)
     said = Attribution("occlusion", "the probability of “<b>\u202e”", values, 1.0)
     explanation = replace(hostile, attribution=said)
-    page, lines = render_html(explanation), render_text(explanation, colour=True)
+    page, lines = render_html(explanation), render_text(explanation, color=True)
     assert "<script" not in page
     assert "<b>\u202e" not in page
     assert "\u202e" not in page + lines
@@ -114,7 +114,7 @@ def test_how_the_methods_did_is_said_and_checked() -> None:
     assert "statistically tied with shapley" in standing.sentence("occlusion")
     assert "came second on made texts (40 texts), statistically tied" in standing.sentence("shapley")
     assert standing.sentence("gradient") == ""
-    from heedful.errors import ArtefactError
+    from heedful.errors import ArtifactError
 
     plain = standing.as_dict()
     for wrong in (
@@ -129,5 +129,5 @@ def test_how_the_methods_did_is_said_and_checked() -> None:
         {**plain, "more": 1},
         {**plain, "order": [[]]},
     ):
-        with pytest.raises(ArtefactError, match="explanations"):
+        with pytest.raises(ArtifactError, match="explanations"):
             standing_of({KEY: wrong})

@@ -20,7 +20,7 @@ def test_the_lines_hold_prediction_links_and_figures(pair):
     assert f"{pair.sides[1].gates['forward'][3]:.2f}" in row
 
 
-def test_no_terminal_code_comes_through_without_colour(every):
+def test_no_terminal_code_comes_through_without_color(every):
     for explanation in every.values():
         text = render_text(explanation)
         text.encode("utf-8")
@@ -29,12 +29,12 @@ def test_no_terminal_code_comes_through_without_colour(every):
     assert len(every) >= 6
 
 
-def test_colour_adds_codes_and_changes_no_word(pair):
-    plain, coloured = render_text(pair), render_text(pair, colour=True)
-    assert "\x1b[1m" in coloured
+def test_color_adds_codes_and_changes_no_word(pair):
+    plain, colored = render_text(pair), render_text(pair, color=True)
+    assert "\x1b[1m" in colored
     for code in ("\x1b[1m", "\x1b[34m", "\x1b[2m", "\x1b[0m"):
-        coloured = coloured.replace(code, "")
-    assert [line.rstrip() for line in coloured.splitlines()] == plain.splitlines()
+        colored = colored.replace(code, "")
+    assert [line.rstrip() for line in colored.splitlines()] == plain.splitlines()
 
 
 def test_lines_fit_the_terminal(every):

@@ -106,7 +106,7 @@ def test_an_explanation_has_one_or_two_sides_and_fitting_alignments():
     [
         lambda record: record.pop("sides"),
         lambda record: record.update(format=99),
-        lambda record: record.update(colour="red"),
+        lambda record: record.update(color="red"),
         lambda record: record["sides"][0].pop("words"),
         lambda record: record["sides"][0].update(weights=[1.0]),
         lambda record: record.update(faithfulness={"k": 1}),

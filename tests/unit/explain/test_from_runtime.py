@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from described import FROZEN, MODELS, ROWS, WIDTH, built
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.explain.from_runtime import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.standing import KEY, Standing
@@ -152,5 +152,5 @@ def _alter(path: Path, change: Any) -> None:
 def test_what_is_shown_wrongly_is_refused(shown: Any, tmp_path: Path) -> None:
     saved({}, tmp_path / "model")
     _alter(tmp_path / "model", lambda _: shown)
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         load(tmp_path / "model")

@@ -79,8 +79,8 @@ def test_notes_say_how_pieces_were_joined_where_they_were() -> None:
     whole = SentenceView.from_words("pieces", ["0", "1"])
     plain = on_words(explained(whole, notes=notes), [words()], [np.array([0, 1])])
     assert plain.notes == notes
-    summarised = on_words(explained(whole, notes=notes), [words()], [np.array([0, 1])], summary=True)
-    assert "[CLS]" in summarised.notes["weights"]
+    summarized = on_words(explained(whole, notes=notes), [words()], [np.array([0, 1])], summary=True)
+    assert "[CLS]" in summarized.notes["weights"]
 
 
 def test_a_text_without_words_has_none() -> None:

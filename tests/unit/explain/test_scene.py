@@ -70,7 +70,7 @@ def test_nothing_short_of_certain_reads_as_certain(share: float, shown: str) -> 
 def test_no_bar_is_cut_and_longer_ones_than_a_color_are_said(largest: float, longest: float) -> None:
     said = attribution([largest, 0.4])
     assert longest_bar(lines_of(said, [view(2)]), said.reach) == longest
-    printed = "\n".join(signed_lines(said, [view(2)], 200, colour=False))
+    printed = "\n".join(signed_lines(said, [view(2)], 200, color=False))
     page = signed_table(said, [view(2)])
     for text in (printed, page):
         assert ("The longest bar stands for 5.25." in text) == (longest > said.reach)

@@ -8,9 +8,9 @@ from heedful.explain.svg import LEVELS
 SHEET = style_sheet(LEVELS)
 
 
-def luminance(colour):
+def luminance(color):
     """Relative luminance as WCAG 2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -21,7 +21,7 @@ def contrast(first, second):
 
 
 def themes():
-    """Colours of the light and of the dark theme by variable name; #fff is written out."""
+    """Colors of the light and of the dark theme by variable name; #fff is written out."""
     for block in (
         SHEET.split("@media", 1)[0],
         SHEET.split("prefers-color-scheme:dark", 1)[1].split("}", 1)[0],
@@ -33,7 +33,7 @@ def themes():
         }
 
 
-def test_shades_are_ordered_by_luminance_so_that_no_colour_vision_is_needed():
+def test_shades_are_ordered_by_luminance_so_that_no_color_vision_is_needed():
     for theme in themes():
         steps = [luminance(theme[f"--c{k}"]) for k in range(LEVELS)]
         assert steps in (sorted(steps), sorted(steps, reverse=True))

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from heedful.errors import ArtefactError, DataError, OutputError
+from heedful.errors import ArtifactError, DataError, OutputError
 from heedful.machine.child import Failed
 from heedful.machine.passing import is_passing
 
@@ -26,16 +26,16 @@ def made_of(error: Exception, kind: type[Exception]) -> Exception:
 def test_errors_of_the_system_pass(number: int) -> None:
     assert is_passing(OSError(number, "no"))
     assert is_passing(made_of(OSError(number, "no"), OutputError))
-    assert is_passing(made_of(OSError(number, "no"), ArtefactError))
+    assert is_passing(made_of(OSError(number, "no"), ArtifactError))
     assert Failed.of(made_of(OSError(number, "no"), OutputError), "a worker").passing
 
 
 def test_others_last() -> None:
     assert is_passing(MemoryError())
-    assert not is_passing(ArtefactError("altered"))
+    assert not is_passing(ArtifactError("altered"))
     assert not is_passing(OSError(errno.EACCES, "no"))
     assert not is_passing(made_of(ValueError("x"), DataError))
-    assert not Failed.of(ArtefactError("altered"), "a worker").passing
+    assert not Failed.of(ArtifactError("altered"), "a worker").passing
 
 
 def test_errors_that_refer_to_each_other_are_looked_at_once() -> None:

@@ -120,7 +120,7 @@ def test_the_equations_in_loops(intra: bool) -> None:
 
 
 @BOTH
-def test_padding_and_neighbours_change_nothing(intra: bool) -> None:
+def test_padding_and_neighbors_change_nothing(intra: bool) -> None:
     made = network(intra)
     together = made(pair(FIRST, SECOND)).logits
     assert (made(pair(FIRST, SECOND, extra=3)).logits - together).abs().max() < 1e-12

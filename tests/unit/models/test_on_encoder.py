@@ -1,4 +1,4 @@
-"""Networks on a pretrained encoder: every system, sizes, and what the optimiser does."""
+"""Networks on a pretrained encoder: every system, sizes, and what the optimizer does."""
 
 from __future__ import annotations
 

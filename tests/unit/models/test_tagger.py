@@ -1,4 +1,4 @@
-"""The network that labels roles: the predicate is told, neighbours and padding change nothing, the finder is apart."""
+"""The network that labels roles: the predicate is told, neighbors and padding change nothing, the finder is apart."""
 
 from __future__ import annotations
 

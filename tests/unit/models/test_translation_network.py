@@ -1,4 +1,4 @@
-"""The network that translates: later words change nothing, padding and neighbours neither, tables shared or not."""
+"""The network that translates: later words change nothing, padding and neighbors neither, tables shared or not."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_later_words_of_the_translation_change_nothing(encoder: str) -> None:
 
 
 @encoders
-def test_padding_and_neighbours_change_nothing(encoder: str) -> None:
+def test_padding_and_neighbors_change_nothing(encoder: str) -> None:
     network, given = build(encoder), batch()
     plain, padded = logits(network, given), logits(network, batch(padding=3))
     for row, length in enumerate(TARGETS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
-from heedful.nn.pooling import AttentiveMax, NormalisedAttentiveMax
+from heedful.nn.pooling import AttentiveMax, NormalizedAttentiveMax
 
 
 def test_it_has_180600_parameters_at_width_300() -> None:
@@ -28,13 +28,13 @@ def test_attention_first_then_the_maximum() -> None:
     torch.testing.assert_close(got.weights[0, :3, :4], weights)
 
 
-def test_the_normalised_form_has_722400_parameters_at_width_600() -> None:
-    assert sum(p.numel() for p in NormalisedAttentiveMax(600).parameters()) == 722_400
+def test_the_normalized_form_has_722400_parameters_at_width_600() -> None:
+    assert sum(p.numel() for p in NormalizedAttentiveMax(600).parameters()) == 722_400
 
 
-def test_the_normalised_form_normalises_twice_with_one_layer() -> None:
+def test_the_normalized_form_normalizes_twice_with_one_layer() -> None:
     torch.manual_seed(0)
-    pooling = NormalisedAttentiveMax(4).double()
+    pooling = NormalizedAttentiveMax(4).double()
     pooling.norm.weight.data.normal_()
     pooling.norm.bias.data.normal_()
     u, valid = torch.randn(1, 3, 4).double(), torch.ones(1, 3).bool()

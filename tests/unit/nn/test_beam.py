@@ -122,7 +122,7 @@ def test_a_beam_of_one_is_greedy_search() -> None:
     assert len({len(each[0].tokens) for each in found}) >= 3, "the toy model should end at several lengths"
 
 
-def test_a_wider_beam_is_no_worse_here_and_penalties_favour_length() -> None:
+def test_a_wider_beam_is_no_worse_here_and_penalties_favor_length() -> None:
     limits = [7] * 20
 
     def mean(values: list[float]) -> float:

@@ -36,12 +36,12 @@ def test_padding_and_unknown_words_are_zero(embedding: WordEmbedding) -> None:
 
 
 def test_the_two_zero_rows_stay_zero_in_training(embedding: WordEmbedding) -> None:
-    optimiser = torch.optim.SGD(embedding.parameters(), lr=0.5)
+    optimizer = torch.optim.SGD(embedding.parameters(), lr=0.5)
     before = embedding.weight.detach().clone()
     for _ in range(3):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         (embedding(IDS) - 1).square().sum().backward()
-        optimiser.step()
+        optimizer.step()
     assert not embedding.weight[:2].any()
     assert (embedding.weight[2:] != before[2:]).any(dim=1).all()
 

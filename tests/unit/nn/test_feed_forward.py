@@ -11,7 +11,7 @@ def test_it_has_181200_parameters_at_300() -> None:
     assert sum(p.numel() for p in FeedForward(300, 300).parameters()) == 181_200
 
 
-def test_residual_then_normalisation() -> None:
+def test_residual_then_normalization() -> None:
     torch.manual_seed(0)
     net = FeedForward(4, 6).double()
     for parameter in net.parameters():

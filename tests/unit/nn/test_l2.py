@@ -39,7 +39,7 @@ def network(task: str) -> Network:
 
 
 @pytest.mark.parametrize("task", HEADS)
-def test_disan_at_initialisation_is_the_sum_over_the_listed_matrices(task: str) -> None:
+def test_disan_at_initialization_is_the_sum_over_the_listed_matrices(task: str) -> None:
     disan = network(task)
     parameters = dict(disan.named_parameters())
     listed = [*BLOCKS, *POOLING, *HEADS[task]]

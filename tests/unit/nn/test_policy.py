@@ -156,14 +156,14 @@ def test_the_three_phases_follow_from_the_step() -> None:
 
 def test_a_running_mean_is_gradient_descent() -> None:
     mean = RunningMean(0.9)
-    optimiser = torch.optim.SGD(mean.parameters(), lr=1 - mean.decay)
+    optimizer = torch.optim.SGD(mean.parameters(), lr=1 - mean.decay)
     by_hand = 0.0
     for measured in ([1.0, 3.0], [4.0, 4.0], [-1.0, 0.0]):
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         extra = mean_gradient(mean.value, torch.tensor(measured))
         assert extra.tolist() == [0.0, 0.0]
         extra.mean().backward()
-        optimiser.step()
+        optimizer.step()
         by_hand = 0.9 * by_hand + 0.1 * sum(measured) / 2
     assert mean.value.item() == pytest.approx(by_hand, abs=1e-6)
 

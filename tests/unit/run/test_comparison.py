@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.evaluation import mcnemar, paired_bootstrap, paired_seeds
 from heedful.run.comparison import Run, compare, is_study, read_study
 from heedful.run.kept_answers import Answers
@@ -143,7 +143,7 @@ def test_a_file_that_is_no_run_is_named(tmp_path: Path) -> None:
     (tmp_path / "train.seed=1.json").write_text("{}")
     (tmp_path / "train.seed=old.json").write_text("{}")
     assert is_study(tmp_path)
-    with pytest.raises(ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"):
+    with pytest.raises(ArtifactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"):
         read_study(tmp_path)
 
 

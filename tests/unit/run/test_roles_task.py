@@ -10,7 +10,7 @@ import pytest
 
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.role_frames import TaggedDataset
-from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.evaluation import Report
 from heedful.tasks import RolePredictor, TextSettings
 from heedful.tasks.roles.roles_task import RolesTask
@@ -38,8 +38,8 @@ class Answers:
     def text(self) -> TextSettings:
         return TextSettings("whitespace", self.max_tokens, "head")
 
-    def tokenise(self, examples: list[Example], *_: object) -> TokenisedCorpus:
-        return tokenise_corpus(examples, "whitespace")
+    def tokenize(self, examples: list[Example], *_: object) -> TokenizedCorpus:
+        return tokenize_corpus(examples, "whitespace")
 
     def tag(self, dataset: TaggedDataset) -> TaggedWords:
         given = {frame.predicate: frame.tags for frame in self.answer}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.run.kept_answers import Answers
 from heedful.run.kept_settings import plain_settings
 from heedful.run.protocol import Protocol, protocol_of
@@ -100,7 +100,7 @@ def test_scores_are_kept_to_four_digits_and_gold_labels_can_be_left_out() -> Non
 def test_a_file_that_is_no_record_is_named(tmp_path: Path, broken: dict[str, Any]) -> None:
     file = tmp_path / "train.seed=3.json"
     file.write_text(json.dumps({**record().as_dict(), **broken}))
-    with pytest.raises(ArtefactError, match=r"train\.seed=3\.json: expected a run that heedful study kept"):
+    with pytest.raises(ArtifactError, match=r"train\.seed=3\.json: expected a run that heedful study kept"):
         read_record(file)
 
 

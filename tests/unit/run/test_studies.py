@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import tiny
-from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.run import RunResult, studies
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
 from heedful.run.studies import Study, run_study
@@ -126,7 +126,7 @@ def test_what_stands_in_the_way_is_told_before_training(tmp_path: Path) -> None:
     for broken in ("{", "[]", "{}"):
         (tmp_path / "study" / "train.seed=1.json").write_text(broken)
         with pytest.raises(
-            ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"
+            ArtifactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"
         ):
             run_study(recipe, tmp_path / "study", folder, seeds=[1], say=say)
 

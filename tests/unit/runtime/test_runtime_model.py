@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from heedful.errors import ArtefactError, DataError, HeedfulError, UsageError
+from heedful.errors import ArtifactError, DataError, HeedfulError, UsageError
 from heedful.model.decisions import KINDS
 from heedful.models import ModelConfig
 from heedful.runtime import load
@@ -168,13 +168,13 @@ def test_what_a_folder_says_is_checked_before_it_is_believed(
 ) -> None:
     _, path = saved()
     damage(path)
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         load(path)
 
 
 def test_no_folder_at_all(tmp_path: Path) -> None:
     for missing in (tmp_path / "nothing", tmp_path):
-        with pytest.raises(ArtefactError):
+        with pytest.raises(ArtifactError):
             load(missing)
 
 
@@ -210,7 +210,7 @@ def test_a_description_that_is_wrong_is_refused(saved: Any, name: str) -> None:
     _, path = saved()
     assert json.loads((path / CONFIG).read_text())["network"]["read"][4]["do"] == "additive"
     _altered(path, CONFIG, HOSTILE[name])
-    with pytest.raises(ArtefactError) as refused:
+    with pytest.raises(ArtifactError) as refused:
         load(path)
     assert str(path) in str(refused.value)
 
@@ -292,5 +292,5 @@ def test_a_description_without_its_ngrams_is_refused(tmp_path: Path) -> None:
         return config
 
     _altered(tmp_path / "model", CONFIG, change)
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         load(tmp_path / "model")

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import tiny
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.explain.from_runtime import explain
 from heedful.models import ModelConfig
 from heedful.runtime import load
@@ -133,7 +133,7 @@ def test_what_is_wrong_in_a_folder_is_named_in_a_line(
     (path / CONFIG).write_text(json.dumps(config))
     write_manifest(path, MODEL_FILES)
     for read in (load, load_model):
-        with pytest.raises(ArtefactError, match=said) as caught:
+        with pytest.raises(ArtifactError, match=said) as caught:
             read(path)
         assert "\n" not in str(caught.value)
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from heedful.attention.bio import bio_reference, tag_decode
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.explain.from_runtime import explain
 from heedful.export import described
 from heedful.export.folder import export_folder
@@ -152,5 +152,5 @@ def test_a_folder_that_does_not_fit_together_is_refused(tmp_path: Path, file: st
     _, path = saved(tmp_path)
     write_json(path / file, change(json.loads((path / file).read_text())))  # type: ignore[operator]
     write_manifest(path, MODEL_FILES)
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         load(path)

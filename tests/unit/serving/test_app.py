@@ -594,6 +594,6 @@ def test_the_copy_of_a_folder_goes_with_its_engine(folders: dict[str, Path]) -> 
     assert not copy.exists()
 
 
-def test_a_misspelt_field_gets_the_nearest_name_and_one_mark_at_the_end(app: InProcess) -> None:
+def test_a_misspelled_field_gets_the_nearest_name_and_one_mark_at_the_end(app: InProcess) -> None:
     reply = app.ask("/v1/predict", {"model": "texts", "text": "one"})
     assert reply.json()["error"]["message"] == "text: there is no such field; did you mean 'texts'?"

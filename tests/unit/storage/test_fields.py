@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heedful.errors import ArtefactError, DataError
+from heedful.errors import ArtifactError, DataError
 from heedful.storage.fields import Fields
 
 RECORD = {
@@ -73,14 +73,14 @@ def test_a_default_stands_for_a_field_that_is_not_there() -> None:
     ],
 )
 def test_what_is_wrong_is_named(read, message: str) -> None:
-    with pytest.raises(ArtefactError, match=message):
+    with pytest.raises(ArtifactError, match=message):
         read(fields())
 
 
 def test_the_record_itself_must_be_a_table_and_the_exception_may_be_another() -> None:
-    with pytest.raises(ArtefactError, match=r"run\.json: the record must be a table; got 3"):
+    with pytest.raises(ArtifactError, match=r"run\.json: the record must be a table; got 3"):
         Fields(3, "run.json")
-    with pytest.raises(ArtefactError, match="must be a table"):
+    with pytest.raises(ArtifactError, match="must be a table"):
         Fields({1: "one"}, "run.json")
     with pytest.raises(DataError, match=r"line 3: train\.text is missing"):
         Fields({"train": {}}, "line 3", error=DataError).part("train").text("text")

@@ -185,7 +185,7 @@ def test_a_kill_at_any_step_leaves_one_whole_state(tmp_path: Path, way: str) -> 
     assert {(9, "old"), (9, "new")} <= set(outcomes)
 
 
-def test_recovery_spares_a_neighbour_with_a_longer_name(tmp_path: Path) -> None:
+def test_recovery_spares_a_neighbor_with_a_longer_name(tmp_path: Path) -> None:
     with replace_folder(tmp_path / "run-2") as new:
         (new / "a").write_text("half")
         recover_folder(tmp_path / "run")

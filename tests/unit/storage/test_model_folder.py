@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from heedful.errors import ArtefactError, OutputError, UsageError
+from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.storage.manifest import (
     CARD,
     CONFIG,
@@ -68,7 +68,7 @@ def test_a_folder_that_may_not_be_looked_into_is_told(
         with monkeypatch.context() as patch:
             patch.setattr(Path, name, refusing)
             with pytest.raises(
-                ArtefactError, match=r"cannot be read: Permission denied\. Check its permissions"
+                ArtifactError, match=r"cannot be read: Permission denied\. Check its permissions"
             ):
                 load_model_folder(tmp_path)
 
@@ -98,7 +98,7 @@ def test_a_flipped_byte_anywhere_is_found(
     content = bytearray(path.read_bytes())
     content[draw.randrange(len(content))] ^= flip
     path.write_bytes(content)
-    with pytest.raises(ArtefactError, match=r"Copy the folder again|version of heedful") as caught:
+    with pytest.raises(ArtifactError, match=r"Copy the folder again|version of heedful") as caught:
         load_model_folder(path.parent)
     assert str(path.parent) in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -112,14 +112,14 @@ def test_every_byte_of_the_manifest_counts(copy: Path) -> None:
         flipped = bytearray(content)
         flipped[position] ^= 1 << position % 8
         path.write_bytes(flipped)
-        with pytest.raises(ArtefactError):
+        with pytest.raises(ArtifactError):
             load_model_folder(copy)
 
 
 @pytest.mark.parametrize("name", [*CHECKED, MANIFEST])
 def test_a_missing_file_is_named(copy: Path, name: str) -> None:
     (copy / name).unlink()
-    with pytest.raises(ArtefactError, match=f"{name}: missing"):
+    with pytest.raises(ArtifactError, match=f"{name}: missing"):
         load_model_folder(copy)
 
 
@@ -127,7 +127,7 @@ def test_a_missing_file_is_named(copy: Path, name: str) -> None:
 def test_a_truncated_file_says_how_long_it_was(copy: Path, name: str) -> None:
     size = (copy / name).stat().st_size
     (copy / name).write_bytes((copy / name).read_bytes()[:-1])
-    with pytest.raises(ArtefactError, match=f"{name}: was altered: expected .*{size}.*, found .*{size - 1}"):
+    with pytest.raises(ArtifactError, match=f"{name}: was altered: expected .*{size}.*, found .*{size - 1}"):
         load_model_folder(copy)
 
 
@@ -152,10 +152,10 @@ def test_a_folder_whose_manifest_lists_the_card_still_loads(copy: Path) -> None:
 
 
 def test_no_folder_at_all(tmp_path: Path) -> None:
-    with pytest.raises(ArtefactError, match="there is none"):
+    with pytest.raises(ArtifactError, match="there is none"):
         load_model_folder(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ArtefactError, match="no folder written by heedful"):
+    with pytest.raises(ArtifactError, match="no folder written by heedful"):
         load_model_folder(tmp_path / "empty")
 
 
@@ -167,21 +167,21 @@ def rewrite_manifest(folder: Path, change) -> None:
 
 def test_another_version_is_refused(copy: Path) -> None:
     rewrite_manifest(copy, lambda manifest: manifest.update(format_version=99))
-    with pytest.raises(ArtefactError, match="expected format_version 1, found 99"):
+    with pytest.raises(ArtifactError, match="expected format_version 1, found 99"):
         load_model_folder(copy)
 
 
 @pytest.mark.parametrize("name", ["../outside.json", "/absolute.json", "more.json"])
 def test_a_manifest_names_the_known_files_and_no_others(copy: Path, name: str) -> None:
     rewrite_manifest(copy, lambda manifest: manifest["files"].update({name: {"bytes": 0, "sha256": ""}}))
-    with pytest.raises(ArtefactError, match="expected the files"):
+    with pytest.raises(ArtifactError, match="expected the files"):
         load_model_folder(copy)
 
 
 @pytest.mark.parametrize("change", [{"bytes": 5}, {"extra": 1}])
 def test_a_manifest_entry_has_the_known_fields_and_no_others(copy: Path, change: dict) -> None:
     rewrite_manifest(copy, lambda manifest: manifest["files"][CONFIG].update(change))
-    with pytest.raises(ArtefactError, match=f"{CONFIG}: was altered"):
+    with pytest.raises(ArtifactError, match=f"{CONFIG}: was altered"):
         load_model_folder(copy)
 
 
@@ -203,7 +203,7 @@ def test_a_sealed_folder_with_the_wrong_content_is_refused(
 ) -> None:
     (copy / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     write_manifest(copy, MODEL_FILES)
-    with pytest.raises(ArtefactError, match=f"{name}: {text}"):
+    with pytest.raises(ArtifactError, match=f"{name}: {text}"):
         load_model_folder(copy)
 
 
@@ -215,7 +215,7 @@ def test_weights_that_are_not_finite_are_refused_both_ways(copy: Path, dtype: to
     load_model_folder(copy)
     save_file(bad, copy / WEIGHTS)
     write_manifest(copy, MODEL_FILES)
-    with pytest.raises(ArtefactError, match="tensor 'weight' holds values that are not finite"):
+    with pytest.raises(ArtifactError, match="tensor 'weight' holds values that are not finite"):
         load_model_folder(copy)
 
 
@@ -265,5 +265,5 @@ def test_an_altered_manifest_is_named_beside_the_file_it_no_longer_fits(copy: Pa
     text = manifest.read_text()
     digits = json.loads(text)["files"][WEIGHTS]["sha256"]
     manifest.write_text(text.replace(digits, ("0" if digits[0] != "0" else "1") + digits[1:]))
-    with pytest.raises(ArtefactError, match=f"{WEIGHTS}: was altered: .* or {MANIFEST}, which expects it"):
+    with pytest.raises(ArtifactError, match=f"{WEIGHTS}: was altered: .* or {MANIFEST}, which expects it"):
         load_model_folder(copy)

@@ -13,7 +13,7 @@ import pytest
 
 import heedful
 import tiny
-from heedful.errors import ArtefactError, DataError, OutputError, UsageError
+from heedful.errors import ArtifactError, DataError, OutputError, UsageError
 from heedful.serving.shelf import named
 from heedful.storage import named_models
 from heedful.storage.named_models import find_model, push_model
@@ -82,7 +82,7 @@ def test_a_revision_is_read(hub: LoopbackHub, model: heedful.TextClassifier) -> 
 def test_nothing_is_fetched_unless_asked(hub: LoopbackHub, model: heedful.TextClassifier) -> None:
     model.push_to_hub(NAME)
     hub.asked.clear()
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         heedful.from_pretrained(NAME)
     with pytest.raises(DataError, match="download=True"):
         heedful.from_pretrained(NAME, revision="main")
@@ -100,7 +100,7 @@ def test_no_pickle_and_no_program_is_fetched(hub: LoopbackHub, model: heedful.Te
 def test_a_file_altered_on_the_hub_is_noticed(hub: LoopbackHub, model: heedful.TextClassifier) -> None:
     model.push_to_hub(NAME)
     hub.commit(NAME, {"labels.json": b'["a", "b"]\n'})
-    with pytest.raises(ArtefactError, match=r"labels\.json"):
+    with pytest.raises(ArtifactError, match=r"labels\.json"):
         heedful.from_pretrained(NAME, download=True)
 
 
@@ -125,7 +125,7 @@ def test_a_damaged_folder_is_not_pushed(
 ) -> None:
     model.save_pretrained(tmp_path / "model")
     (tmp_path / "model" / "labels.json").write_text('["x"]\n')
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         push_model(tmp_path / "model", NAME)
     assert NAME not in hub.commits
 

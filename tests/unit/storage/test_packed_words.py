@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage.manifest import MOST_TIMES, VOCABULARY, packed, read_words
 from heedful.text.vocabulary import Vocabulary
 
@@ -74,7 +74,7 @@ def test_what_would_not_become_smaller_or_would_be_refused_stays_plain(words: tu
 )
 def test_what_is_damaged_is_refused_in_one_line(tmp_path: Path, content: Any, named: str) -> None:
     path = written(tmp_path, content)
-    with pytest.raises(ArtefactError) as caught:
+    with pytest.raises(ArtifactError) as caught:
         read_words(path)
     assert str(path) in str(caught.value)
     assert named in str(caught.value)
@@ -86,5 +86,5 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
     bomb = zlib.compress(b" " * 50_000_000, 9)
     text = base64.b64encode(bomb).decode()
     for length in (50_000_000, MOST_TIMES * len(bomb)):
-        with pytest.raises(ArtefactError, match="unpack"):
+        with pytest.raises(ArtifactError, match="unpack"):
             read_words(written(tmp_path, {"bytes": length, "zlib": text}))

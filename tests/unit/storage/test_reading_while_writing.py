@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage import folders, read_settled, replace_folder
 from heedful.storage import model_folder as checkpoint
 from heedful.storage.model_folder import ModelFolder, load_model_folder, save_model_folder
@@ -86,7 +86,7 @@ def test_loads_while_models_are_first_written(tmp_path: Path) -> None:
             try:
                 assert load(tmp_path / f"model-{number}") == number
                 present += 1
-            except ArtefactError:  # not there yet
+            except ArtifactError:  # not there yet
                 absent += 1
     finally:
         done.set()
@@ -128,7 +128,7 @@ def test_loads_while_a_model_is_replaced(tmp_path: Path) -> None:
 def test_a_reader_leaves_what_a_writer_is_at(tmp_path: Path) -> None:
     with replace_folder(tmp_path / "model") as half:
         (half / "config.json").write_text("{}")
-        with pytest.raises(ArtefactError, match="there is none"):
+        with pytest.raises(ArtifactError, match="there is none"):
             load_model_folder(tmp_path / "model")
         assert (half / "config.json").exists()
 
@@ -137,7 +137,7 @@ def test_a_model_of_a_run_that_is_not_at_its_end_is_not_there_yet(tmp_path: Path
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "metrics.jsonl").touch()
     for path in (tmp_path / "run" / "model", tmp_path / "run"):
-        with pytest.raises(ArtefactError, match=r"no model yet.*--resume") as caught:
+        with pytest.raises(ArtifactError, match=r"no model yet.*--resume") as caught:
             load_model_folder(path)
         assert "space" not in str(caught.value).replace(str(tmp_path), "")
 
@@ -181,5 +181,5 @@ def test_a_folder_that_never_settles_is_told(tmp_path: Path, monkeypatch: pytest
             pass
 
     read(tmp_path)
-    with pytest.raises(ArtefactError, match="replaced 3 times while it was read"):
+    with pytest.raises(ArtifactError, match="replaced 3 times while it was read"):
         read_settled(tmp_path / "model", read)

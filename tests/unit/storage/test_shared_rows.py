@@ -13,7 +13,7 @@ import torch
 from safetensors.numpy import save_file
 
 import tiny
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.export.describe import describe
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
@@ -102,7 +102,7 @@ def test_without_the_package_the_message_says_what_to_install(
     monkeypatch.setattr(shared_rows, "packaged_rows", lambda name: None)
     for read in (load, load_model):
         with pytest.raises(
-            ArtefactError, match=r"the package some-words, which is not installed. Install it"
+            ArtifactError, match=r"the package some-words, which is not installed. Install it"
         ):
             read(model)
     result = tiny.run("predict", model, "--text", "a song")
@@ -113,7 +113,7 @@ def test_without_the_package_the_message_says_what_to_install(
 def test_other_rows_are_refused(model: Path, rows: Path, file: str) -> None:
     (rows / file).write_bytes((rows / file).read_bytes() + b"\n")
     for read in (load, load_model):
-        with pytest.raises(ArtefactError, match="SHA-256"):
+        with pytest.raises(ArtifactError, match="SHA-256"):
             read(model)
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_record_is_refused(model: Path, table: object) -> None:
     (model / CONFIG).write_text(json.dumps({**config, SHARED: table}))
     write_manifest(model, MODEL_FILES)
     for read in (load, load_model):
-        with pytest.raises(ArtefactError, match="shared: expected rows, sha256, baseforms, tensor, length"):
+        with pytest.raises(ArtifactError, match="shared: expected rows, sha256, baseforms, tensor, length"):
             read(model)
 
 

@@ -10,7 +10,7 @@ import torch
 
 import heedful
 import tiny
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.storage.manifest import MODEL_FILES, SCALE, WEIGHTS, write_manifest
 from heedful.storage.model_folder import load_model_folder, load_tensors, restored, rounded, save_tensors
 
@@ -79,5 +79,5 @@ def test_a_folder_with_wrong_scales_is_refused(folder: Path, tmp_path: Path) -> 
     name = next(name for name in tensors if name.endswith(SCALE))
     save_tensors(tmp_path / "small" / WEIGHTS, {**tensors, name: tensors[name][1:]})
     write_manifest(tmp_path / "small", MODEL_FILES)
-    with pytest.raises(ArtefactError, match="one a row"):
+    with pytest.raises(ArtifactError, match="one a row"):
         load_model_folder(tmp_path / "small")

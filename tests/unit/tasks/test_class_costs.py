@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from heedful import TextClassifier, from_pretrained, runtime
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import cheapest
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
 from heedful.tasks.class_costs import cost_matrix
@@ -126,5 +126,5 @@ def test_a_folder_with_other_costs_is_refused(careful: TextClassifier, tmp_path:
     write_json(tmp_path / "model" / CONFIG, {**config, "costs": costs})
     write_manifest(tmp_path / "model", MODEL_FILES)
     for read in (from_pretrained, runtime.load):
-        with pytest.raises(ArtefactError, match="cost"):
+        with pytest.raises(ArtifactError, match="cost"):
             read(tmp_path / "model")

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.models import ModelConfig
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
 from heedful.storage.model_folder import CONFIG, LABELS, VOCABULARY, WEIGHTS
@@ -67,7 +67,7 @@ def test_what_cannot_be_is_refused_in_one_line(
     folder: Path, file: str, edit: Callable[[Any], Any], named: str
 ) -> None:
     change(folder, file, edit)
-    with pytest.raises(ArtefactError) as caught:
+    with pytest.raises(ArtifactError) as caught:
         load_model(folder)
     assert file in str(caught.value)
     assert named in str(caught.value)
@@ -79,7 +79,7 @@ def test_weights_of_another_kind_are_refused(folder: Path, kind: str) -> None:
     state = load_file(folder / WEIGHTS)
     save_file({**state, TABLE: state[TABLE].to(getattr(torch, kind))}, folder / WEIGHTS)
     write_manifest(folder, MODEL_FILES)
-    with pytest.raises(ArtefactError, match=f"{TABLE!r}.*{kind}.*float32"):
+    with pytest.raises(ArtifactError, match=f"{TABLE!r}.*{kind}.*float32"):
         load_model(folder)
 
 
@@ -133,7 +133,7 @@ def test_one_number_that_is_too_large_is_refused_at_every_door(folder: Path, tmp
 def test_a_version_is_a_whole_number(folder: Path, version: object) -> None:
     manifest = json.loads((folder / MANIFEST).read_text())
     (folder / MANIFEST).write_text(json.dumps({**manifest, "format_version": version}, indent=1) + "\n")
-    with pytest.raises(ArtefactError, match="format_version"):
+    with pytest.raises(ArtifactError, match="format_version"):
         load_model(folder)
 
 

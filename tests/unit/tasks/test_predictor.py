@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from heedful.data.examples import Corpus, Example
-from heedful.errors import ArtefactError, DataError, UsageError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.models import ModelConfig
 from heedful.storage.manifest import MODEL_FILES, write_json, write_manifest
 from heedful.storage.model_folder import CONFIG
@@ -117,7 +117,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     ):
         write_json(path / CONFIG, {**config, "model": {**config["model"], **change}})
         write_manifest(path, MODEL_FILES)
-        with pytest.raises(ArtefactError, match=what):
+        with pytest.raises(ArtifactError, match=what):
             load_model(path)
 
 

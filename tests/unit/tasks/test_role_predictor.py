@@ -27,7 +27,7 @@ WORDS = ["the", "lamp", "glows", "and", "warms"]
 
 
 def predictor(**text: object) -> RolePredictor:
-    """Build one that has learnt nothing."""
+    """Build one that has learned nothing."""
     torch.manual_seed(0)
     tagger = TaggerConfig(flag_width=4, finder_hidden=6)
     model = ModelConfig("roles", "cnn", {"filters": 4}, width=8, outputs=len(TAGS), tagger=tagger)

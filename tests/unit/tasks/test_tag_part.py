@@ -14,7 +14,7 @@ from heedful.baselines.show import render
 from heedful.baselines.tag_board import TagRun, tag_board
 from heedful.baselines.tag_rival import CRF, TagRival, TagSplit
 from heedful.data.examples import Corpus, Example, WordTags
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.explain.from_runtime import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.export import described
@@ -151,7 +151,7 @@ def test_folders_that_do_not_fit_are_refused(trained: RunResult, tmp_path: Path)
         write_json(path / CONFIG, {**whole, "tagging": change})
         write_manifest(path, MODEL_FILES)
         for read in (load, load_model):
-            with pytest.raises(ArtefactError, match=said):
+            with pytest.raises(ArtifactError, match=said):
                 read(path)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.models import ModelConfig
 from heedful.storage.manifest import MODEL_FILES, write_json, write_manifest
 from heedful.storage.model_folder import CONFIG
@@ -70,7 +70,7 @@ def test_an_older_folder_has_none(tmp_path: Path) -> None:
 def test_a_temperature_that_is_none_is_refused(tmp_path: Path, wrong: object) -> None:
     predictor(2.5).save(tmp_path / "model")
     _rewrite(tmp_path / "model", {"temperature": wrong})
-    with pytest.raises(ArtefactError, match="temperature"):
+    with pytest.raises(ArtifactError, match="temperature"):
         load_model(tmp_path / "model")
     with pytest.raises(UsageError, match="above 0"):
         replace(About(), temperature=wrong)

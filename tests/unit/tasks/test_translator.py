@@ -24,7 +24,7 @@ TEXT = "a café noir"
 
 
 def translator(**text: object) -> Translator:
-    """Build one that has learnt nothing."""
+    """Build one that has learned nothing."""
     torch.manual_seed(0)
     subwords = Subwords.learn([TEXT, "naïve café"] * 3, 300)
     model = ModelConfig("translation", "transformer", {"layers": 1, "heads": 2}, width=8, activation="relu")

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from heedful.data.examples import Example
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.text.boundaries import choose_tokenizer
 from heedful.text.tokenize import LINK, TAG, TOKENIZERS, tokenize, tokenizer
 
@@ -33,7 +33,7 @@ def test_words_stand_where_their_places_say(name: str, markup: str) -> None:
     for word, (start, end) in zip(found.words, found.spans, strict=True):
         said = TEXT[start:end]
         assert said == word or (word == TAG and said[0] == "<") or (word == LINK and "." in said)
-    corpus = tokenise_corpus([Example((TEXT,))], tokenizer(name, markup))  # type: ignore[arg-type]
+    corpus = tokenize_corpus([Example((TEXT,))], tokenizer(name, markup))  # type: ignore[arg-type]
     assert tuple(corpus.words[number] for number in corpus.sides[0][0]) == found.words
 
 

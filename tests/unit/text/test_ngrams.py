@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.text.unknown_words import LONGEST_WORD, NgramRule
 from heedful.text.vocabulary import MASK, Vocabulary
 
@@ -78,7 +78,7 @@ def test_a_damaged_rule_is_refused(wrong: object) -> None:
     content["ngrams"] = (
         {**content["ngrams"], **wrong, "longest": 99} if isinstance(wrong, dict) and wrong else wrong
     )
-    with pytest.raises(ArtefactError):
+    with pytest.raises(ArtifactError):
         Vocabulary.from_json(json.dumps(content))
 
 

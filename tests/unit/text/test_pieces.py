@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage.hugging_face import read_piece_rules
 from heedful.text.vocabulary import PieceVocabulary, Vocabulary, vocabulary_from_json
 from tiny_encoder import ids, write_encoder
@@ -94,10 +94,10 @@ def test_a_vocabulary_reads_back_equal(vocabulary: PieceVocabulary) -> None:
 
 def test_a_damaged_vocabulary_is_refused(vocabulary: PieceVocabulary) -> None:
     content = json.loads(vocabulary.to_json())
-    with pytest.raises(ArtefactError, match="another format"):
+    with pytest.raises(ArtifactError, match="another format"):
         vocabulary_from_json(json.dumps({**content, "format": 99}))
     del content["limit"]
-    with pytest.raises(ArtefactError, match="model/vocabulary: word pieces are damaged"):
+    with pytest.raises(ArtifactError, match="model/vocabulary: word pieces are damaged"):
         vocabulary_from_json(json.dumps(content), "model/vocabulary")
-    with pytest.raises(ArtefactError, match="not JSON"):
+    with pytest.raises(ArtifactError, match="not JSON"):
         vocabulary_from_json("{")

@@ -10,12 +10,12 @@ from heedful.text.subwords import Subwords
 
 pytest.importorskip("tokenizers")
 
-LEARNT = ["the café is nice", "naïve café noir", "가각 간"] * 3
+LEARNED = ["the café is nice", "naïve café noir", "가각 간"] * 3
 
 
 def shown(text: str) -> list[str]:
     """Return what the pieces show of a text, those aside that hold a part of a character only."""
-    (pieces,) = Subwords.learn(LEARNT, 320).encode([text])
+    (pieces,) = Subwords.learn(LEARNED, 320).encode([text])
     assert all(end <= start for (_, end), (start, _) in zip(pieces.spans, pieces.spans[1:], strict=False))
     return [text[start:end] for start, end in pieces.spans if end > start]
 
@@ -34,6 +34,6 @@ def test_the_last_mark_of_a_word_belongs_to_its_last_piece() -> None:
 
 
 def test_a_composed_text_has_the_pieces_of_a_decomposed_one() -> None:
-    words = Subwords.learn(LEARNT, 320)
+    words = Subwords.learn(LEARNED, 320)
     composed, decomposed = words.encode(["caf\u00e9 noir", "cafe\u0301 noir"])
     assert composed.ids == decomposed.ids

@@ -207,7 +207,7 @@ def test_a_truncated_fasttext_file_names_the_byte(tmp_path: Path, size: int) -> 
         {"nwords": 2},
         {"nlabels": -1},
         {"pruned": 10},
-        {"quantised": 1},
+        {"quantized": 1},
         {"count": 2**62},
         {"columns": 2**62},
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.text.vocabulary import PADDING, UNKNOWN, Vocabulary, count_words
 
 COUNTS = count_words([["The", "dog", "runs"], ["the", "cat", "runs"], ["a", "Dog"]])
@@ -124,13 +124,13 @@ def test_sha_is_stable_across_versions_of_the_code() -> None:
 def test_altered_file_is_refused(change) -> None:  # type: ignore[no-untyped-def]
     content = json.loads(example().to_json())
     change(content)
-    with pytest.raises(ArtefactError, match=r"vocabulary\.json"):
+    with pytest.raises(ArtifactError, match=r"vocabulary\.json"):
         Vocabulary.from_json(json.dumps(content), "vocabulary.json")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "null"])
 def test_other_text_is_refused(text: str) -> None:
-    with pytest.raises(ArtefactError, match="vocabulary"):
+    with pytest.raises(ArtifactError, match="vocabulary"):
         Vocabulary.from_json(text)
 
 

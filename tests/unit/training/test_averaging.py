@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from heedful.errors import ArtefactError, Interrupted, UsageError
+from heedful.errors import ArtifactError, Interrupted, UsageError
 from heedful.storage.manifest import write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.training.loop import fit
@@ -83,5 +83,5 @@ def test_another_decay_or_a_checkpoint_without_averages_is_refused(tmp_path: Pat
     del tensors["average/out.weight"]
     save_tensors(latest / "state.safetensors", tensors)
     write_manifest(latest, ("state.json", "state.safetensors"))
-    with pytest.raises(ArtefactError, match=r"average/out\.weight"):
+    with pytest.raises(ArtifactError, match=r"average/out\.weight"):
         train_toy(tmp_path, epochs=2, resume=True, weight_average=DECAY)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.errors import ArtefactError, OutputError
+from heedful.errors import ArtifactError, OutputError
 from heedful.training.progress import MetricsLog, environment
 
 
@@ -41,7 +41,7 @@ def test_damage_is_named_where_a_line_is_needed(tmp_path: Path, line: bytes) -> 
     content = b'{"step": 1}\n' + line + b'\n{"step": 3}\n'
     path.write_bytes(content)
     for known in (None, 2, 3):
-        with pytest.raises(ArtefactError, match=r"metrics.jsonl, line 2: expected a JSON record with a step"):
+        with pytest.raises(ArtifactError, match=r"metrics.jsonl, line 2: expected a JSON record with a step"):
             MetricsLog(path).restore(9, known=known)
         assert path.read_bytes() == content
     MetricsLog(path).restore(9, known=1)
@@ -49,7 +49,7 @@ def test_damage_is_named_where_a_line_is_needed(tmp_path: Path, line: bytes) -> 
 
 
 def test_a_folder_in_the_place_of_the_log_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ArtefactError, match="expected a file with one JSON record a line; Is a directory"):
+    with pytest.raises(ArtifactError, match="expected a file with one JSON record a line; Is a directory"):
         MetricsLog(tmp_path).restore(9)
 
 

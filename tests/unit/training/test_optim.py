@@ -32,12 +32,12 @@ def weights_after(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_weight_decay_is_half_the_squared_norm_of_exactly_the_regularised_matrices(name: str) -> None:
+def test_weight_decay_is_half_the_squared_norm_of_exactly_the_regularized_matrices(name: str) -> None:
     decayed = weights_after(OptimizerSettings(name, lr=0.1, weight_decay=0.3))
-    penalised = weights_after(OptimizerSettings(name, lr=0.1), penalty=torch.tensor(0.3))
+    penalized = weights_after(OptimizerSettings(name, lr=0.1), penalty=torch.tensor(0.3))
     plain = weights_after(OptimizerSettings(name, lr=0.1))
     for key in plain:
-        torch.testing.assert_close(decayed[key], penalised[key])
+        torch.testing.assert_close(decayed[key], penalized[key])
     assert not torch.allclose(decayed["hidden.weight"], plain["hidden.weight"])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.errors import ArtefactError, InUseError, OutputError, UsageError
+from heedful.errors import ArtifactError, InUseError, OutputError, UsageError
 from heedful.storage import alone, holds
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
 from heedful.training.run_folder import RunFolder
@@ -122,7 +122,7 @@ def test_a_damaged_environment_is_named_for_what_it_is(home: RunFolder, content:
     (home.checkpoint / MANIFEST).write_text("{}")
     home.environment.write_bytes(content)
     for act in (home.refuse_foreign, home.remove):
-        with pytest.raises(ArtefactError, match=r"env\.json: expected the JSON .* delete the file"):
+        with pytest.raises(ArtifactError, match=r"env\.json: expected the JSON .* delete the file"):
             act()
     assert all(path.exists() for path in home.written())
     home.environment.unlink()

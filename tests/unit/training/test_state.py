@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.storage.manifest import MANIFEST, write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.training.optim import Optimizers, build_optimizer
@@ -92,7 +92,7 @@ def test_an_altered_checkpoint_is_refused(tmp_path: Path) -> None:
         path = tmp_path / "latest" / name
         content = path.read_bytes()
         path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
-        with pytest.raises(ArtefactError, match=name):
+        with pytest.raises(ArtifactError, match=name):
             load_state(tmp_path / "latest", network=network, optimizers=optimizers, settings=toy_settings())
         path.write_bytes(content)
 
@@ -128,10 +128,10 @@ def test_a_checkpoint_is_compared_setting_by_setting(tmp_path: Path) -> None:
 
 def test_weights_of_another_network_are_refused() -> None:
     weights = copy_weights(ToyNetwork())
-    with pytest.raises(ArtefactError, match=r"weight 'hidden.bias' is \(9,\) there and \(6,\) here"):
+    with pytest.raises(ArtifactError, match=r"weight 'hidden.bias' is \(9,\) there and \(6,\) here"):
         restore_weights(ToyNetwork(), {**weights, "hidden.bias": torch.zeros(9)})
     del weights["out.bias"]
-    with pytest.raises(ArtefactError, match=r"weight 'out.bias' is None there"):
+    with pytest.raises(ArtifactError, match=r"weight 'out.bias' is None there"):
         restore_weights(ToyNetwork(), weights)
 
 
@@ -173,7 +173,7 @@ def test_a_state_that_cannot_be_is_refused_at_once(tmp_path: Path, place: str, v
     record = json.loads((home / "state.json").read_text())
     (home / "state.json").write_text(json.dumps({**record, "state": {**record["state"], place: value}}))
     write_manifest(home, ("state.safetensors", "state.json"))
-    with pytest.raises(ArtefactError, match=r"^[^\n]*state[^\n]*$"):
+    with pytest.raises(ArtifactError, match=r"^[^\n]*state[^\n]*$"):
         train_toy(tmp_path, resume=True, epochs=4)
 
 
@@ -191,7 +191,7 @@ def test_averages_of_another_optimizer_are_refused(tmp_path: Path, name: Optimiz
         save_tensors(file, {**saved, **change})
         write_manifest(tmp_path / "state", ("state.safetensors", "state.json"))
         fresh = ToyNetwork()
-        with pytest.raises(ArtefactError, match="optimizer/hidden"):
+        with pytest.raises(ArtifactError, match="optimizer/hidden"):
             load_state(
                 tmp_path / "state",
                 network=fresh,

@@ -66,8 +66,8 @@ def test_a_model_is_a_line_with_the_spread_of_its_runs() -> None:
     ((bounds,),) = (line.lines[2] for name, line in lines.items() if name == "Ours")
     heights = [float(np.ptp(segment[:, 1])) for segment in bounds.get_segments()]
     assert heights == pytest.approx([2 * 10 * 2**0.5, 0.0, 2 * 5 * 2**0.5])
-    colours = {line.lines[0].get_color() for line in lines.values()}
-    assert len(colours) == 2
+    colors = {line.lines[0].get_color() for line in lines.values()}
+    assert len(colors) == 2
     assert bars == list(COUNTS)
 
 

@@ -39,7 +39,7 @@ def table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Table:
     monkeypatch.setattr(answering, "experiments", lambda: {"pairs": experiment})
     monkeypatch.setattr(answering, "systems", lambda: {"small": System("small", ("model.hidden=8",), {})})
     corpus = Corpus([Example(("An owl .", "A bird .")), Example(TEXTS, "same")])
-    monkeypatch.setattr(answering.catalogue, "load", lambda *_: corpus)
+    monkeypatch.setattr(answering.catalog, "load", lambda *_: corpus)
     digest = hashlib.sha256("\t".join(TEXTS).encode()).hexdigest()
     paper = {"ours": "same", "theirs": "other"}
     pairs = (Pair("A", "1#a", digest, "same", paper), Pair("B", "2#b", "0" * 64, "other", paper))

@@ -100,7 +100,7 @@ def test_features_of_a_word_are_not_averaged(models: dict[str, Path]) -> None:
 
 
 def test_the_two_scores_of_mtsa_make_up_its_attention(models: dict[str, Path]) -> None:
-    """Eq. 10 to 12: a weight is the product of both factors, normalised over the words that are seen."""
+    """Eq. 10 to 12: a weight is the product of both factors, normalized over the words that are seen."""
     predictor = load_model(models["mtsa"])
     _, trace = trace_sentence(predictor, "Families have some dogs in front of a carousel")
     factors = trace.context.factors

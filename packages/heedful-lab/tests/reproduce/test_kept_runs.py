@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.storage.layout import SEED, Varied, record_file
 from heedful_lab.reproduce.cell_runs import gather
 from heedful_lab.reproduce.kept_runs import pack, packed_file, read_packed, take_up
@@ -85,7 +85,7 @@ def test_damaged_packed_runs_are_named(declared: Path, tmp_path: Path) -> None:
     pack(file, {("ours", Varied(SEED, 1)): record("ours", 1, 9)})
     for content in (b"", b"no gzip", file.read_bytes()[:-9]):
         file.write_bytes(content)
-        with pytest.raises(ArtefactError, match=r"tiny\.jsonl\.gz: expected packed runs"):
+        with pytest.raises(ArtifactError, match=r"tiny\.jsonl\.gz: expected packed runs"):
             read_packed(file)
     scores = replace(record("ours", 1, 9), answers=None)
     write_record(tmp_path / "more", "ours", scores)

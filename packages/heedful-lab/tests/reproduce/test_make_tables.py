@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.errors import ArtefactError, MissingExtraError, UsageError
+from heedful.errors import ArtifactError, MissingExtraError, UsageError
 from heedful.machine import child
 from heedful.run.kept_settings import plain_settings
 from heedful.run.recipe_files import load_config
@@ -90,7 +90,7 @@ def test_a_file_that_is_no_run_is_named(declared: Path, tmp_path: Path) -> None:
     write(tmp_path, "ours", (5,))
     file = tmp_path / "standard" / "tiny" / "ours" / "train.seed=1.json"
     file.write_text("{}", encoding="utf-8")
-    with pytest.raises(ArtefactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"):
+    with pytest.raises(ArtifactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"):
         gather(TABLE, Budget(), tmp_path)
 
 
@@ -425,7 +425,7 @@ def test_a_part_that_a_run_has_not_leaves_its_figure_empty(declared: Path, tmp_p
     result = gather(replace(TABLE, columns=tuple(columns)), Budget(), tmp_path)
     assert [result.figure(ROWS[0], column).values for column in columns] == [(90.0,), ()]
     wrong = replace(COLUMN, figure="test.metrics.f1")
-    with pytest.raises(ArtefactError, match=r"ours on tiny: train\.seed=1, train\.seed=2 has no figure"):
+    with pytest.raises(ArtifactError, match=r"ours on tiny: train\.seed=1, train\.seed=2 has no figure"):
         result.figure(ROWS[0], wrong)
 
 

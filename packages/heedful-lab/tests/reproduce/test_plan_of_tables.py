@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.errors import UsageError
 from heedful.models import build
 from heedful.run.recipe_files import load_config
@@ -74,10 +74,10 @@ def test_own_recipes_are_of_systems_that_there_are(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(experiments()))
-def test_needs_are_splits_of_the_catalogue(name: str) -> None:
+def test_needs_are_splits_of_the_catalog(name: str) -> None:
     for need in experiments()[name].needs:
         data_set, _, split = need.partition(":")
-        assert split in catalogue.splits(data_set) or split == "all"
+        assert split in catalog.splits(data_set) or split == "all"
     assert lacking(experiments()[name], None) == experiments()[name].needs
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.evaluation import paired_bootstrap
 from heedful_lab.reproduce import resampled as resampling
 from heedful_lab.reproduce.making import make
@@ -65,7 +65,7 @@ def test_what_nobody_asked_for_can_be_left_out(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text('{"answers": "0"}')
-    with pytest.raises(ArtefactError, match="expected kept comparisons"):
+    with pytest.raises(ArtifactError, match="expected kept comparisons"):
         Resampled.read(tmp_path)
 
 

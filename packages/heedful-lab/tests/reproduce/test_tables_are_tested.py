@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.evaluation import paired_bootstrap
 from heedful.evaluation.significance import describe_p
 from heedful.run.kept_answers import Answers
@@ -109,7 +109,7 @@ def test_runs_on_other_data_are_not_compared_and_the_table_says_so(declared: Pat
 def test_answers_to_other_examples_are_refused() -> None:
     first = answered("trec", "text", ([0, 1, 2, 0], [0, 1, 2, 0]))
     for gold in ([2, 2, 2, 2], [0, 1, 2]):
-        with pytest.raises(ArtefactError, match="answered other examples; run one of them again"):
+        with pytest.raises(ArtifactError, match="answered other examples; run one of them again"):
             compare(first, answered("trec", "text", (gold, gold)))
 
 

@@ -26,7 +26,7 @@ def read_trec(
         keep_empty: keep rows without a question.
 
     Returns:
-        The questions; their words are what white space separates, for the file is tokenised.
+        The questions; their words are what white space separates, for the file is tokenized.
 
     Raises:
         UsageError: if ``label`` is unknown.

@@ -24,7 +24,7 @@ def read_snli(path: str | Path, *, use_parse: bool = True, keep_empty: bool = Fa
     Args:
         path: the file, plain or compressed.
         use_parse: take the words from the binary parse where the row has one. A row without gives no words, and its
-            sentence is tokenised later.
+            sentence is tokenized later.
         keep_empty: keep pairs of which a sentence is empty.
 
     Returns:

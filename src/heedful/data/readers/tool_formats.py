@@ -46,7 +46,7 @@ def rejected(record: Mapping[str, object], read: Collection[str]) -> str:
     Returns:
         What the row is counted under; empty where nobody did.
     """
-    if record.get("was_cancelled") is True and "annotations" in record:
+    if record.get("was_canceled") is True and "annotations" in record:
         return "canceled by the annotator"
     answer = record.get("answer")
     if "answer" in read or not isinstance(answer, str):
@@ -59,8 +59,8 @@ def _of_label_studio(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a task as exported: its data, and the choices of its annotation by the names of the controls."""
     found: dict[str, Any] = {**record, **record["data"]}
     given = [each for each in record.get("annotations") or () if isinstance(each, Mapping)]
-    used = [each for each in given if not each.get("was_cancelled")]
-    found["was_cancelled"] = bool(given) and not used
+    used = [each for each in given if not each.get("was_canceled")]
+    found["was_canceled"] = bool(given) and not used
     choices: dict[str, list[Any]] = {}
     spans: list[Any] = []
     for result in (used[0].get("result") or ()) if used else ():

@@ -1,4 +1,4 @@
-"""The corpus that Heedful generates itself: pairs of sentences about small scenes, labelled by a model of meaning."""
+"""The corpus that Heedful generates itself: pairs of sentences about small scenes, labeled by a model of meaning."""
 
 from heedful.data.scenes.generate import generate, phenomena, write_tsv
 from heedful.data.scenes.meaning import LABELS

@@ -61,7 +61,7 @@ RELATIONS = {
     "in front of": "behind",
 }
 
-COLOURS = ("red", "blue", "green", "white", "black", "brown")
+COLORS = ("red", "blue", "green", "white", "black", "brown")
 SIZES = ("big", "small")
 PLACES = ("garden", "park", "kitchen", "street", "barn", "forest")
 
@@ -75,18 +75,18 @@ class Words:
     Attributes:
         nouns: creatures, 2 to 12.
         activities: 3 to 10.
-        colours: 1 to 6.
+        colors: 1 to 6.
     """
 
     nouns: int = 8
     activities: int = 6
-    colours: int = 4
+    colors: int = 4
 
     def __post_init__(self) -> None:
         for name, table, least in (
             ("nouns", CREATURES, 2),
             ("activities", ACTIVITIES, 3),
-            ("colours", COLOURS, 1),
+            ("colors", COLORS, 1),
         ):
             value = getattr(self, name)
             if not least <= value <= len(table):
@@ -104,8 +104,8 @@ class Words:
 
     @property
     def shades(self) -> list[str]:
-        """The colours in use."""
-        return list(COLOURS[: self.colours])
+        """The colors in use."""
+        return list(COLORS[: self.colors])
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +133,13 @@ class HowMany:
         quantity: "no", "some", "all", a number word, or "at least"/"fewer than" and a number word.
         kind: the noun in the plural.
         activity: base form.
-        colour: narrows the kind, "" for none.
+        color: narrows the kind, "" for none.
     """
 
     quantity: str
     kind: str
     activity: str
-    colour: str = ""
+    color: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +198,8 @@ def say(clause: Clause) -> str:
             participles = " or ".join(ACTIVITIES[activity] for activity in activities)
             where = f" in the {place}" if place else ""
             return f"the {noun} is {'not ' if negated else ''}{participles}{where}"
-        case HowMany(quantity, kind, activity, colour):
-            return " ".join(filter(None, (quantity, colour, kind, activity)))
+        case HowMany(quantity, kind, activity, color):
+            return " ".join(filter(None, (quantity, color, kind, activity)))
         case Acts(action, agent, patient, passive):
             if passive:
                 return f"{_the(patient)} is {ACTIONS[action]} by {_the(agent)}"

@@ -33,7 +33,7 @@ def generate(
     only: Sequence[str] = (),
     nouns: int = Words.nouns,
     activities: int = Words.activities,
-    colours: int = Words.colours,
+    colors: int = Words.colors,
 ) -> dict[str, Corpus]:
     """Generate sentence pairs about small scenes, with the label, for natural language inference.
 
@@ -48,7 +48,7 @@ def generate(
         only: names of phenomena, see `phenomena`; empty for all.
         nouns: how many creatures are known, 2 to 12. More words make the corpus harder to learn.
         activities: how many activities, 3 to 10.
-        colours: how many colours, 1 to 6.
+        colors: how many colors, 1 to 6.
 
     Returns:
         The parts by name: texts (premise, hypothesis), target a label, group the phenomenon.
@@ -63,7 +63,7 @@ def generate(
     for name in only:
         check_known(name, PAIRINGS, f"only: unknown phenomenon {name!r}")
     names = tuple(only) or tuple(PAIRINGS)
-    words, random = Words(nouns, activities, colours), Random(seed)
+    words, random = Words(nouns, activities, colors), Random(seed)
     parts: dict[str, list[Example]] = {name: [] for name in sizes}
     for i, name in enumerate(names):
         for j, label in enumerate(LABELS):
@@ -126,7 +126,7 @@ def _pairs(
         elif (misses := misses + 1) > _PATIENCE:
             raise UsageError(
                 f"phenomenon {pairing.__name__!r} has too few different pairs: {left} of label {label!r} are missing. "
-                "Ask for smaller parts, or raise nouns, activities or colours."
+                "Ask for smaller parts, or raise nouns, activities or colors."
             )
     return [(part, pair) for pair, part in found.items()]
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from heedful.data.scenes.clauses import (
     ACTIVITIES,
-    COLOURS,
+    COLORS,
     CREATURES,
     NUMBERS,
     PLACES,
@@ -121,7 +121,7 @@ def _amounts(quantity: str) -> frozenset[int]:
 def _known_amounts(given: HowMany, asked: HowMany) -> frozenset[int]:
     """Return the amounts of the asked kind at the asked activity that the given clause leaves possible."""
     amounts = _amounts(given.quantity)
-    same_kind = (given.kind, given.colour) == (asked.kind, asked.colour)
+    same_kind = (given.kind, given.color) == (asked.kind, asked.color)
     if given.activity != asked.activity:
         if same_kind and 0 not in amounts:  # whoever is at one activity is not at another
             return frozenset({0}) if amounts == {_ALL} else _AMOUNTS - {_ALL}
@@ -137,7 +137,7 @@ def _known_amounts(given: HowMany, asked: HowMany) -> frozenset[int]:
 
 def _is_narrower(one: HowMany, other: HowMany) -> bool:
     noun_fits = other.kind in (one.kind, _HYPERNYMS.get(one.kind))
-    return noun_fits and other.colour in ("", one.colour)
+    return noun_fits and other.color in ("", one.color)
 
 
 def _compare_roles(given: tuple[Entity, Entity], asked: tuple[Entity, Entity]) -> Label:
@@ -153,7 +153,7 @@ def _compare_roles(given: tuple[Entity, Entity], asked: tuple[Entity, Entity]) -
 def _compare_looks(given: Entity, asked: Entity) -> Label:
     if asked.adjective in ("", given.adjective):
         return "entailment"
-    rivals = next(group for group in (COLOURS, SIZES) if asked.adjective in group)
+    rivals = next(group for group in (COLORS, SIZES) if asked.adjective in group)
     return "contradiction" if given.adjective in rivals else "neutral"
 
 

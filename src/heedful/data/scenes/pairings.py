@@ -133,15 +133,15 @@ def quantifiers(random: Random, words: Words) -> Choice:
 def modifiers(random: Random, words: Words) -> Choice:
     """Dropping a modifier keeps "some red dogs" true, adding one keeps "no dogs" true; not the reverse."""
     kinds, verbs = _plurals(random.sample(words.creatures, 2)), random.sample(words.verbs, 2)
-    colour = random.choice(words.shades)
+    color = random.choice(words.shades)
     premises = [
         sentence
         for some, no in permutations(kinds)
         for v, w in permutations(verbs)
-        for left, right in permutations((colour, ""))
+        for left, right in permutations((color, ""))
         for sentence in _both_orders(HowMany("some", some, v, left), HowMany("no", no, w, right))
     ]
-    asked = random.choice((colour, ""))
+    asked = random.choice((color, ""))
     return Choice(premises, _some_or_no(kinds, verbs, asked))
 
 
@@ -182,8 +182,8 @@ def _counted(random: Random, words: Words, given: tuple[str, str], asked: str) -
     return Choice(premises, [(HowMany(asked, kind, verb),) for kind in kinds for verb in verbs])
 
 
-def _some_or_no(kinds: list[str], verbs: list[str], colour: str = "") -> list[Sentence]:
-    return [(HowMany(q, kind, verb, colour),) for q in ("some", "no") for kind in kinds for verb in verbs]
+def _some_or_no(kinds: list[str], verbs: list[str], color: str = "") -> list[Sentence]:
+    return [(HowMany(q, kind, verb, color),) for q in ("some", "no") for kind in kinds for verb in verbs]
 
 
 def _both_orders(one: Clause, other: Clause) -> tuple[Sentence, Sentence]:

@@ -161,7 +161,7 @@ def distil(
     Raises:
         UsageError: if settings contradict each other or the data, or a run is there and neither resumed nor replaced.
         DataError: if a file is missing or wrong.
-        ArtefactError: if a teacher's model is missing or altered.
+        ArtifactError: if a teacher's model is missing or altered.
         Interrupted: when asked to stop; ``resume`` goes on.
     """
     started = time.perf_counter()

@@ -89,7 +89,7 @@ class ModelTeacher(Teacher):
         cache: the cache folder; None for the default.
 
     Raises:
-        ArtefactError: if there is no such model, or it was altered.
+        ArtifactError: if there is no such model, or it was altered.
         UsageError: if it answers something else than the student.
     """
 
@@ -247,7 +247,7 @@ def find_teacher(
     Raises:
         UsageError: if a file stands beside another teacher, or a model answers something else.
         DataError: if a file is missing or wrong.
-        ArtefactError: if a model is missing or altered.
+        ArtifactError: if a model is missing or altered.
     """
     files = [name for name in names if bare_suffix(Path(name)) in (".jsonl", ".json")]
     if files and len(names) > 1:

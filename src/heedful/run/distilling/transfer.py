@@ -15,7 +15,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.gold import Targets
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.readers.soft_labels import read_unlabeled
-from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import MissingExtraError, UsageError
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.run_config import DistilConfig, RunConfig
@@ -77,7 +77,7 @@ class Teaching:
         Raises:
             UsageError: if settings contradict each other, or the teacher is none for the data.
             DataError: naming file and row, if a file is missing or wrong.
-            ArtefactError: if a model is missing or altered.
+            ArtifactError: if a model is missing or altered.
         """
         distil, given, corpora = config.distil, given or PythonTeacher(), source.load()
         task = task_named(source.task)
@@ -151,7 +151,7 @@ class Teaching:
         distil = self.config.distil
         if not distil.augment:
             return [], ""
-        corpus = tokenise_corpus(train, self._cutter(lexicon))
+        corpus = tokenize_corpus(train, self._cutter(lexicon))
         sides = [
             tuple(corpus.words[n] for n in side[row]) for side in corpus.sides for row in range(len(train))
         ]
@@ -181,7 +181,7 @@ class Teaching:
     ) -> EncodedDataset:
         """Look the words up as those of the training part were; a text that is too long is cut or left out."""
         config = self.config
-        corpus: TokenisedCorpus = tokenise_corpus(examples, self._cutter(lexicon))
+        corpus: TokenizedCorpus = tokenize_corpus(examples, self._cutter(lexicon))
         if config.text.parser:
             corpus = parse_corpus(corpus, find_parser(config.text.parser, self.place.root), self.place.cache)
         return encode(

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from heedful.errors import ArtefactError, MissingExtraError, UsageError
+from heedful.errors import ArtifactError, MissingExtraError, UsageError
 from heedful.run.recipe_files import from_table
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import Space, current, to_toml
@@ -60,7 +60,7 @@ def open_study(folder: Path, direction: str, *, prune: bool = True) -> Study:
         Optuna's study.
 
     Raises:
-        ArtefactError: if the file is there and is no study.
+        ArtifactError: if the file is there and is no study.
         OutputError: if it cannot be written.
     """
     optuna = import_optuna()
@@ -79,7 +79,7 @@ def open_study(folder: Path, direction: str, *, prune: bool = True) -> Study:
             load_if_exists=True,
         )
     except Exception as error:  # whatever the database underneath raises
-        raise ArtefactError(
+        raise ArtifactError(
             f"{folder / FILE}: expected the file of a search; {type(error).__name__}. Choose another --out."
         ) from error
 

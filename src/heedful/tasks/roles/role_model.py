@@ -74,7 +74,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             The probability of each word, all texts end to end, [T].
 
         Raises:
-            ArtefactError: if the network gives a number that is not finite.
+            ArtifactError: if the network gives a number that is not finite.
         """
         self.network.eval()
         rows = dataset.sides[0]
@@ -182,7 +182,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
 
     @own_torch_state()
     def explain(self, request: Text | Corpus, predicate: int | None = None) -> Explanation:
-        """Show what the model looked at when it labelled one predicate.
+        """Show what the model looked at when it labeled one predicate.
 
         Args:
             request: one text.

@@ -18,7 +18,7 @@ from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.role_files import ROLE_SUFFIXES, read_roles
 from heedful.data.role_frames import NOT_COUNTED, TaggedDataset, collate_frames, encode_frames
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Counts, Report, compare_frames, evaluate_roles
 from heedful.evaluation.role_counts import PREDICATE, arguments_of
@@ -49,7 +49,7 @@ NO_PREDICATE = "-"
 
 
 class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
-    """Semantic role labelling: examples are predicates, gold is one tag a word."""
+    """Semantic role labeling: examples are predicates, gold is one tag a word."""
 
     name, noun = "roles", "semantic roles"
     dataset_type, model_type = TaggedDataset, RolePredictor
@@ -110,16 +110,16 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
         return TaggerNetwork(TaggedReader(embedding, encoder, config.tagger), finder, config.outputs)
 
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenizedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> TaggedDataset:
         """See `WordTask.encode`."""
         return encode_frames(corpus, vocabulary, labels, max_tokens=text.max_tokens, truncate=text.truncate)
 
     def read(self, model: RolePredictor, corpus: Corpus, folder: Path | None = None) -> TaggedDataset:
         """See `Task.read`; counts what the limit on length takes from the gold."""
-        tokenised = model.tokenise(corpus.examples, corpus.source, folder)
-        dataset = self.encode(tokenised, model.vocabulary, model.labels, model.text)
-        return replace(dataset, cut_off=_cut_off(tokenised, model.text.max_tokens))
+        tokenized = model.tokenize(corpus.examples, corpus.source, folder)
+        dataset = self.encode(tokenized, model.vocabulary, model.labels, model.text)
+        return replace(dataset, cut_off=_cut_off(tokenized, model.text.max_tokens))
 
     def collate(self, dataset: TaggedDataset, rows: NDArray[np.int64]) -> TaggedBatch:
         """See `Task.collate`."""
@@ -201,7 +201,7 @@ def _loss(output: NetworkOutput, targets: Tensor, smoothing: float) -> Tensor:
     return with_policy(role_loss(output.logits, found, targets, smoothing), output.policies)
 
 
-def _cut_off(corpus: TokenisedCorpus, longest: int) -> tuple[int, int]:
+def _cut_off(corpus: TokenizedCorpus, longest: int) -> tuple[int, int]:
     """Count the predicates that lie behind a limit on length, and the arguments that are not read to their end."""
     targets = (target for target in corpus.targets if isinstance(target, tuple))
     frames = [frame for target in targets for frame in target if frame.tags]

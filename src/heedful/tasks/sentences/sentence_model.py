@@ -178,7 +178,7 @@ class SentenceModel(TextModel[A_co]):
         return logits, [plain[side] for side in places.T]
 
     def logits(self, requests: Requests) -> NDArray[np.float32]:
-        """Return the network's unnormalised answers to requests, [N, Y]; see `read` and `answer`."""
+        """Return the network's unnormalized answers to requests, [N, Y]; see `read` and `answer`."""
         corpus = self.read(requests)
         return finite("prediction", self.run(self.encode_examples(corpus.examples, corpus.source)[0])[0])
 
@@ -192,7 +192,7 @@ class SentenceModel(TextModel[A_co]):
             One answer a request, in order.
 
         Raises:
-            ArtefactError: naming the request, if the network gives a number that is not finite.
+            ArtifactError: naming the request, if the network gives a number that is not finite.
         """
         corpus = self.read(requests)
         dataset, readings = self.encode_examples(corpus.examples, corpus.source)
@@ -208,7 +208,7 @@ class SentenceModel(TextModel[A_co]):
             One vector a text, [N, D]; exactly zero for a text without words.
 
         Raises:
-            ArtefactError: naming the text, if the network gives a number that is not finite.
+            ArtifactError: naming the text, if the network gives a number that is not finite.
             UsageError: if the network reads both texts of a pair together.
         """
         if not isinstance(self.network, VectorNetwork):

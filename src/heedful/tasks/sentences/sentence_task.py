@@ -20,7 +20,7 @@ from heedful.data.cross_folds import cross_folds
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, score_targets
-from heedful.data.tokens import TokenisedCorpus
+from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.counted import KeptScores
@@ -109,7 +109,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         ]
 
     @abstractmethod
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
         """Turn gold into numbers.
 
         Args:
@@ -146,7 +146,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         return build_aligned(config, embedding)
 
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenizedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> EncodedDataset:
         """See `WordTask.encode`."""
         targets = self.targets(corpus, labels)
@@ -422,7 +422,7 @@ class ScoreTask(SentenceTask[Scored, Answer]):
         """See `Task.collect_labels`: there are none."""
         return ()
 
-    def targets(self, corpus: TokenisedCorpus, labels: tuple[str, ...]) -> Targets:
+    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
         """See `SentenceTask.targets`."""
         return score_targets(corpus)
 

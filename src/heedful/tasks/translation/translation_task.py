@@ -111,7 +111,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
     def prepare(
         self, config: RunConfig, source: Source, place: Place
     ) -> Prepared[ParallelDataset, Languages]:
-        """See `Task.prepare`; the subwords are learnt from the training part."""
+        """See `Task.prepare`; the subwords are learned from the training part."""
         corpora = source.load()
         languages = _learn(corpora["train"], config)
         datasets = {
@@ -189,7 +189,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
         """See `Task.limits`."""
         return (
             "The model knows the kind of sentence of its training data and translates in one direction. Any text is "
-            "read, spelt in subwords; what it says of a text unlike its training data is not to be trusted."
+            "read, spelled in subwords; what it says of a text unlike its training data is not to be trusted."
         )
 
     def load(self, folder: ModelFolder, path: Path, limits: Limits) -> Translator:

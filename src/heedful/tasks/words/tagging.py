@@ -73,7 +73,7 @@ class TaggingModel(TextModel[A_co]):
             The most probable sequences of tags that fit together, in the rows of the data set.
 
         Raises:
-            ArtefactError: if the network gives a number that is not finite.
+            ArtifactError: if the network gives a number that is not finite.
         """
         self.network.eval()
         rows = dataset.sides[0]

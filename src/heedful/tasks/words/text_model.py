@@ -15,7 +15,7 @@ from torch import Tensor
 from heedful.data.encoding import EncodedDataset, encode, refuse_long
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import parse_if_possible
-from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
@@ -85,9 +85,9 @@ class TextModel(SavedModel[A_co]):
         about = self.about
         return self.vocabulary.knows(word) or Parts(about.wide, about.sentence, about.tagging).knows(word)
 
-    def tokenise(
+    def tokenize(
         self, examples: Sequence[Example], source: Path | None = None, folder: Path | None = None
-    ) -> TokenisedCorpus:
+    ) -> TokenizedCorpus:
         """Cut examples into words, with their trees where the model was trained with a parser.
 
         Args:
@@ -98,13 +98,13 @@ class TextModel(SavedModel[A_co]):
         Returns:
             The words, in the order of the examples.
         """
-        corpus = tokenise_corpus(examples, self.text.cutter, source)
+        corpus = tokenize_corpus(examples, self.text.cutter, source)
         return parse_if_possible(corpus, self.text.parser, folder) if self.text.parser else corpus
 
     def encode_examples(
         self, examples: Sequence[Example], source: Path | None = None
     ) -> tuple[EncodedDataset, Readings]:
-        """Tokenise and look up examples; every one stays, in order.
+        """Tokenize and look up examples; every one stays, in order.
 
         Args:
             examples: texts, or pairs.
@@ -116,7 +116,7 @@ class TextModel(SavedModel[A_co]):
         Raises:
             DataError: naming the row, if a text is too long and may not be cut.
         """
-        corpus = self.tokenise(examples, source)
+        corpus = self.tokenize(examples, source)
         limit = self.text.max_tokens
         text = self.text
         dataset = encode(

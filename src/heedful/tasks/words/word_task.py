@@ -18,7 +18,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import refuse_unseen_alone, with_known_labels
 from heedful.data.parses import find_parser, parse_corpus
-from heedful.data.tokens import TokenisedCorpus, tokenise_corpus
+from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
 from heedful.models.config import NO_NETWORK
@@ -93,9 +93,9 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
     @abstractmethod
     def encode(
-        self, corpus: TokenisedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
+        self, corpus: TokenizedCorpus, vocabulary: AnyVocabulary, labels: tuple[str, ...], text: TextSettings
     ) -> Encoded:
-        """Turn a tokenised corpus with gold into numbers.
+        """Turn a tokenized corpus with gold into numbers.
 
         Args:
             corpus: the words and the gold.
@@ -212,8 +212,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
     def read(self, model: Model, corpus: Corpus, folder: Path | None = None) -> Encoded:
         """See `Task.read`."""
-        tokenised = model.tokenise(corpus.examples, corpus.source, folder)
-        return self.encode(tokenised, model.vocabulary, model.labels, self.measured(model.text))
+        tokenized = model.tokenize(corpus.examples, corpus.source, folder)
+        return self.encode(tokenized, model.vocabulary, model.labels, self.measured(model.text))
 
     def measured(self, text: TextSettings) -> TextSettings:
         """Return how texts are read that a model is measured on: by default as all others."""
@@ -301,21 +301,21 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             refuse_unseen_alone(corpora["test"], labels)
         if "dev" in corpora:
             corpora = {**corpora, "dev": with_known_labels(corpora["dev"], labels)}
-        tokenised = {
-            name: tokenise_corpus(corpus.examples, config.text.cutter, corpus.source)
+        tokenized = {
+            name: tokenize_corpus(corpus.examples, config.text.cutter, corpus.source)
             for name, corpus in corpora.items()
         }
-        if not tokenised["train"].counts():
+        if not tokenized["train"].counts():
             source_name = corpora["train"].source or "training data"
             raise DataError(f"{source_name}: no text has a word. Check that the texts are the right column.")
         if parser is not None:
-            tokenised = {
-                name: parse_corpus(corpus, parser, place.cache) for name, corpus in tokenised.items()
+            tokenized = {
+                name: parse_corpus(corpus, parser, place.cache) for name, corpus in tokenized.items()
             }
-        counts = Counter(tokenised["train"].counts())
+        counts = Counter(tokenized["train"].counts())
         if source.unlabeled is not None:
             further = source.unlabeled
-            counts.update(tokenise_corpus(further.examples, config.text.cutter, further.source).counts())
+            counts.update(tokenize_corpus(further.examples, config.text.cutter, further.source).counts())
         vocabulary = pretrained.vocabulary(config.text, counts, masked=config.train.word_mask > 0)
         datasets = {
             name: self.encode(
@@ -326,7 +326,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 if name == "train"
                 else self.measured(text_settings(config)),
             )
-            for name, corpus in tokenised.items()
+            for name, corpus in tokenized.items()
         }
         notes = (*chosen, *pretrained.found(vocabulary), *_notes(corpora, datasets))
         return PreparedData(vocabulary, datasets, notes, config.text.tokenizer)
@@ -365,7 +365,7 @@ def refuse_leaving_out(config: RunConfig, task: str) -> list[str]:
     return [f'data.truncate = "{how}" is for texts and pairs; model.task is {task!r}']
 
 
-def training_settings(config: RunConfig, corpus: TokenisedCorpus) -> TextSettings:
+def training_settings(config: RunConfig, corpus: TokenizedCorpus) -> TextSettings:
     """Return how the training part is read: as a model reads text, but for long ones that are to be dropped."""
     text, data = text_settings(config), config.data
     if data.truncate != "drop":

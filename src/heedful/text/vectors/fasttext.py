@@ -1,7 +1,7 @@
 """fastText's own binary files (``.bin``): words, and the n-grams that make the vector of any other word.
 
 Layout (little-endian), as fastText 0.2 and later write it: the magic number, the version, the settings, the dictionary,
-whether the matrices are quantised, the input matrix. What follows, the output matrix, is not read. The first rows of
+whether the matrices are quantized, the input matrix. What follows, the output matrix, is not read. The first rows of
 the input matrix belong to the words, the others to the buckets that n-grams are hashed to. A word's vector is the mean
 of its own row and those of its n-grams (Bojanowski et al., 2017).
 """
@@ -144,7 +144,7 @@ def read_fasttext(file: Path, wanted: Collection[str] | None, *, lowercase: bool
         The words of the dictionary with their vectors, labels left out; the speller has the n-grams.
 
     Raises:
-        DataError: naming the byte or the vector: another version, quantised, sizes that contradict each other, cut
+        DataError: naming the byte or the vector: another version, quantized, sizes that contradict each other, cut
             short, not finite.
     """
     with open_bytes(file) as stream:
@@ -210,9 +210,9 @@ def _read_dictionary(reader: ByteReader) -> tuple[list[str], int]:
 
 
 def _read_sizes(reader: ByteReader, rows: int, width: int) -> tuple[int, int]:
-    (quantised,) = reader.take(1, "the matrix' header")
-    if quantised:
-        raise reader.refused("a quantised file (.ftz) is not read; use the .bin file that it was made from")
+    (quantized,) = reader.take(1, "the matrix' header")
+    if quantized:
+        raise reader.refused("a quantized file (.ftz) is not read; use the .bin file that it was made from")
     found = reader.values("<2q", "the matrix' header")
     if found != (rows, width) or rows * width >= _MOST * 64:
         raise reader.refused(f"expected a matrix of {rows} x {width} numbers, found {found[0]} x {found[1]}")

@@ -120,7 +120,7 @@ def test_only_rows_without_gold(tmp_path: Path) -> None:
         read_snli(write_jsonl(tmp_path / "a.jsonl", [snli_row("-"), snli_row("-")]))
 
 
-def test_multinli_genre_annotator_and_tokenised(tmp_path: Path) -> None:
+def test_multinli_genre_annotator_and_tokenized(tmp_path: Path) -> None:
     pair = {"sentence1": "Maps , too , age .", "sentence2": "Maps age."}
     rows: list[dict[str, object]] = [
         {"gold_label": "entailment", "genre": "travel", "tokenised": True, **pair},
@@ -170,8 +170,8 @@ def test_real_snli(data_dir: Path, file: str, rows: int, skipped: int) -> None:
         ("multinli_1.0_train_part.jsonl", 71_354, 34_243, 17_212),
     ],
 )
-def test_real_multinli(data_dir: Path, file: str, rows: int, grouped: int, tokenised: int) -> None:
+def test_real_multinli(data_dir: Path, file: str, rows: int, grouped: int, tokenized: int) -> None:
     corpus = read_multinli(data_dir / "multinli" / file)
     assert (len(corpus.examples), sum(corpus.skipped.values())) == (rows, 0)
     assert sum(example.group != "" for example in corpus.examples) == grouped
-    assert sum(example.words != () for example in corpus.examples) == tokenised
+    assert sum(example.words != () for example in corpus.examples) == tokenized

@@ -11,7 +11,7 @@ from heedful.data.encoding import encode
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_files import is_role_file, read_roles, read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames, encode_frames
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.bio import bio_tags
 from heedful.text.vocabulary import Vocabulary
@@ -233,7 +233,7 @@ TAGS = bio_tags(["ARG1", "C-ARG1", "V"])
 
 
 def encoded(tmp_path: Path, text: str = PROPS, **cut: Any) -> TaggedDataset:
-    corpus = tokenise_corpus(read(tmp_path, "a.props", text).examples, "whitespace")
+    corpus = tokenize_corpus(read(tmp_path, "a.props", text).examples, "whitespace")
     return encode_frames(corpus, Vocabulary.build({"the": 1, "lamp": 1, "glows": 1}), TAGS, **cut)
 
 
@@ -267,7 +267,7 @@ def test_a_predicate_whose_spans_nest_is_neither_asked_about_nor_no_predicate(tm
 
 def test_a_file_of_predicates_alone_is_no_gold(tmp_path: Path) -> None:
     bare = CONLLU.replace(" UP:ARGSPANS", "").replace("\tARG1:1-2|ARGM-TMP:4", "").replace("\t_\t_", "\t_")
-    corpus = tokenise_corpus(read(tmp_path, "a.conllu", bare).examples, "whitespace", Path("file"))
+    corpus = tokenize_corpus(read(tmp_path, "a.conllu", bare).examples, "whitespace", Path("file"))
     message = "file: row 2: the file names predicates but no arguments .* UP:ARGSPANS"
     with pytest.raises(DataError, match=message):
         encode_frames(corpus, Vocabulary.build({"the": 1}), TAGS)
@@ -290,7 +290,7 @@ def test_frames_that_do_not_fit_are_refused() -> None:
 
     def corpus(frame: Frame):
         example = Example(("a b",), (frame,), (words,), 3)
-        return tokenise_corpus([example], "whitespace", Path("file"))
+        return tokenize_corpus([example], "whitespace", Path("file"))
 
     vocabulary = Vocabulary.build({"a": 1})
     for frame, message in (
@@ -303,7 +303,7 @@ def test_frames_that_do_not_fit_are_refused() -> None:
 
 
 def test_asking_needs_no_gold() -> None:
-    corpus = tokenise_corpus([Example(("a b c",)), Example(("a",))], "whitespace")
+    corpus = tokenize_corpus([Example(("a b c",)), Example(("a",))], "whitespace")
     asked = ask(encode(corpus, Vocabulary.build({"a": 1})), [[0, 2], []])
     assert (asked.predicates.tolist(), asked.sentences.tolist()) == ([0, 2, -1], [0, 0, 1])
     assert asked.tags is None

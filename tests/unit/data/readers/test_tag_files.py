@@ -9,7 +9,7 @@ import pytest
 
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.data.readers.tag_files import read_tags
-from heedful.data.tokens import tokenise_corpus
+from heedful.data.tokens import tokenize_corpus
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
 from heedful.text.bio import bio_tags, mistake_in, scheme_of, spans_of, tags_of
@@ -59,7 +59,7 @@ def test_the_first_column_is_the_word_and_the_last_its_tag(tmp_path: Path) -> No
     assert pairs(read(tmp_path, TWO)) == [[("Ada", "B-PER"), ("#", "O")], [("in", "O"), ("Paris", "B-LOC")]]
 
 
-def test_conllu_is_recognised_by_content(tmp_path: Path) -> None:
+def test_conllu_is_recognized_by_content(tmp_path: Path) -> None:
     assert pairs(read(tmp_path, CONLLU)) == [[("It", "PRON"), ("'s", "AUX"), ("here", "ADV")]]
     assert pairs(read(tmp_path, CONLLU, conllu="xpos")) == [[("It", "PRP"), ("'s", "VBZ"), ("here", "RB")]]
     bare = "1\tOh\t_\t_\t_\t_\t_\t_\t_\t_\n"
@@ -137,7 +137,7 @@ def encoded(
         Example((" ".join(words),), None if own is None else WordTags(own), (words,))
         for words, own in sentences
     ]
-    corpus = tokenise_corpus(examples)
+    corpus = tokenize_corpus(examples)
     return encode_word_tags(corpus, Vocabulary.build(corpus.counts()), tags)
 
 

@@ -80,7 +80,7 @@ def test_label_studio(tmp_path: Path) -> None:
         }
         for start, end, kind in SPANS
     ]
-    task = {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result, "was_cancelled": False}]}
+    task = {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result, "was_canceled": False}]}
     assert pairs(read(tmp_path, task, name="export.json")) == [EXPECTED]
 
 

@@ -22,7 +22,7 @@ def pairs(corpus: Corpus) -> list[tuple[str, object]]:
     return [(example.texts[0], example.target) for example in corpus.examples]
 
 
-def task(text: str, *choices: str, cancelled: bool = False) -> dict[str, object]:
+def task(text: str, *choices: str, canceled: bool = False) -> dict[str, object]:
     result = [
         {
             "id": "r1",
@@ -37,7 +37,7 @@ def task(text: str, *choices: str, cancelled: bool = False) -> dict[str, object]
         "id": 7,
         "data": {"text": text, "source": "made"},
         "annotations": [
-            {"id": 3, "completed_by": 1, "result": result, "was_cancelled": cancelled, "lead_time": 2.5}
+            {"id": 3, "completed_by": 1, "result": result, "was_canceled": canceled, "lead_time": 2.5}
         ],
         "predictions": [],
         "created_at": "2024-01-01T00:00:00Z",
@@ -48,7 +48,7 @@ def test_label_studio(tmp_path: Path) -> None:
     records = [
         task("The tea is warm", "good"),
         task("The soup is cold", "bad"),
-        task("Hm", "bad", cancelled=True),
+        task("Hm", "bad", canceled=True),
     ]
     corpus = read(tmp_path, records, "export.json")
     assert pairs(corpus) == [("The tea is warm", "good"), ("The soup is cold", "bad")]

@@ -8,7 +8,7 @@ from heedful.data.scenes import generate
 from heedful.data.scenes.clauses import (
     ACTIONS,
     ACTIVITIES,
-    COLOURS,
+    COLORS,
     CREATURES,
     NUMBERS,
     PLACES,
@@ -58,8 +58,8 @@ def _any(words: object) -> str:
 
 
 # The whole grammar, written a second time: singular with "is" or "-s", plural with the base form, no "a" or "an".
-_CREATURE = f"the (?:{_any(COLOURS + SIZES)} )?{_any(CREATURES)}"
-_THING = f"the (?:{_any(COLOURS + SIZES)} )?{_any(THINGS)}"
+_CREATURE = f"the (?:{_any(COLORS + SIZES)} )?{_any(CREATURES)}"
+_THING = f"the (?:{_any(COLORS + SIZES)} )?{_any(THINGS)}"
 _PLURAL = _any([form for forms in CREATURES.values() for form in forms])
 _QUANTITY = f"(?:no|some|all|(?:at least |fewer than )?{_any(NUMBERS)})"
 _DOING = (
@@ -67,7 +67,7 @@ _DOING = (
 )
 _CLAUSES = {
     "does": f"the {_any(CREATURES)} is {_DOING}",
-    "how many": f"{_QUANTITY} (?:{_any(COLOURS)} )?{_PLURAL} {_any(ACTIVITIES)}",
+    "how many": f"{_QUANTITY} (?:{_any(COLORS)} )?{_PLURAL} {_any(ACTIVITIES)}",
     "active": f"{_CREATURE} {_any(ACTIONS)} {_CREATURE}",
     "passive": f"{_CREATURE} is {_any(ACTIONS.values())} by {_CREATURE}",
     "lies": f"{_THING} is {_any(RELATIONS)} {_THING}",
@@ -76,7 +76,7 @@ _CLAUSES = {
 
 def test_every_sentence_of_the_corpus_is_grammatical() -> None:
     seen = dict.fromkeys(_CLAUSES, 0)
-    for example in generate(6_000, 0, 0, nouns=12, activities=10, colours=6)["train"].examples:
+    for example in generate(6_000, 0, 0, nouns=12, activities=10, colors=6)["train"].examples:
         for text in example.texts:
             for clause in text.split(" and "):
                 kinds = [kind for kind, pattern in _CLAUSES.items() if re.fullmatch(pattern, clause)]

@@ -87,7 +87,7 @@ def test_more_words_more_vocabulary() -> None:
             {w for e in generate(600, 0, 0, **words)["train"].examples for t in e.texts for w in t.split()}
         )
 
-    assert vocabulary(nouns=4) < vocabulary() < vocabulary(nouns=12, activities=10, colours=6)
+    assert vocabulary(nouns=4) < vocabulary() < vocabulary(nouns=12, activities=10, colors=6)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def worlds_of(values: dict[tuple, object]) -> list[World]:
 
 
 def definite(clauses: list[str]) -> tuple[list[World], list[Test]]:
-    """Each creature does one thing in one place, has one colour and one size; each pair has one direction."""
+    """Each creature does one thing in one place, has one color and one size; each pair has one direction."""
     facts = [list(facts_of(clause)) for clause in clauses]
     values: dict[tuple, object] = {}
     for key, allowed, _ in (fact for row in facts for fact in row):
@@ -86,7 +86,7 @@ def facts_of(clause: str) -> Iterator[tuple[tuple, set[str], bool]]:
 
 def looks(noun: str, adjective: str | None) -> Iterator[tuple[tuple, set[str], bool]]:
     if adjective:
-        yield ("size" if adjective in SIZES else "colour", noun), {adjective}, True
+        yield ("size" if adjective in SIZES else "color", noun), {adjective}, True
 
 
 def counting(clauses: list[str]) -> tuple[list[World], list[Test]]:
@@ -96,30 +96,30 @@ def counting(clauses: list[str]) -> tuple[list[World], list[Test]]:
     """
     said = [COUNT.fullmatch(clause).groups() for clause in clauses]
     nouns = {kind for _, _, kind, _ in said}
-    coloured = (True, False) if any(colour for _, colour, _, _ in said) else (False,)
+    colored = (True, False) if any(color for _, color, _, _ in said) else (False,)
     has_numbers = any(quantity.split()[-1] in NUMBERS for quantity, _, _, _ in said)
     activities = {activity for *_, activity in said} | (set() if has_numbers else {"something else"})
-    cells = list(product(sorted(nouns), coloured, activities))
+    cells = list(product(sorted(nouns), colored, activities))
     worlds = worlds_of({cell: range(7 if has_numbers else 2) for cell in cells})
 
-    def size(world: World, colour: str | None, kind: str, activity: str | None) -> int:
+    def size(world: World, color: str | None, kind: str, activity: str | None) -> int:
         return sum(
             world[cell]
             for cell in cells
             if kind in (cell[0], HYPERNYM_OF.get(cell[0]))
-            and cell[1] >= bool(colour)
+            and cell[1] >= bool(color)
             and activity in (None, cell[2])
         )
 
-    def test(world: World, quantity: str, colour: str | None, kind: str, activity: str) -> bool:
-        count = size(world, colour, kind, activity)
+    def test(world: World, quantity: str, color: str | None, kind: str, activity: str) -> bool:
+        count = size(world, color, kind, activity)
         *bound, last = quantity.split()
         if last in NUMBERS:
             number = NUMBERS[last]
             return {(): count == number, ("at", "least"): count >= number, ("fewer", "than"): count < number}[
                 tuple(bound)
             ]
-        everybody = count == size(world, colour, kind, None)
+        everybody = count == size(world, color, kind, None)
         return {"no": count == 0, "some": count > 0, "all": everybody}[quantity]
 
     peopled = [world for world in worlds if all(size(world, None, noun, None) for noun in nouns)]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tiny
-from heedful.errors import ArtefactError, DataError, Interrupted, MissingExtraError, UsageError
+from heedful.errors import ArtifactError, DataError, Interrupted, MissingExtraError, UsageError
 from heedful.run.recipe_files import load_config
 from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search, store
 from heedful.run.tuning.store import finished, import_optuna, open_study, taking_turns
@@ -181,7 +181,7 @@ def test_poor_trials_are_given_up(data: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_search_is_told(tmp_path: Path) -> None:
     (tmp_path / "study.db").write_bytes(b"something else entirely" * 100)
-    with pytest.raises(ArtefactError, match="expected the file of a search"):
+    with pytest.raises(ArtifactError, match="expected the file of a search"):
         open_study(tmp_path, "max")
 
 

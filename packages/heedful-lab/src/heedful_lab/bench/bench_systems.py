@@ -57,7 +57,7 @@ def settings_of(name: str, *, width: int, batch: int) -> RunConfig:
 
 
 class Trainee:
-    """A network with its words and optimiser, ready to take steps and to answer.
+    """A network with its words and optimizer, ready to take steps and to answer.
 
     Args:
         config: the settings.
@@ -95,7 +95,7 @@ class Trainee:
         return copied
 
     def train(self, batches: Sequence[NDArray[np.int64]]) -> None:
-        """Take one whole step for each batch: forward, backward, optimiser.
+        """Take one whole step for each batch: forward, backward, optimizer.
 
         Args:
             batches: positions in the data.

@@ -26,7 +26,7 @@ def snli_like_pairs(count: int, seed: int = 0, *, premise_of: int = 1) -> list[E
         premise_of: how many pairs in a row have the same premise.
 
     Returns:
-        The pairs, labelled in turn with SNLI's three classes.
+        The pairs, labeled in turn with SNLI's three classes.
     """
     generator = np.random.default_rng(seed)
     frequencies = 1 / np.arange(1, _WORDS + 1)

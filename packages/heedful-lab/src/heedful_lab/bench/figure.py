@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WHAT = "Drawing the benchmark's figure"
 _FEATURE_WISE, _TENSORIZED, _HEADS = "#0072b2", "#d55e00", "#009e73"
-# Colour by kind of attention; whole lines are ours, dashed ones the peers'.
+# Color by kind of attention; whole lines are ours, dashed ones the peers'.
 _STYLES = {
     "plain torch DiSA": ("#56b4e9", "s"),
     "DiSA chunked": ("#003f63", "v"),
@@ -88,12 +88,12 @@ def _fill(panel: Axes, rows: Sequence[Row], field: str, lengths: Sequence[int]) 
 
     for name in dict.fromkeys(row.name for row in rows):
         found = sorted((row for row in rows if row.name == name), key=lambda row: row.length)
-        colour, marker = _STYLES.get(name, (INK, "."))
+        color, marker = _STYLES.get(name, (INK, "."))
         panel.plot(
             [row.length for row in found],
             [getattr(row, field) / row.batch for row in found],
             label=name,
-            color=colour,
+            color=color,
             marker=marker,
             markersize=4.5,
             linewidth=2.2 if found[0].ours else 1.3,

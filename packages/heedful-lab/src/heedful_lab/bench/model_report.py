@@ -26,9 +26,9 @@ class ModelRow:
     Attributes:
         name: of the model.
         parameters: trained numbers, word vectors excluded.
-        train: pairs a second in training: forward, backward, optimiser, word vectors included.
+        train: pairs a second in training: forward, backward, optimizer, word vectors included.
         train_spread: half the distance between the quartiles over the median.
-        megabytes: most memory a training step on the longest batch holds beyond weights and optimiser, 10^6 bytes.
+        megabytes: most memory a training step on the longest batch holds beyond weights and optimizer, 10^6 bytes.
         infer: pairs a second when answering many, from word ids to logits.
         infer_spread: as of training.
         latency: milliseconds from text to answer for one pair alone, median.
@@ -123,8 +123,8 @@ class ModelReport:
             f"* pairs as long as SNLI's in bucketed batches of {self.batch}, {self.padding:.0%} padding; float32; "
             f"median of {self.repeats} measurements of {self.pairs} pairs, taken in turns; ± half the distance between "
             "the quartiles",
-            "* training: whole steps, optimiser and word vectors included; memory: of a step on the longest batch, "
-            "beyond weights and optimiser, counted at torch's allocator",
+            "* training: whole steps, optimizer and word vectors included; memory: of a step on the longest batch, "
+            "beyond weights and optimizer, counted at torch's allocator",
             f"* x: times the {PEER} baseline; for speeds more is better, for memory and latency less",
             "",
             f"| {' | '.join(_COLUMNS)} |",
@@ -152,7 +152,7 @@ class ModelReport:
             "## Answering in less than float32",
             "",
             "x: times the same model in float32. Difference: the largest change of a probability. The networks have "
-            "learnt next to nothing, so every answer is a close call; what a trained model loses is measured by "
+            "learned next to nothing, so every answer is a close call; what a trained model loses is measured by "
             "`heedful evaluate MODEL --precision bfloat16` or `int8`.",
             "",
             "| model | precision | inference pairs/s | ± | x | one pair ms | x | difference | answers changed |",

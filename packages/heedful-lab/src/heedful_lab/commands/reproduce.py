@@ -131,7 +131,7 @@ def command(
 
     Example: heedful reproduce mtsa-table5 --data DIR --columns trec,trec-honest --jobs 2
     """
-    from heedful.data.catalogue import data_folder
+    from heedful.data.catalog import data_folder
     from heedful.errors import UsageError
     from heedful.storage import alone
     from heedful_lab.reproduce import Order, make

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError, nearest
 from heedful.run import prepare, train
@@ -172,7 +172,7 @@ def answer_examples(table: Table, order: Order) -> ExampleTable:
     check_budget(table, examples, order.budget)
     refuse_foreign_table(order.out / table.name)
     name, _, split = examples.part.partition(":")
-    found = examples.find(catalogue.load(name, split, catalogue.data_folder(order.data)).examples)
+    found = examples.find(catalog.load(name, split, catalog.data_folder(order.data)).examples)
     if not found:
         raise DataError(f"{examples.part} holds none of the {len(examples.pairs)} pairs")
     predictors = load_models(table, examples, order)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.drawing import INK, bars_behind, line_looks, plain_axes, write_figure
-from heedful.errors import ArtefactError, UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful_lab.reproduce.cell_runs import Result, Runs
 from heedful_lab.reproduce.plan import Column, Table
 
@@ -87,7 +87,7 @@ def _figure(result: Result) -> Figure:
     axes = figure.subplots()
     paint_by_length(axes, result)
     plain_axes(axes)
-    said = ["grey: examples"] if len(figure.axes) > 1 else []
+    said = ["gray: examples"] if len(figure.axes) > 1 else []
     if any(len(runs.found) > 1 for runs in result.runs.values()):
         said.append("error bars: standard deviation over runs")
     axes.set_title(f"{result.table.title}\n{'; '.join(said)}", size=9.5, color=INK, loc="left")
@@ -101,7 +101,7 @@ def _counts(result: Result, columns: tuple[Column, ...]) -> list[int]:
         if all(runs):
             try:
                 return [_count(found, column) for found, column in zip(runs, columns, strict=True) if found]
-            except ArtefactError:
+            except ArtifactError:
                 return []
     return []
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.evaluation.significance import Comparison
 from heedful.run.kept_answers import COUNTED
 from heedful.run.kept_settings import plain_settings, same_run
@@ -57,12 +57,12 @@ class Runs:
             One number a run.
 
         Raises:
-            ArtefactError: if a run has none and none may be left out.
+            ArtifactError: if a run has none and none may be left out.
         """
         found = [(record, record.figure(path)) for record in self.found]
         lacking = [str(record.varied) for record, value in found if value is None]
         if lacking and not partial:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{self.cell.name}: {', '.join(lacking)} has no figure {path!r}; delete it to run it again"
             )
         return [value for _, value in found if value is not None]
@@ -144,7 +144,7 @@ def read_runs(cell: Cell, folder: Path) -> Runs:
         The runs that the cell's command would make and need not make any more; none of other seeds or settings.
 
     Raises:
-        ArtefactError: if a file is not what a study writes.
+        ArtifactError: if a file is not what a study writes.
     """
     found, unlike = [], []
     kept = runs_of_cell(folder, cell.folder)
@@ -288,14 +288,14 @@ def compare(first: Runs, second: Runs, resampled: Resampled | None = None) -> Co
         for translations; of folds those that both have run.
 
     Raises:
-        ArtefactError: if they answered other examples.
+        ArtifactError: if they answered other examples.
     """
     if first.cell.experiment.folds:
         shared = set(first.names) & set(second.names)
         first, second = first.only(shared), second.only(shared)
     for one, other in zip(first.found, second.found, strict=False):
         if not _same_examples(one, other):
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{first.cell.name} and {second.cell.name} answered other examples; run one of them again"
             )
     gold, ours = first.answers()
@@ -325,7 +325,7 @@ def gather(table: Table, budget: Budget, folder: Path, resampled: Resampled | No
         The table with its figures.
 
     Raises:
-        ArtefactError: if a file is not what a study writes.
+        ArtifactError: if a file is not what a study writes.
     """
     cells = tuple(read_runs(cell, folder) for cell in plan_cells(table, budget))
     return Result(table, budget, cells, Resampled.read(folder) if resampled is None else resampled)

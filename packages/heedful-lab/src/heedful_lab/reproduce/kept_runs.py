@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.run.record import RunRecord, from_dict, read_record
 from heedful.storage import told_plainly, write_bytes
 from heedful.storage.fields import Fields
@@ -33,7 +33,7 @@ def read_packed(file: Path) -> Packed:
         Its runs; none if there is no such file.
 
     Raises:
-        ArtefactError: if it is not what `pack` writes.
+        ArtifactError: if it is not what `pack` writes.
     """
     if not file.exists():
         return {}
@@ -53,7 +53,7 @@ def _read_packed(file: Path, time: int, size: int) -> Packed:
             record = from_dict(fields.value("record"))
             found[fields.text("system"), record.varied] = record
     except (OSError, EOFError, ValueError) as error:
-        raise ArtefactError(f"{file}: expected packed runs of heedful reproduce; {error}") from error
+        raise ArtifactError(f"{file}: expected packed runs of heedful reproduce; {error}") from error
     return found
 
 
@@ -87,7 +87,7 @@ def runs_of_cell(folder: Path, cell: Path) -> dict[Varied, tuple[Path, RunRecord
         What varied to the file and the record.
 
     Raises:
-        ArtefactError: if a file is not what a study or `pack` writes.
+        ArtifactError: if a file is not what a study or `pack` writes.
     """
     packed = packed_file(folder, cell.parent)
     found = {
@@ -123,7 +123,7 @@ def take_up(source: Path, target: Path) -> int:
         The number of runs that were taken up.
 
     Raises:
-        ArtefactError: if a file is not what a study or `pack` writes.
+        ArtifactError: if a file is not what a study or `pack` writes.
         OutputError: if a file cannot be written.
     """
     count = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.data import catalogue
+from heedful.data import catalog
 from heedful.errors import check_known
 from heedful.storage.layout import MODEL, RUNS
 from heedful_lab.reproduce.answering import trained
@@ -60,7 +60,7 @@ def lacking(experiment: Experiment, data: Path | None) -> tuple[str, ...]:
     """
     if data is None:
         return experiment.needs
-    here = {f"{found.name}:{found.split}" for found in catalogue.available(data) if found.present}
+    here = {f"{found.name}:{found.split}" for found in catalog.available(data) if found.present}
     return tuple(need for need in experiment.needs if need not in here)
 
 

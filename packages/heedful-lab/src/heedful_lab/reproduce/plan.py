@@ -128,7 +128,7 @@ class Experiment:
         budgets: budget name to what it means; "standard" is always there.
         seeds: default seeds; empty where folds are averaged.
         folds: folds of cross-validation; 0 where seeds are averaged.
-        needs: data sets of the catalogue with the splits that are read, as ``set:split``.
+        needs: data sets of the catalog with the splits that are read, as ``set:split``.
         own: system or family to the recipe of its own paper; empty where all systems share one recipe.
     """
 

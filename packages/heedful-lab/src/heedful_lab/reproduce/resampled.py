@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtefactError
+from heedful.errors import ArtifactError
 from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import RESAMPLES, Comparison, Interval, paired_bootstrap
 from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
@@ -68,7 +68,7 @@ class Resampled:
             The comparisons; none where there is no file.
 
         Raises:
-            ArtefactError: if the file is not what `write` writes.
+            ArtifactError: if the file is not what `write` writes.
         """
         file = folder / FILE
         if not file.exists():
@@ -80,7 +80,7 @@ class Resampled:
             ]
             return cls({line.text("answers"): _comparison(line) for line in lines})
         except (OSError, ValueError) as error:
-            raise ArtefactError(
+            raise ArtifactError(
                 f"{file}: expected kept comparisons; {error}. Delete it to make them again."
             ) from error
 

@@ -84,10 +84,10 @@ def _figure(result: Result) -> Figure:
     return figure
 
 
-def _paint(axes: Axes, result: Result, cloud: list[Point], colour: str) -> None:
+def _paint(axes: Axes, result: Result, cloud: list[Point], color: str) -> None:
     heads = {column.key: column.head for column in result.table.columns}
-    axes.scatter([point[1] for point in cloud], [point[2] for point in cloud], color=colour, s=36, zorder=3)
-    # Names of neighbours would cover each other: from the left, they stand by turns below and above their points.
+    axes.scatter([point[1] for point in cloud], [point[2] for point in cloud], color=color, s=36, zorder=3)
+    # Names of neighbors would cover each other: from the left, they stand by turns below and above their points.
     for number, (name, along, up, value) in enumerate(sorted(cloud, key=lambda point: point[1:3])):
         above = number % 2
         axes.annotate(

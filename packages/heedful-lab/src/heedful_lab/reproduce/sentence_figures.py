@@ -132,7 +132,7 @@ def _paint_features(axes: Axes, panel: Panel) -> None:
     from heedful.explain.style import light_palette
 
     rows, features = panel.values.shape
-    colours = LinearSegmentedColormap.from_list("heedful", light_palette())
+    colors = LinearSegmentedColormap.from_list("heedful", light_palette())
     edges = np.stack([np.arange(rows) + 0.42, np.arange(rows) + 1.0], axis=1)
     largest = float(panel.values.max(initial=0.0)) or 1.0
     for row, (low, high) in enumerate(edges):
@@ -140,7 +140,7 @@ def _paint_features(axes: Axes, panel: Panel) -> None:
             np.arange(features + 1),
             [low, high],
             panel.values[row : row + 1],
-            cmap=colours,
+            cmap=colors,
             vmin=0,
             vmax=largest,
         )

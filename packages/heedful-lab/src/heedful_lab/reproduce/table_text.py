@@ -137,7 +137,7 @@ def _figures(result: Result) -> str:
             figure = result.figure(row, column)
             cells += [figure.paper] if column in cited else []
             if column in measured:
-                cells.append(_ours(figure, column, emphasise=bool(cited), usual=_usual(result, column)))
+                cells.append(_ours(figure, column, emphasize=bool(cited), usual=_usual(result, column)))
         lines.append(cells)
     return _grid(heads, lines)
 
@@ -147,11 +147,11 @@ def _usual(result: Result, column: Column) -> int:
     return max(len(result.figure(row, column).values) for row in result.table.rows)
 
 
-def _ours(figure: Figure, column: Column, *, emphasise: bool, usual: int) -> str:
+def _ours(figure: Figure, column: Column, *, emphasize: bool, usual: int) -> str:
     if figure.mean is None:
         return ""
     text = f"{figure.mean:.{column.digits}f}"
-    text = f"**{text}**" if emphasise else text
+    text = f"**{text}**" if emphasize else text
     if figure.deviation is not None:
         text += f" ± {figure.deviation:.{column.digits}f}"
     if len(figure.values) != usual:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data.catalogue import available, data_folder, data_set, fingerprint, load, row_problem, splits
+from heedful.data.catalog import available, data_folder, data_set, fingerprint, load, row_problem, splits
 from heedful.data.datasets import DATASETS, TREC_FINE_LABELS
 from heedful.data.examples import WordTags
 from heedful.errors import DataError, UsageError
@@ -52,7 +52,7 @@ def test_names_and_splits() -> None:
 @pytest.mark.parametrize("name", DATASETS)
 def test_every_entry_is_complete(name: str) -> None:
     entry = DATASETS[name]
-    assert all([entry.name == name, entry.parts, entry.licence, entry.homepage, entry.citation, entry.obtain])
+    assert all([entry.name == name, entry.parts, entry.license, entry.homepage, entry.citation, entry.obtain])
     assert (entry.task in OPEN) == (entry.labels == ())
     assert all(part.rows > 0 and not Path(part.file).is_absolute() for part in entry.parts.values())
 
