@@ -142,9 +142,20 @@ def test_the_threshold_has_the_best_f1() -> None:
     random = np.random.default_rng(1)
     probabilities, gold = random.random(50).round(1), random.random(50) < 0.3
     best = best_threshold(probabilities, gold)
-    scores = [f1_score(gold, probabilities >= t) for t in np.linspace(0, 1, 1001)]
+    lowest = gold.mean() / (1 + gold.mean()) / 2
+    scores = [f1_score(gold, probabilities >= t) for t in np.linspace(lowest, 1, 1001)]
     assert f1_score(gold, probabilities >= best) == pytest.approx(max(scores))
     assert best_threshold(probabilities, np.zeros(50, bool)) == HALF
+
+
+def test_a_rare_label_that_nothing_predicts_is_not_answered_everywhere() -> None:
+    probabilities, gold = np.full(200, 1e-4), np.zeros(200, bool)
+    probabilities[:100], gold[[3, 40]] = 2e-4, True
+    assert best_threshold(probabilities, gold) == HALF
+    probabilities[3] = 0.2
+    assert best_threshold(probabilities, gold) == pytest.approx(0.1, abs=1e-3)
+    heavy = np.where(gold, 100.0, 1.0)
+    assert best_threshold(probabilities, gold, heavy) == HALF, "half of the rows by weight have the label"
 
 
 @pytest.mark.parametrize(("last", "row"), [([1, 0], 4), ([1, 0, 1, 1], 4)])

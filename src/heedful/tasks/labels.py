@@ -255,13 +255,18 @@ def best_threshold(
 ) -> float:
     """Return the threshold with the highest F1, midway between two probabilities.
 
+    The best threshold of probabilities that are right is half of the highest F1, and answering always reaches an F1 of
+    2p / (1 + p), where p is the share of the rows with this label. So it is at least p / (1 + p). Thresholds below half
+    of that are not considered: they would answer a rare label that nothing predicts nearly everywhere.
+
     Args:
         probabilities: [N].
         gold: which are right, [N].
         weights: how much each counts, [N]; None for all alike.
 
     Returns:
-        The threshold; `HALF` where nothing is right. Of equally good ones the highest, which answers fewest.
+        The threshold; `HALF` where nothing is right or none is considered. Of equally good ones the highest, which
+        answers fewest.
     """
     weights = np.ones(len(gold)) if weights is None else weights
     if not weights[gold].any():
@@ -270,10 +275,11 @@ def best_threshold(
     ranked = probabilities[order]
     right, answered = np.cumsum(gold[order] * weights[order]), np.cumsum(weights[order])
     f1 = 2 * right / np.maximum(answered + right[-1], 1e-12)
-    last = np.append(ranked[1:] < ranked[:-1], True)  # equal probabilities are answered together
-    best = int(np.flatnonzero(last)[f1[last].argmax()])
-    below = ranked[best + 1] if best + 1 < len(ranked) else 0.0
-    return float((ranked[best] + below) / 2)
+    between = (ranked + np.append(ranked[1:], 0.0)) / 2
+    together = np.append(ranked[1:] < ranked[:-1], True)  # equal probabilities are answered together
+    share = right[-1] / answered[-1]
+    considered = np.flatnonzero(together & (between >= share / (1 + share) / 2))
+    return float(between[considered[f1[considered].argmax()]]) if len(considered) else HALF
 
 
 def cheapest_threshold(

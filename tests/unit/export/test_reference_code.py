@@ -6,7 +6,7 @@ import random
 import re
 import unicodedata
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -218,6 +218,18 @@ def test_a_text_that_a_network_of_tags_does_not_read_at_once_is_refused(tmp_path
     session, page = exported(tagger(tmp_path / "model")), read_page()
     with pytest.raises(ValueError, match="401 words, and at most 400"):
         page["predict"](session, [("a " * 401,)])
+
+
+@pytest.mark.parametrize("rules", [{"tokenizer": "unicode"}, {"tokenizer": "treebank", "markup": "drop"}])
+def test_rules_of_which_the_program_knows_nothing_are_refused(rules: dict[str, str]) -> None:
+    class Other:
+        custom_metadata_map: ClassVar = {"markup": "keep", **rules}
+
+        def get_modelmeta(self) -> Other:
+            return self
+
+    with pytest.raises(ValueError, match=f"not written for {rules['tokenizer']}"):
+        read_page()["predict"](Other(), [("a text",)])
 
 
 def test_the_default_classifier_of_few_english_rows(tmp_path: Path) -> None:
