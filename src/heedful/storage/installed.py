@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -16,8 +16,9 @@ Places = tuple[tuple[str, int], ...]
 def installed(group: str) -> dict[str, metadata.EntryPoint]:
     """Return the entry points of a group.
 
-    The metadata of all packages is read again only where a folder of ``sys.path`` has changed: it takes some hundredths
-    of a second.
+    The metadata of all packages is read again only where a folder of ``sys.path`` or the metadata in it have changed:
+    it takes some hundredths of a second. An installation writes the folder of the metadata first and the entry points
+    later, so a process that asks in between has to look at both.
 
     Args:
         group: such as "heedful.models".
@@ -25,7 +26,8 @@ def installed(group: str) -> dict[str, metadata.EntryPoint]:
     Returns:
         Name to entry point; of several with one name, the first.
     """
-    return dict(_found(metadata.entry_points, group, tuple(_changed(place) for place in sys.path)))
+    places = tuple(changed for place in sys.path for changed in _changed(place))
+    return dict(_found(metadata.entry_points, group, places))
 
 
 def installed_folder(group: str, name: str) -> Path | None:
@@ -43,11 +45,15 @@ def installed_folder(group: str, name: str) -> Path | None:
     return folder
 
 
-def _changed(place: str) -> tuple[str, int]:
+def _changed(place: str) -> Iterator[tuple[str, int]]:
     try:
-        return place, os.stat(place or ".").st_mtime_ns
+        yield place, os.stat(place or ".").st_mtime_ns
+        with os.scandir(place or ".") as found:
+            described = [entry for entry in found if entry.name.endswith((".dist-info", ".egg-info"))]
+        for entry in described:
+            yield entry.path, entry.stat().st_mtime_ns
     except OSError:
-        return place, 0
+        yield place, 0
 
 
 @lru_cache(maxsize=8)

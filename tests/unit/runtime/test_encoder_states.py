@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +15,7 @@ from heedful.runtime.encoder_states import EncoderStates, has_sentence_encoder
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart, read_sentence_part
+from heedful.storage.manifest import WEIGHTS
 from heedful.storage.shared_rows import SharedRows
 
 TEXTS = [[["good", "film"]], [["bad"]], [[]]]
@@ -70,9 +73,21 @@ def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatc
     again = read_sentence_part(table, tensors.__getitem__, 1, 1)
     assert again.of_words(TEXTS).tolist() == some.of_words(TEXTS).tolist()
     assert again.complete().table() == table
+    monkeypatch.setattr(encoder_states, "find_packaged", lambda name: pytest.fail("the package was asked"))
+    assert some.complete().table() == table, "it is the encoder that was read, whatever is installed by now"
     broken = {**tensors, "sentence.states.config": tensors["sentence.states.vocabulary"][:-1]}
     with pytest.raises(UsageError, match="config of the sentence encoder"):
         read_sentence_part(table, broken.__getitem__, 1, 1)
+
+
+def test_an_encoder_that_was_replaced_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
+    packaged = EncoderStates.packaged()
+    for folder in (tmp_path, tmp_path / "gone"):
+        (tmp_path / WEIGHTS).write_bytes(b"another")
+        with pytest.raises(
+            UsageError, match="en-sentences was removed or replaced while this process used it"
+        ):
+            replace(packaged, folder=folder).complete()
 
 
 def test_features_are_the_states_and_the_vector_of_a_text() -> None:

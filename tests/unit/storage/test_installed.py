@@ -44,6 +44,20 @@ def test_a_package_that_is_installed_later_is_found(tmp_path: Path, monkeypatch:
     assert installed_folder(GROUP, "second") is None
 
 
+def test_entry_points_that_an_installation_writes_last_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    _install(tmp_path, "whole")
+    points = tmp_path / "whole-1.0.dist-info" / "entry_points.txt"
+    text = points.read_text()
+    points.unlink()
+    os.utime(points.parent, (0, 0))
+    assert installed(GROUP) == {}
+    points.write_text(text)  # which changes nothing in the folder of sys.path itself
+    assert list(installed(GROUP)) == ["whole"]
+
+
 def test_what_is_given_out_is_a_copy() -> None:
     installed("heedful.models").clear()
     assert "en-nli" in installed("heedful.models")
