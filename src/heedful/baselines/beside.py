@@ -36,6 +36,7 @@ from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study
 from heedful.tasks import TagsModel
 from heedful.text.bio import scheme_of
+from heedful.training.stages import stage
 
 Rival = LinearModel | CosineModel
 MOST_EXAMPLES = 200_000
@@ -249,10 +250,13 @@ def baselines_of(splits: Splits) -> dict[str, Rival]:
     without_words = not any(text.strip() for each in texts for text in each)
     if len(splits.train) > MOST_EXAMPLES or len(np.unique(splits.train.gold)) < 2 or without_words:
         return {}
-    return {
-        baseline.name: baseline.train(splits)
-        for baseline in rivals(splits.task, texts, (), len(splits.labels))
-    }
+    named = rivals(splits.task, texts, (), len(splits.labels))
+    trained: dict[str, Rival] = {}
+    with stage("training simple models to compare with", len(named)) as models:
+        for baseline in named:
+            trained[baseline.name] = baseline.train(splits)
+            models.step()
+    return trained
 
 
 def adjusted(

@@ -79,7 +79,11 @@ def command(
     for folder in (out, out / PLAIN):
         RunFolder(folder).refuse_foreign(replaces=False)
         check_run_folder(folder, resume=resume or overwrite)
-    with RunFolder(out).alone("heedful distil"), first_use_reported(quiet=printing.quiet):
+    with (
+        RunFolder(out).alone("heedful distil"),
+        first_use_reported(quiet=printing.quiet),
+        printing.stages(),
+    ):
         with going_on_by("the same command with --resume"):
             found = distil(
                 config,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -265,3 +266,10 @@ class Printing:
         from heedful.training.progress import choose_reporter
 
         return choose_reporter(quiet=self.quiet)
+
+    def stages(self) -> AbstractContextManager[None]:
+        """Show what goes on beside the steps of a network, as long as the body runs."""
+        from heedful.training.distributed import is_first_process
+        from heedful.training.stages import stages_shown
+
+        return stages_shown(quiet=self.quiet or not is_first_process())

@@ -73,6 +73,7 @@ def command(
     with (
         going_on_by("the same command goes on"),
         first_use_reported(quiet=printing.quiet),
+        printing.stages(),
         executor_of(ray) as executor,
     ):
         study = run_study(
@@ -88,11 +89,12 @@ def command(
             say=printing.say,
         )
     shared = [*recipe.overrides, *fold_settings(recipe.recipe, recipe.overrides, runs.folds or 0)]
-    beside, failures = (
-        (None, [])
-        if no_baseline
-        else or_warning(lambda: beside_study(study, recipe.recipe, recipe.data, shared))
-    )
+    with printing.stages():
+        beside, failures = (
+            (None, [])
+            if no_baseline
+            else or_warning(lambda: beside_study(study, recipe.recipe, recipe.data, shared))
+        )
     for failure in failures:
         click.echo(failure, err=True)
     if printing.as_json:

@@ -77,7 +77,7 @@ def command(
     if first:
         reporter = with_trackers(reporter, trackers, out, as_table(config))
         check_place(out)
-    with RunFolder(out).alone("heedful train"):
+    with printing.stages(), RunFolder(out).alone("heedful train"):
         if first:
             _refuse_replacing(recipe.recipe, out, place)
             check_run_folder(out, resume=place.resume or place.overwrite)
@@ -100,13 +100,17 @@ def command(
                 reporter=reporter,
             )
     if first:
-        beside, failures = (None, []) if no_baseline else or_warning(lambda: beside_run(config, data, result))
+        with printing.stages():
+            compared = (None, []) if no_baseline else or_warning(lambda: beside_run(config, data, result))
+        beside, failures = compared
         warnings = [*cautions(prepared, result), *failures]
         if printing.as_json:
             print_json(_record(prepared, result, out, beside, warnings))
         else:
             click.echo(_summary(prepared, result, out, beside, warnings))
-            click.echo(ending(config, data, RunFolder(out).model, named=out))
+            with printing.stages():
+                last = ending(config, data, RunFolder(out).model, named=out)
+            click.echo(last)
 
 
 def _refuse_replacing(recipe: str, out: Path, place: RunPlace) -> None:

@@ -93,6 +93,7 @@ def command(
     with (
         going_on_by("the same command goes on"),
         first_use_reported(quiet=printing.quiet),
+        printing.stages(),
         executor_of(ray) as executor,
     ):
         study = run_search(

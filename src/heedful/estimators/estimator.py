@@ -37,6 +37,7 @@ from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
 from heedful.text.boundaries import AUTO
 from heedful.training.progress import choose_reporter
+from heedful.training.stages import stages_shown
 from heedful.training.train_settings import OptimizerSettings
 
 if TYPE_CHECKING:
@@ -205,16 +206,17 @@ class Estimator(KeptState, Generic[Model]):
             few_rows=few_rows(config),
         )
         prepared = prepare_examples(config, source, self._teacher)
-        result = train(
-            config,
-            prepared,
-            folder=None if folder is None else Path(folder),
-            reporter=choose_reporter(quiet=not progress),
-        )
-        self.result_ = result
-        self.baseline_, failures = (
-            or_warning(lambda: beside_source(source, result)) if baseline else (None, [])
-        )
+        with stages_shown(quiet=not progress):
+            result = train(
+                config,
+                prepared,
+                folder=None if folder is None else Path(folder),
+                reporter=choose_reporter(quiet=not progress),
+            )
+            self.result_ = result
+            self.baseline_, failures = (
+                or_warning(lambda: beside_source(source, result)) if baseline else (None, [])
+            )
         assert isinstance(result.predictor, self.model_type)  # what its task trains
         self._adopt(result.predictor, targets)
         self._report([*cautions(prepared, result), *failures], progress=progress)

@@ -15,6 +15,7 @@ from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.word_sums import WordSums
 from heedful.runtime import load
 from heedful.runtime.model import Model
+from heedful.training.stages import stage
 
 SECONDS, TEXTS = 6.0, 300
 ROUGH = MethodChoice("contributions", Sampling(rough=True))
@@ -85,15 +86,17 @@ def important_words(folder: Path, examples: Sequence[Example], seconds: float = 
         return None
     sums, time_left = WordSums(), TimeLeft(seconds)
     drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))
-    for place in drawn:
-        texts = examples[place].texts
-        try:
-            asked = texts[0] if len(texts) == 1 else texts
-            sums.add(explain(model, asked, ROUGH, faithfulness=False))
-        except HeedfulError:  # too long a text, say
-            continue
-        if time_left.is_over:
-            break
+    with stage("looking for important words", len(drawn)) as explained:
+        for place in drawn:
+            texts = examples[place].texts
+            explained.step()
+            try:
+                asked = texts[0] if len(texts) == 1 else texts
+                sums.add(explain(model, asked, ROUGH, faithfulness=False))
+            except HeedfulError:  # too long a text, say
+                continue
+            if time_left.is_over:
+                break
     words = {
         label: [(word.name, word.mean) for word in sums.top(label, _WORDS)] for label in sorted(sums.labels())
     }

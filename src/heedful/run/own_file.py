@@ -103,8 +103,9 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         return OwnFile("my-tags", (train,), f"{name}: texts with spans; trained as my-tags")
     kinds = kinds_of(itertools.islice(itertools.chain([first], records), LOOKED_AT))
     named = {role: value for role in _ROLES if isinstance(value := given.get(f"data.{role}"), str) and value}
+    separator = options.get("label_separator")
     try:
-        roles = roles_of(kinds, named)
+        roles = roles_of(kinds, named, separator if isinstance(separator, str) else "")
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
     recipe = _recipe_of(roles)
@@ -136,7 +137,8 @@ def _said(roles: Roles, counts: Mapping[str, int]) -> str:
     if roles.kind == "score":
         gold = f"numbers in “{roles.gold}”"
     elif roles.kind == "labels":
-        gold = f"labels in “{roles.gold}”, several a text"
+        mark = f" with “{roles.separator}” between them" if roles.separator else ""
+        gold = f"several labels a text in “{roles.gold}”{mark}"
     else:
         names = sorted(counts)
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""

@@ -50,12 +50,13 @@ def choose_reporter(quiet: bool = False) -> Reporter:
         return Silent()
     if in_notebook() and importlib.util.find_spec("tqdm") is not None:
         return NotebookBar()
+    return Lines(sys.stderr) if plain_lines() else Bar(getattr(sys.stderr, "terminal", sys.stderr))
+
+
+def plain_lines() -> bool:
+    """Tell whether progress is written as lines: not on a terminal, or under CI or NO_COLOR."""
     plain = os.environ.get("CI") or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return (
-        Lines(sys.stderr)
-        if plain or not sys.stderr.isatty()
-        else Bar(getattr(sys.stderr, "terminal", sys.stderr))
-    )
+    return bool(plain) or not sys.stderr.isatty()
 
 
 class Silent:

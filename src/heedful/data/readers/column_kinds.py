@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.written_labels import written_labels
@@ -103,14 +104,35 @@ class ColumnKind:
         """What stands between several labels of a value; "list" for lists, and empty where a value is one label."""
         if self.lists:
             return "list"
-        for mark in _SEPARATORS:
-            split = {value: [part.strip() for part in value.split(mark)] for value in self.counts}
-            parts = Counter(part for each in split.values() for part in each)
-            joined = [part for each in split.values() if len(each) > 1 for part in each]
-            known = sum(0 < len(part) <= _LONGEST_CLASS and parts[part] > 1 for part in joined)
-            if joined and known >= _KNOWN * len(joined) and len(parts) < len(split):
-                return mark
-        return ""
+        return next((mark for mark in _SEPARATORS if self._joined(mark) == "certain"), "")
+
+    @cached_property
+    def doubtful_separator(self) -> str:
+        """What may stand between several labels of a value, where the values leave that open; else empty."""
+        if self.separator:
+            return ""
+        return next((mark for mark in _SEPARATORS if self._joined(mark) == "open"), "")
+
+    def with_mark(self, mark: str) -> int:
+        """Count the rows whose value holds a mark."""
+        return sum(count for value, count in self.counts.items() if mark in value)
+
+    def _joined(self, mark: str) -> Literal["certain", "open", "no"]:
+        """Judge whether a mark joins labels: whether its parts stand alone and in other combinations."""
+        split = {value: [part.strip() for part in value.split(mark)] for value in self.counts}
+        combined = [each for each in split.values() if len(each) > 1]
+        if any(not 0 < len(part) <= _LONGEST_CLASS for each in combined for part in each):
+            return "no"
+        values_with = Counter(part for each in split.values() for part in set(each))
+        parts = [part for each in combined for part in each]
+        known = sum(values_with[part] > 1 for part in parts)
+        if not known:
+            return "no"
+        in_combinations = Counter(part for each in combined for part in set(each))
+        recur = all(in_combinations[part] > 1 for part in parts)
+        if known >= _KNOWN * len(parts) and (len(values_with) < len(split) or recur):
+            return "certain"
+        return "open" if mark != "," or known >= _KNOWN * len(parts) else "no"
 
 
 def kinds_of(records: Iterable[Mapping[str, object]]) -> dict[str, ColumnKind]:

@@ -97,12 +97,15 @@ class Roles:
     unread: tuple[str, ...] = ()
 
 
-def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> Roles:
+def roles_of(
+    kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separator: str = ""
+) -> Roles:
     """Choose the columns.
 
     Args:
         kinds: the columns; see `heedful.data.readers.column_kinds`.
         given: role ("text", "premise", "hypothesis", "label" or "score") to the column that the user names for it.
+        separator: what the user says stands between the labels of a cell; empty where he says nothing.
 
     Returns:
         The roles.
@@ -118,9 +121,11 @@ def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> Roles
     taken = set(given.values())
     texts = _texts(kinds, given)
     gold, kind = _gold(kinds, given, taken | set(texts or ()))
+    if kind != "score" and gold in kinds:
+        kind = _several(kinds[gold], separator)
     if texts is None:
         texts = _chosen_texts(kinds, {*taken, *gold.split(","), gold})
-    mark = kinds[gold].separator if gold in kinds else ""
+    mark = separator or (kinds[gold].separator if gold in kinds else "")
     unread = tuple(name for name in kinds if name not in {*texts, gold, *gold.split(",")})
     if kind == "labels" and len(texts) == 2:
         raise UsageError(
@@ -211,9 +216,7 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
     if "score" in given:
         return given["score"], "score"
     if "label" in given:
-        name = given["label"]
-        several = name not in kinds or bool(kinds[name].separator)
-        return name, "labels" if several else "label"
+        return given["label"], "label" if given["label"] in kinds else "labels"
     free = [kind for name, kind in kinds.items() if name not in taken]
     able = [kind for kind in free if _can_be_gold(kind)]
     named = [kind for kind in free if _plain(kind.name) in _LABELS | _NUMBERS and kind.values]
@@ -234,6 +237,17 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
         for kind in (named or able)[:_SHOWN]
     )
     raise UsageError(f"several columns can be what is learned: choose one of {', '.join(choices)}")
+
+
+def _several(kind: ColumnKind, separator: str) -> Gold:
+    """Say whether a cell holds several labels; asks where the cells leave that open."""
+    if mark := "" if separator else kind.doubtful_separator:
+        raise UsageError(
+            f"{kind.name} has {mark!r} in {kind.with_mark(mark):,} of {len(kind.values):,} cells, and some of the parts "
+            f"stand elsewhere too: --set 'data.options.label_separator=\"{mark}\"' learns several labels a text; heedful "
+            f"train my-texts --set data.train=FILE --text NAME --label {_typed(kind.name)} learns each cell as one class"
+        )
+    return "labels" if separator or kind.separator else "label"
 
 
 def _can_be_gold(kind: ColumnKind) -> bool:

@@ -15,6 +15,7 @@ from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, prior, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
+from heedful.training.stages import Stage, stage
 
 FOLDS = 5
 
@@ -94,7 +95,13 @@ class OutOfFold:
                 training.with_(held),
                 np.concatenate([folds, np.full(len(held), folds.max() + 1)]),
             )
-        found = [_tried(part, training, folds, targets) for part in parts]
+        number = len(np.unique(folds)) + (held is not None)
+        with stage("fitting linear parts", number * sum(len(part.settings) for part in parts)) as fits:
+            found = []
+            for part in parts:
+                end = fits.count + number * len(part.settings)
+                found.append(_tried(part, training, folds, targets, fits))
+                fits.reach(end)  # weaker settings were better, so that not all were tried
         return cls(
             tuple(part for part, _ in found), training, targets, every, tuple(logits for _, logits in found)
         )
@@ -180,7 +187,7 @@ def _middle(part: PartRows) -> FitSetting:
 
 
 def _tried(
-    part: PartRows, training: LinearTargets, folds: NDArray[np.int64], targets: LinearTargets
+    part: PartRows, training: LinearTargets, folds: NDArray[np.int64], targets: LinearTargets, fits: Stage
 ) -> tuple[PartRows, tuple[Floats, ...]]:
     """Return a part with the settings that were tried, and the logits in each for all examples that choose."""
     places = [(np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)) for fold in np.unique(folds)]
@@ -197,8 +204,10 @@ def _tried(
         logits = np.zeros((len(targets), training.outputs))
         for fitter, (inside, _) in zip(fitters, places, strict=True):
             logits[inside] = fitter.fit(setting).logits(part.rows[inside])
+            fits.step()
         if whole is not None and part.held is not None:
             logits[len(training) :] = whole.fit(setting).logits(part.held)
+            fits.step()
         found[setting] = logits
         return weigh([logits], targets)[1]
 

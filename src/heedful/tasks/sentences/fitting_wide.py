@@ -195,7 +195,12 @@ def scaled_loss(logits: NDArray[np.floating], targets: LinearTargets) -> float:
 
 
 def best_fit(
-    rows: Rows, targets: LinearTargets, settings: Sequence[FitSetting], others: Rows, held: LinearTargets
+    rows: Rows,
+    targets: LinearTargets,
+    settings: Sequence[FitSetting],
+    others: Rows,
+    held: LinearTargets,
+    fitted: Callable[[], None] = lambda: None,
 ) -> LinearFit:
     """Fit in several settings, and return the fit under which other examples are likeliest.
 
@@ -205,6 +210,7 @@ def best_fit(
         settings: what may be tried.
         others: rows of other examples.
         held: gold of these.
+        fitted: called after each fit.
 
     Returns:
         The fit.
@@ -214,6 +220,7 @@ def best_fit(
     def loss(setting: FitSetting) -> float:
         fit = fitter.fit(setting)
         found.append((scaled_loss(fit.logits(others), held), fit))
+        fitted()
         return found[-1][0]
 
     rising(settings, loss)

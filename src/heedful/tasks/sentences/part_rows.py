@@ -35,6 +35,7 @@ from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.together import may_join, together
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
+from heedful.training.stages import stage
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
@@ -119,10 +120,13 @@ def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTarget
         The parts, which wait for the network.
     """
     found = []
-    for part in parts:
-        assert part.held is not None  # the rows of dev
-        fit = best_fit(part.rows, targets, part.settings, part.held, held)
-        found.append(part.of_fit(fit, fit.logits(part.held)))
+    with stage("fitting linear parts", sum(len(part.settings) for part in parts)) as fits:
+        for part in parts:
+            assert part.held is not None  # the rows of dev
+            end = fits.count + len(part.settings)
+            fit = best_fit(part.rows, targets, part.settings, part.held, held, fits.step)
+            found.append(part.of_fit(fit, fit.logits(part.held)))
+            fits.reach(end)
     return Joining(held, tuple(found))
 
 

@@ -15,6 +15,7 @@ from heedful.runtime.tag_paths import TagChain
 from heedful.tasks.words.fitting_chain import ChainFit, ChainRows, ChainStrength, fit_chain
 from heedful.tasks.words.tag_rows import TagReading
 from heedful.tasks.words.tag_sequences import ScaledParts, TagSequences, allowed_chain, chain_of
+from heedful.training.stages import stage
 
 STRENGTHS = (ChainStrength(3.0, 0.3), ChainStrength(10.0, 1.0))
 """Strengths of regularization that are tried, the strongest first; word vectors need more of it."""
@@ -207,18 +208,22 @@ def fit_by_folds(
     offsets = np.cumsum([0, *map(len, training.texts)]).astype(np.int64)
     answers = np.zeros((len(STRENGTHS), len(training.tags)), np.int64)
     fold_of_word = np.repeat(folds, np.diff(offsets))
-    for row, fold in enumerate(kinds):
-        inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        own, held = training.of(outside), training.of(inside)
-        reading = TagReading.of(own.texts, len(labels), vectors)
-        rows, others = reading.rows(own.texts), reading.rows(held.texts)
-        for column, strength in enumerate(STRENGTHS):
-            fit = fit_chain(rows, own.tags, allowed, strength, weights=own.weights, seed=seed)
-            emissions = fit.emissions(others)
-            problem = ScaledParts([emissions], _bare(fit), allowed, others.offsets, held.tags, held.weights)
-            losses[row, column] = problem.loss(np.ones(2))[0] * problem.count
-            best = TagSequences(emissions, others.offsets).best(fit.chain(allowed))
-            answers[column, fold_of_word == fold] = best
+    with stage("fitting the chain of tags", len(kinds) * len(STRENGTHS)) as fits:
+        for row, fold in enumerate(kinds):
+            inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            own, held = training.of(outside), training.of(inside)
+            reading = TagReading.of(own.texts, len(labels), vectors)
+            rows, others = reading.rows(own.texts), reading.rows(held.texts)
+            for column, strength in enumerate(STRENGTHS):
+                fit = fit_chain(rows, own.tags, allowed, strength, weights=own.weights, seed=seed)
+                emissions = fit.emissions(others)
+                problem = ScaledParts(
+                    [emissions], _bare(fit), allowed, others.offsets, held.tags, held.weights
+                )
+                losses[row, column] = problem.loss(np.ones(2))[0] * problem.count
+                best = TagSequences(emissions, others.offsets).best(fit.chain(allowed))
+                answers[column, fold_of_word == fold] = best
+                fits.step()
     total = losses.sum(axis=0)
     nested = np.zeros(len(training.tags), np.int64)
     for row, fold in enumerate(kinds):

@@ -39,6 +39,20 @@ def test_separators_stand_between_labels_that_are_known() -> None:
     assert kind("Hello, you", "Well, no", "Yes, why").separator == ""
 
 
+def test_parts_that_recur_only_in_other_combinations_are_labels() -> None:
+    assert kind("a;b", "b;c", "a;c").separator == ";"
+    assert kind(*["a;b", "c"] * 3).separator == ""
+    assert kind("New York, NY", "Albany, NY", "Boston, MA").separator == ""
+
+
+def test_a_separator_that_the_values_leave_open() -> None:
+    cells = kind(*["a"] * 10, *["a;b"] * 5)
+    assert (cells.separator, cells.doubtful_separator, cells.with_mark(";")) == ("", ";", 5)
+    assert kind("a;b", "b", "a").doubtful_separator == ""  # it is certain
+    assert kind(*["a;b", "c"] * 3).doubtful_separator == ""
+    assert kind(*["Arts, film", "Arts, music", "Sport"] * 3).doubtful_separator == ""
+
+
 def test_values_of_rows() -> None:
     found = kinds_of([{"a": None, "b": ["x"], "c": True}, {"a": " ", "b": ["x", "y"], "c": 2.0}])
     assert found["a"].missing == 2
