@@ -29,10 +29,10 @@ bench: $(VENV)/.ready ## time heedful against its peers
 	$(BIN)/heedful bench
 
 load: $(VENV)/.ready ## the server under load on the loopback, beside FastAPI where that is installed: some minutes
-	$(BIN)/python scripts/load.py $(ARGUMENTS)
+	$(BIN)/python -m heedful_lab.studies.load $(ARGUMENTS)
 
 ray: $(VENV)/.ready ## a million rows through a local Ray with killed workers; needs the extra ray: some minutes
-	$(BIN)/python scripts/ray_million.py $(ARGUMENTS)
+	$(BIN)/python -m heedful_lab.studies.ray_million $(ARGUMENTS)
 
 format: $(VENV)/.ready
 	$(BIN)/ruff check --fix-only -q .

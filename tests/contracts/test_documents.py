@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 
 from heedful.cli.main import group
 from heedful.run.run_config import RunConfig
+from heedful_lab.repository import settings_page
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "heedful"
@@ -188,14 +188,9 @@ def command_problem(line: str) -> str:
 
 
 def test_the_page_of_all_settings_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("settings_page", ROOT / "scripts" / "settings_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    text = script.page()
-    assert (ROOT / "docs" / "settings.md").read_text(encoding="utf-8") == text, (
-        "python scripts/settings_page.py"
+    text = settings_page.page()
+    assert settings_page.PAGE.read_text(encoding="utf-8") == text, (
+        "run: python -m heedful_lab.repository.settings_page"
     )
     missing = [
         name

@@ -107,6 +107,8 @@ LABORATORY_TESTED_BY = {
     "bench/": "bench/test_bench.py",
     "commands/": "reproduce/test_make_tables.py",
     "reproduce/": "reproduce/test_make_tables.py",
+    "repository/": "repository/test_results_page.py",
+    "studies/": "studies/test_options_of_studies.py",
 }
 """The same for the laboratory, whose tests lie beside it."""
 

@@ -1,6 +1,6 @@
 """The settings of an estimator as typed keyword arguments, for editors and type checkers.
 
-Made by ``scripts/setting_types.py`` from `heedful.run.RunConfig`; do not edit it by hand.
+Made by ``heedful_lab.repository.setting_types`` from `heedful.run.RunConfig`; do not edit it by hand.
 """
 
 from __future__ import annotations

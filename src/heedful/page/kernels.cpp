@@ -1,5 +1,5 @@
 // The kernels of the page: dense layers and DiSAN's attention for WebAssembly with 128-bit vectors, without imports.
-// scripts/build_page_kernels.py compiles this file to kernels.wasm. The caller owns all memory: what lies behind
+// heedful_lab.repository.page_kernels compiles this file to kernels.wasm. The caller owns all memory: what lies behind
 // __heap_base is free, and the addresses are its own.
 
 #include <cstring>

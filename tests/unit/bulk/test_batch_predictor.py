@@ -139,7 +139,7 @@ def test_datasets_map(predictor: BatchPredictor, expected: list[str]) -> None:
 
 
 def test_a_local_ray_loses_and_doubles_no_row(runs: Path, expected: list[str]) -> None:
-    """The small form of scripts/ray_million.py, without a killed worker."""
+    """The small form of heedful_lab.studies.ray_million, without a killed worker."""
     pytest.importorskip("ray")
     code = f"""
 import ray, heedful

@@ -234,19 +234,3 @@ def test_hundred_thousand_tokens_in_one_line_are_quick() -> None:
     with pytest.raises(DataError, match="row 1, text: 100000 tokens, at most max_tokens = 512"):
         encode_texts(["word's " * 50_000], Vocabulary.build({"word": 1}), max_tokens=512)
     assert time.process_time() - start < 2
-
-
-@pytest.mark.study
-def test_corpus_of_the_size_of_snli_encodes_within_a_minute_and_two_gigabytes() -> None:
-    import re
-    import subprocess
-    import sys
-
-    script = Path(__file__).parents[3] / "scripts" / "encode.py"
-    output = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
-    seconds = re.search(r"together\s+([\d.]+) s", output)
-    megabytes = re.search(r"peak memory ([\d,]+) MB", output)
-    assert seconds
-    assert megabytes
-    assert float(seconds[1]) < 60
-    assert int(megabytes[1].replace(",", "")) < 2000

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import typing
-from pathlib import Path
 
 from heedful.estimators.estimator import Method
 from heedful.estimators.setting_types import Settings
 from heedful.explain.methods.method_names import METHODS
-
-SCRIPT = Path(__file__).parents[3] / "scripts" / "setting_types.py"
+from heedful_lab.repository import setting_types
 
 
 def test_the_methods_are_those_that_there_are() -> None:
@@ -18,20 +15,20 @@ def test_the_methods_are_those_that_there_are() -> None:
 
 
 def test_the_typed_settings_are_those_that_there_are() -> None:
-    spec = importlib.util.spec_from_file_location("setting_types_script", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    wanted = {name: script.written(kind) for name, kind in script.settings(script.RunConfig)}
+    wanted = {
+        name: setting_types.written(kind) for name, kind in setting_types.settings(setting_types.RunConfig)
+    }
     lines = (
-        script.FILE.read_text(encoding="utf-8").replace("\n        ", "").replace("\n    ]", "]").splitlines()
+        setting_types.FILE.read_text(encoding="utf-8")
+        .replace("\n        ", "")
+        .replace("\n    ]", "]")
+        .splitlines()
     )
     found = dict(
         line.strip().split(": ", 1) for line in lines if line.startswith("    ") and ": " in line[:60]
     )
     assert found.keys() == wanted.keys() == typing.get_type_hints(Settings).keys(), (
-        "run: python scripts/setting_types.py"
+        "run: python -m heedful_lab.repository.setting_types"
     )
     for name, kind in wanted.items():
         assert "".join(found[name].split()).replace(",]", "]") == "".join(kind.split()), name

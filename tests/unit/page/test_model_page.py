@@ -6,7 +6,6 @@ import base64
 import hashlib
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from heedful.tasks import TextSettings, build_network, load_model, task_named
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
+from heedful_lab.repository import page_kernels
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'
@@ -200,13 +200,8 @@ KERNELS = """async (modules) => Promise.all(modules.map(async (module) => {
 def test_the_kernels_are_built_from_their_source(tmp_path: Path, browser: Any) -> None:
     """The module in the package computes what one that is built now computes; a compiler may order its code anew."""
     pytest.importorskip("ziglang", reason="ziglang is not installed")
-    sys.path.insert(0, str(ROOT / "scripts"))
     try:
-        import build_page_kernels
-    finally:
-        sys.path.pop(0)
-    try:
-        build_page_kernels.build(tmp_path / "kernels.wasm")
+        page_kernels.build(tmp_path / "kernels.wasm")
     except subprocess.CalledProcessError as error:
         pytest.fail(f"the kernels do not compile: {error}")
     files = (tmp_path / "kernels.wasm", ROOT / "src" / "heedful" / "page" / "kernels.wasm")

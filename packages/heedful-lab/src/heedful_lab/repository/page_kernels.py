@@ -1,13 +1,19 @@
-"""Compiles the kernels of exported pages: ``pip install ziglang``, then ``python scripts/build_page_kernels.py``.
+"""Compile the kernels of exported pages, with the compiler of the wheel ``ziglang``.
+
+    python -m heedful_lab.repository.page_kernels
 
 The module goes to src/heedful/page/kernels.wasm, which the wheel carries, so that no user needs a compiler.
 """
+
+from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[1] / "src" / "heedful" / "page"
+from heedful_lab.repository import ROOT
+
+PAGE = ROOT / "src" / "heedful" / "page"
 FLAGS = (
     *("-target", "wasm32-wasi", "-mexec-model=reactor", "-msimd128", "-mbulk-memory"),
     *("-std=c++17", "-O3", "-ffp-contract=off", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-g0"),

@@ -3,7 +3,7 @@
 Each row has a number. The trial fails unless every number comes back exactly once, with the prediction that `heedful
 predict` gives for its text.
 
-    python scripts/ray_million.py --rows 1000000
+    python -m heedful_lab.studies.ray_million --rows 1000000
 
 It trains a tiny model first; nothing leaves this machine.
 """
@@ -19,9 +19,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from stream_memory import sentences, train
+import numpy as np
 
 import heedful
+from heedful_lab.studies.stream_memory import sentences, train
 
 
 class Killed(heedful.BatchPredictor):
@@ -34,20 +35,21 @@ class Killed(heedful.BatchPredictor):
 
 def main() -> None:
     """Run the trial."""
-    import numpy as np
-    import ray
-
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--kills", type=int, default=2)
     options = parser.parse_args()
+    import ray
+
     with tempfile.TemporaryDirectory() as place:
-        model = train(Path(place))
+        model = train(Path(place), "my-texts")
         processes = Path(place) / "processes"
         processes.mkdir()
         texts = [text for text, _ in sentences()]
-        labels = heedful.BatchPredictor(model)({"text": texts})["prediction"]
+        answers = heedful.BatchPredictor(model)({"text": texts})
+        assert isinstance(answers, dict)
+        labels = answers["prediction"]
         ray.init(
             num_cpus=options.workers + 1,
             include_dashboard=False,

@@ -1,4 +1,6 @@
-"""Measure what classifiers without word order get out of the generated corpus: python scripts/scenes_baselines.py.
+"""Measure what classifiers without word order get out of the generated corpus.
+
+    python -m heedful_lab.studies.scenes_baselines
 
 Feature sets: one sentence alone; the words of premise and hypothesis, each its own bag, with the words in both and the
 words in one only. Classifiers: logistic regression, and a network with one hidden layer of 64.

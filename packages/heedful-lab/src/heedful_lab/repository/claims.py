@@ -82,7 +82,7 @@ class Verdict:
     claim: Claim
     test: Comparison | None = None
     p: float = 1.0
-    runs: tuple[Runs, ...] = ()
+    runs: tuple[Runs, Runs] | tuple[()] = ()
 
     @property
     def word(self) -> str:
@@ -138,7 +138,7 @@ def judge(claims: Sequence[Claim], find: Find, resampled: Resampled) -> list[Ver
         One verdict a claim, in their order.
     """
     found = [_runs(claim, find) for claim in claims]
-    tests = [compare(*pair, resampled) if pair else None for pair in found]
+    tests = [compare(*pair, resampled=resampled) if pair else None for pair in found]
     adjusted = iter(holm([1.0 if test.p is None else test.p for test in tests if test is not None]))
     return [
         Verdict(claim) if test is None else Verdict(claim, test, next(adjusted), pair)
@@ -146,7 +146,7 @@ def judge(claims: Sequence[Claim], find: Find, resampled: Resampled) -> list[Ver
     ]
 
 
-def _runs(claim: Claim, find: Find) -> tuple[Runs, ...]:
+def _runs(claim: Claim, find: Find) -> tuple[Runs, Runs] | tuple[()]:
     """Return the runs of the two systems; none unless both have some that can be compared."""
     result = find(claim.table, claim.budget)
     pair = (

@@ -1,8 +1,8 @@
 """Write docs/results.md and the pages below docs/results/ from the kept runs and the notes beside them.
 
-    python scripts/results_page.py                 # writes the pages
-    python scripts/results_page.py --check         # says whether they are up to date, and resamples a few tests again
-    python scripts/results_page.py --collect OUT   # first takes the runs of ``heedful reproduce --out OUT``
+    python -m heedful_lab.repository.results_page  # writes the pages
+    python -m heedful_lab.repository.results_page --check  # are they up to date? resamples a few tests
+    python -m heedful_lab.repository.results_page --collect OUT  # first takes the runs that are in OUT
 
 ``results/runs`` holds one packed file an experiment (`heedful_lab.reproduce.kept_runs`), with the records that
 ``heedful reproduce`` leaves but for the gold labels, which belong to the data sets: for classes a run says only which
@@ -25,13 +25,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from claims import FIGURE as CLAIMS_FIGURE
-from claims import judge, picture, read_claims, section
-from costs import section as costs
-
 from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison
 from heedful.storage import write_bytes, write_text
+from heedful_lab.repository import ROOT
+from heedful_lab.repository.claims import FIGURE as CLAIMS_FIGURE
+from heedful_lab.repository.claims import judge, picture, read_claims, section
+from heedful_lab.repository.costs import section as costs
 from heedful_lab.reproduce import Budget, find_table, tables
 from heedful_lab.reproduce.cell_runs import Result, gather
 from heedful_lab.reproduce.kept_runs import take_up
@@ -40,7 +40,6 @@ from heedful_lab.reproduce.resampled import Resampled
 from heedful_lab.reproduce.runner import command_of
 from heedful_lab.reproduce.table_text import to_markdown
 
-ROOT = Path(__file__).resolve().parent.parent
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 NOTES, RUNS = RESULTS / "notes", RESULTS / "runs"
 FIRST = ("systems-scenes", "systems-real", "systems-paper", "systems-snli")
@@ -206,7 +205,7 @@ def main() -> None:
     if given.check:
         found = problems(pages, resampled) or sampled_again(resampled)
         if found:
-            sys.exit("\n".join([*found, "run python scripts/results_page.py"]))
+            sys.exit("\n".join([*found, "run python -m heedful_lab.repository.results_page"]))
         return
     (DOCS / "results").mkdir(exist_ok=True)
     for path in set((DOCS / "results").glob("*.md")) - set(pages):
@@ -214,7 +213,9 @@ def main() -> None:
     for path, text in pages.items():
         write_text(path, text)
     for name, path in drawn(pages).items():
-        draw_learning_curves(book.result(name, "converged"), path, dpi=110)
+        result = book.result(name, "converged")
+        assert result is not None  # `drawn` names tables that have one
+        draw_learning_curves(result, path, dpi=110)
     resampled.write(RUNS, asked_only=True)
     print(f"{len(pages)} pages; {resampled.made} tests made, {known} were known")
 

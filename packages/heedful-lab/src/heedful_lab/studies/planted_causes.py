@@ -1,6 +1,6 @@
 """Plant causes in made-up texts, train with the settings for own data, and count how often explanations find them.
 
-    python scripts/planted_causes.py [--texts 3000] [--seed 0] [--look 200]
+    python -m heedful_lab.studies.planted_causes [--texts 3000] [--seed 0] [--look 200]
 
 Half of the texts have one of 20 words of their class among 12 words that say nothing. The other half has one of 20
 two-word phrases of its class whose words say nothing alone: with "ka" and "mi" before "lo" and "ru", "ka lo" and "mi

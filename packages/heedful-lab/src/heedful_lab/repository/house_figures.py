@@ -1,7 +1,7 @@
 """Count the figures that the package is held to: files, lines, import circles, and the files of one run of a command.
 
-python scripts/house_figures.py
-python scripts/house_figures.py --list
+python -m heedful_lab.repository.house_figures
+python -m heedful_lab.repository.house_figures --list
 
 It trains a model of 40 short texts and predicts with it, each in a process of its own. "Modules loaded" are the
 modules of the package that this process imports. "Files of which a function ran" are those that a reader of the
@@ -27,7 +27,10 @@ from collections import Counter
 from pathlib import Path
 from types import FrameType
 
-SOURCE = Path(__file__).parents[1] / "src" / "heedful"
+from heedful_lab.repository import ROOT
+
+SOURCE = ROOT / "src" / "heedful"
+LABORATORY = ROOT / "packages" / "heedful-lab" / "src"
 FOLLOW = "--follow"
 LIST = "--list"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -145,10 +148,10 @@ def followed(folder: Path, *arguments: str) -> dict[str, list[str]]:
     """Return the modules that a command loads in a fresh process, and the files of which a function ran."""
     record = folder / "followed.json"
     subprocess.run(
-        [sys.executable, str(Path(__file__).resolve()), FOLLOW, str(record), *arguments],
+        [sys.executable, "-m", "heedful_lab.repository.house_figures", FOLLOW, str(record), *arguments],
         check=True,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(SOURCE.parent), "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": f"{SOURCE.parent}{os.pathsep}{LABORATORY}", "OMP_NUM_THREADS": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -1,6 +1,6 @@
 """Print what packages take on disk with everything that they need, from what is installed here.
 
-    python scripts/installed_sizes.py scikit-learn fasttext spacy heedful-runtime=numpy,safetensors heedful
+    python -m heedful_lab.repository.installed_sizes scikit-learn fasttext heedful-runtime=numpy,safetensors heedful
 
 ``NAME=PACKAGE,PACKAGE`` gives a set of packages a name of its own. Extras are left out. A package that is installed in
 editable mode counts with the files of its wheel alone, so name what it needs beside it.

@@ -1,8 +1,8 @@
 """Write docs/baselines.md, and the short table of README.md, from the boards in results/baselines and their notes.
 
-    python scripts/baselines_page.py          # writes both
-    python scripts/baselines_page.py --check  # says whether they are up to date
-    python scripts/baselines_page.py --collect FOLDER   # first takes what ``heedful baselines DATA --json`` printed
+    python -m heedful_lab.repository.baselines_page          # writes both
+    python -m heedful_lab.repository.baselines_page --check  # says whether they are up to date
+    python -m heedful_lab.repository.baselines_page --collect FOLDER  # first takes what it printed as JSON
 
 A board is named after its data set, with ``-1000`` where 1,000 training examples were drawn. It keeps which answers are
 right, one bit a test example, and no gold label.
@@ -17,7 +17,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from heedful_lab.repository import ROOT
+
 BOARDS, NOTES = ROOT / "results" / "baselines", ROOT / "results" / "notes"
 RUNS = ROOT / "results" / "runs" / "standard"
 STUDIES = {"trec": "trec", "cr": "cr", "mpqa": "mpqa", "subj": "subj", "sst-2": "sst2", "sick-r": "sick"}
@@ -72,7 +73,7 @@ SPEED = (
     "given at once; the time to load the model is not included."
 )
 INSTALLED = """The table gives the size of an installation in megabytes, with all dependencies, without bytecode files
-(`python scripts/installed_sizes.py`, Linux, Python 3.11):
+(`python -m heedful_lab.repository.installed_sizes`, Linux, Python 3.11):
 
 | system | MB | largest parts |
 | --- | ---: | --- |
@@ -217,8 +218,8 @@ def _cell(row: dict[str, Any] | None, figure: str, digits: int) -> str:
     if row is None or row[figure] is None:
         return ""
     if figure == "metric":
-        low, high = row["interval"] or (None, None)
-        return _value(row, digits) + ("" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]")
+        ends = " [{:.1f}, {:.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else ""
+        return _value(row, digits) + ends
     if figure == "typos":
         return f"{100 * (row['typos'] - row['metric']):+.1f}"
     if figure == "train_cpu_seconds" and row.get("at_most"):
@@ -284,7 +285,8 @@ def main() -> int:
         if not asked.check:
             file.write_text(text, encoding="utf-8")
         elif file.read_text(encoding="utf-8") != text:
-            print(f"{file}: is not what the boards make of it; run {Path(__file__).name}", file=sys.stderr)
+            module = "heedful_lab.repository.baselines_page"
+            print(f"{file}: is not what the boards make of it; run python -m {module}", file=sys.stderr)
             wrong = 1
     return wrong
 

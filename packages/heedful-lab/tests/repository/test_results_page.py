@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,61 +14,47 @@ import pytest
 from heedful.run.kept_answers import Answers
 from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import Varied
+from heedful_lab.repository import ROOT, claims, costs, results_page
 from heedful_lab.reproduce.kept_runs import pack
 from made_runs import PROTOCOL
 
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    spec = importlib.util.spec_from_file_location("results_page", ROOT / "scripts" / "results_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
 
 def test_the_results_pages_are_up_to_date_and_a_sample_of_their_tests_is_right(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["results_page.py", "--check"])
-    script.main()
+    results_page.main()
 
 
-def test_a_page_that_was_changed_is_named(
-    script: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    kept = script.Resampled.read(script.RUNS)
-    monkeypatch.setattr(script, "ROOT", tmp_path)
-    monkeypatch.setattr(script, "DOCS", tmp_path / "docs")
-    pages = script.Book(kept).pages()
+def test_a_page_that_was_changed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept = results_page.Resampled.read(results_page.RUNS)
+    monkeypatch.setattr(results_page, "ROOT", tmp_path)
+    monkeypatch.setattr(results_page, "DOCS", tmp_path / "docs")
+    pages = results_page.Book(kept).pages()
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    (curves,) = script.drawn(pages).values()
-    assert script.problems(pages, kept) == [
+    (curves,) = results_page.drawn(pages).values()
+    assert results_page.problems(pages, kept) == [
         f"{Path('docs', 'results', 'systems-snli-curves.png')} is missing"
     ]
     curves.touch()
-    assert script.problems(pages, kept) == []
+    assert results_page.problems(pages, kept) == []
     changed = tmp_path / "docs" / "results" / "systems-real.md"
     changed.write_text(changed.read_text(encoding="utf-8") + "A line more.\n", encoding="utf-8")
     (tmp_path / "docs" / "results" / "more.md").touch()
-    assert [problem.split(" is ")[0] for problem in script.problems(pages, kept)] == [
+    assert [problem.split(" is ")[0] for problem in results_page.problems(pages, kept)] == [
         str(Path("docs", "results", "systems-real.md")),
         str(Path("docs", "results", "more.md")),
     ]
 
 
-def test_a_kept_test_that_is_wrong_is_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = script.Resampled.read(script.RUNS)
-    key = script.random.Random(13).sample(sorted(kept.known), 1)[0]
-    kept.known[key] = script.Comparison(**{**vars(kept.known[key]), "p": 0.5})
-    monkeypatch.setattr(script, "SAMPLE", 1)
-    (problem,) = script.sampled_again(kept)
+def test_a_kept_test_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = results_page.Resampled.read(results_page.RUNS)
+    key = results_page.random.Random(13).sample(sorted(kept.known), 1)[0]
+    kept.known[key] = results_page.Comparison(**{**vars(kept.known[key]), "p": 0.5})
+    monkeypatch.setattr(results_page, "SAMPLE", 1)
+    (problem,) = results_page.sampled_again(kept)
     assert key in problem
 
 
@@ -81,13 +66,11 @@ def test_the_results_are_small_and_hold_no_pickle() -> None:
     assert len({json.loads(line)["answers"] for line in lines}) == len(lines) > 100
 
 
-def test_a_claim_holds_by_its_sign_and_its_adjusted_p(script: ModuleType) -> None:
-    import claims
-
-    assert script.judge is claims.judge
+def test_a_claim_holds_by_its_sign_and_its_adjusted_p() -> None:
+    assert results_page.judge is claims.judge
     claim = claims.Claim("paper", "one is better", "2, 1", "table", "small", "set", "one", "other")
-    made = script.Comparison("bootstrap", 10, "examples", 0.5, 0.6, 0.1, None, 0.001)
-    lost = script.Comparison("bootstrap", 10, "examples", 0.6, 0.5, -0.1, None, 0.001)
+    made = results_page.Comparison("bootstrap", 10, "examples", 0.5, 0.6, 0.1, None, 0.001)
+    lost = results_page.Comparison("bootstrap", 10, "examples", 0.6, 0.5, -0.1, None, 0.001)
     verdicts = [
         claims.Verdict(claim, made, 0.01),
         claims.Verdict(claim, lost, 0.01),
@@ -102,9 +85,7 @@ def test_a_claim_holds_by_its_sign_and_its_adjusted_p(script: ModuleType) -> Non
     assert "In 3 of 3 tests one of the systems was trained only once" in text
 
 
-def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained(script: ModuleType) -> None:
-    import claims
-
+def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained() -> None:
     def trained(*epochs: int) -> SimpleNamespace:
         return SimpleNamespace(found=[SimpleNamespace(figures=SimpleNamespace(epochs=one)) for one in epochs])
 
@@ -114,20 +95,16 @@ def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained(scri
     assert claims.Verdict(claim, runs=(trained(2), trained(2))).epochs == "2 and 2, own"
 
 
-def test_every_claim_names_systems_of_its_table(script: ModuleType) -> None:
-    import claims
-
-    found = claims.read_claims(script.NOTES / "claims.toml")
+def test_every_claim_names_systems_of_its_table() -> None:
+    found = claims.read_claims(results_page.NOTES / "claims.toml")
     assert len(found) > 20
     for claim in found:
-        table = script.find_table(claim.table)
+        table = results_page.find_table(claim.table)
         assert {claim.better, claim.worse} <= {row.system for row in table.rows}
         assert claim.experiment in {column.experiment for column in table.columns}
 
 
-def test_costs_are_summed_by_system_and_data(script: ModuleType, tmp_path: Path) -> None:
-    import costs
-
+def test_costs_are_summed_by_system_and_data(tmp_path: Path) -> None:
     none = PartFigures({})
     figures = RunFigures(none, none, epochs=1200, epoch_cpu_seconds=1.5)
     answers = Answers("classes", np.zeros(1), np.zeros(1))
@@ -143,5 +120,5 @@ def test_costs_are_summed_by_system_and_data(script: ModuleType, tmp_path: Path)
     assert "| other rows | 0.50 |  |  |  |  |  |  |  |  |  |  |  | 0.50 |" in lines
     assert "| sum | 1.00 |  |  |  |  |  | 0.50 |  |  |  |  |  | 1.50 |" in lines
     pack(tmp_path / "standard" / "unheard.jsonl.gz", {("mtsa", half.varied): half})
-    with pytest.raises(script.UsageError, match="unheard"):
+    with pytest.raises(results_page.UsageError, match="unheard"):
         costs.section(tmp_path)

@@ -1,6 +1,8 @@
 """Time and peak memory of encoding a generated corpus of the size of SNLI.
 
-Run: ``python scripts/encode.py [--pairs 550000]``. The sentences are random words, with about the lengths of
+    python -m heedful_lab.studies.encoding_time [--pairs 550000]
+
+The sentences are random words, with about the lengths of
 SNLI's (14 and 8 tokens on average) and a vocabulary of 40,000 words with Zipf frequencies: plain text that must be
 tokenized. Generating them is not timed, but the memory they take is counted.
 """
@@ -17,7 +19,7 @@ import numpy as np
 
 from heedful.data.batching import BucketSampler
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare
-from heedful.data.encoding import encode
+from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.tokens import tokenize_corpus
 from heedful.text.vocabulary import Vocabulary
@@ -65,10 +67,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         key = cache_key([], {"pairs": len(examples)})
         start = time.perf_counter()
-        prepared = load_or_prepare(key, prepare, Path(folder))
+        prepared = load_or_prepare(key, prepare, Path(folder), dataset=EncodedDataset)
         print(f"together  {time.perf_counter() - start:6.1f} s with writing the cache")
         start = time.perf_counter()
-        load_or_prepare(key, prepare, Path(folder))
+        load_or_prepare(key, prepare, Path(folder), dataset=EncodedDataset)
         print(f"again     {time.perf_counter() - start:6.1f} s, from the cache")
     lengths = prepared.datasets["train"].lengths()
     start = time.perf_counter()

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from heedful_lab.repository import ROOT, baselines_page
+
 BOARDS = sorted((ROOT / "results" / "baselines").glob("*.json.gz"))
 
 
 def test_the_page_of_baselines_is_up_to_date() -> None:
-    script = ROOT / "scripts" / "baselines_page.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    for file, text in (
+        (baselines_page.PAGE, baselines_page.page()),
+        (baselines_page.README, baselines_page.readme()),
+    ):
+        assert file.read_text(encoding="utf-8") == text, (
+            "run: python -m heedful_lab.repository.baselines_page"
+        )
 
 
 @pytest.mark.parametrize("file", BOARDS, ids=lambda file: file.name.split(".")[0])

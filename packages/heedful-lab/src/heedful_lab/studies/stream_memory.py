@@ -1,6 +1,6 @@
 """Measure the largest memory of ``heedful predict``, ``encode`` and ``evaluate`` on files of more and more lines.
 
-    python scripts/stream_memory.py --rows 100000,1000000,10000000
+    python -m heedful_lab.studies.stream_memory --rows 100000,1000000,10000000
 
 It trains a tiny model (4 numbers a word, their mean, one hidden layer) on invented sentences, writes a file of so many
 of them, runs each command on it in a process of its own with one thread, and prints the largest resident memory that

@@ -1,6 +1,6 @@
 """Time predictions of Heedful beside fastText, scikit-learn and spaCy, all trained on TREC; one table, one run.
 
-    python scripts/peers.py --data DIR --out FOLDER [--model RUN] [--turns 7]
+    python -m heedful_lab.studies.peers --data DIR --out FOLDER [--model RUN] [--turns 7]
 
 Each system is trained on the 5,452 questions, or found in FOLDER from an earlier run, and predicts the 500 questions of
 the test split. In every turn each system has a process of its own, one after the other, so that other work on the
@@ -67,7 +67,9 @@ def spacy_pipeline(folder: Path) -> Predict:
     import spacy
 
     nlp = spacy.load(folder)
-    return lambda texts: [max(doc.cats, key=doc.cats.get) for doc in nlp.pipe(texts, batch_size=BATCH)]
+    return lambda texts: [
+        max(doc.cats, key=doc.cats.__getitem__) for doc in nlp.pipe(texts, batch_size=BATCH)
+    ]
 
 
 SYSTEMS: dict[str, tuple[str, Callable[[Path], Predict]]] = {

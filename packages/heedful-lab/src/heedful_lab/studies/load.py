@@ -1,6 +1,8 @@
 """The server under load on the loopback, beside the same model behind FastAPI as a user would write it.
 
-Run: ``python scripts/load.py [MODEL] [--requests N] [--workers N]``, on an idle Linux machine; while other work runs,
+    python -m heedful_lab.studies.load [MODEL] [--requests N] [--workers N]
+
+Run it on an idle Linux machine; while other work runs,
 only processor time and memory are worth reading. MODEL is a text classifier; without one, a DiSAN of the default size
 with random weights and 41,000 word vectors is made. The clients run in this process, the server in others. The FastAPI
 server is left out, and that is said, where FastAPI is not installed.

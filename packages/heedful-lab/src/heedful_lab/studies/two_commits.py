@@ -1,6 +1,8 @@
 """Time of the training steps of two commits, in turns: how many times as fast is the second?
 
-Run: ``python scripts/two_commits.py 0edb4fd HEAD mtsa-snli --data DIR --set-second batches.group=true``. Each commit is
+    python -m heedful_lab.studies.two_commits 0edb4fd HEAD mtsa-snli --data DIR --set-second batches.group=true
+
+Each commit is
 checked out and compiled in a folder of its own. One turn trains the recipe with each of them for 72 steps on the first
 12,800 pairs of the part of SNLI, one thread, in a fresh process that is ended after its last step. What counts is the
 time from step 24 to step 72 in its ``metrics.jsonl``, which both commits write. The same seed gives both the same
@@ -21,7 +23,8 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from heedful_lab.repository import ROOT
+
 FIRST, LAST, EVERY = 24, 72, 24
 PATIENCE = 600
 SETTINGS = (

@@ -1,6 +1,8 @@
 """Write ``src/heedful/estimators/setting_types.py``: the settings of an estimator as typed keyword arguments.
 
-Run it after a change of a setting: ``python scripts/setting_types.py``. A test compares the file with the settings.
+    python -m heedful_lab.repository.setting_types
+
+Run it after a change of a setting. A test compares the file with the settings.
 """
 
 from __future__ import annotations
@@ -8,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Iterator
-from pathlib import Path
 
 from heedful.run.run_config import RunConfig
+from heedful_lab.repository import ROOT
 
-FILE = Path(__file__).parent.parent / "src" / "heedful" / "estimators" / "setting_types.py"
+FILE = ROOT / "src" / "heedful" / "estimators" / "setting_types.py"
 HEAD = '''"""The settings of an estimator as typed keyword arguments, for editors and type checkers.
 
-Made by ``scripts/setting_types.py`` from `heedful.run.RunConfig`; do not edit it by hand.
+Made by ``heedful_lab.repository.setting_types`` from `heedful.run.RunConfig`; do not edit it by hand.
 """
 
 from __future__ import annotations
