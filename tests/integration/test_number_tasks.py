@@ -78,7 +78,9 @@ def test_the_commands_print_and_explain_a_number(folder: Path) -> None:
     assert low <= explained["score"] <= high
     assert explained["score"] == pytest.approx(plain["score"])
     page = folder / "why.html"
+    assert explained["quantity"] == "score"
     assert tiny.run("explain", folder / "run", "--text", "a film", "--html", page).code == 0
+    assert "What raises and what lowers the predicted “score”" in page.read_text(encoding="utf-8")
     assert "a number for a text" in (folder / "run/model/README.md").read_text(encoding="utf-8")
 
 

@@ -48,6 +48,26 @@ def side_names(
     )
 
 
+def quantity_of(run: object) -> str:
+    """Return what the numbers of a model are called: the column of the training file; empty where it has no name."""
+    data = run.get("data") if isinstance(run, Mapping) else None
+    name = data.get("score") if isinstance(data, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def with_quantity(shown: Shown, run: Mapping[str, object]) -> Shown:
+    """Call the number of an answer what the column of the training file is called.
+
+    Args:
+        shown: the answer.
+        run: the settings of the run that made the model.
+
+    Returns:
+        The answer; a class as it is.
+    """
+    return shown if shown.score is None else replace(shown, quantity=quantity_of(run))
+
+
 @dataclass(frozen=True)
 class Reader:
     """How texts were cut into the words that an explanation names.
@@ -142,6 +162,7 @@ def assembled(
         answered=None if shown.answered is None else shown.labels[shown.answered],
         score=shown.score,
         score_range=shown.score_range,
+        quantity=shown.quantity,
         alignments=alignments,
         method=system.name,
         notes={**own, **(notes or {})},

@@ -27,12 +27,14 @@ class ExplainedValue:
         column: of the logits, the class, label or number.
         label: its name; empty for grades and numbers.
         temperature: what logits are divided by before the softmax.
+        quantity: what a number is called; empty where that is not known.
     """
 
     kind: str
     column: int = 0
     label: str = ""
     temperature: float = 1.0
+    quantity: str = ""
 
     @classmethod
     def of_answer(cls, shown: Shown, label: str | None = None) -> ExplainedValue:
@@ -51,7 +53,7 @@ class ExplainedValue:
         if shown.score is not None:
             if label is not None:
                 check_known(label, (), "a model of numbers has no classes")
-            return cls(shown.kind)
+            return cls(shown.kind, quantity=shown.quantity)
         if label is not None:
             check_known(label, shown.labels, f"there is no class {label!r:.80}")
         column = shown.best if label is None else shown.labels.index(label)
@@ -70,7 +72,9 @@ class ExplainedValue:
     @property
     def shown_as(self) -> str:
         """What the answer shows of it, as a noun phrase."""
-        return f"the probability of “{visible(self.label)}”" if self.is_log_odds else "the predicted number"
+        if self.is_log_odds:
+            return f"the probability of “{visible(self.label)}”"
+        return f"the predicted “{visible(self.quantity)}”" if self.quantity else "the predicted number"
 
     def value(self, logits: Values) -> Values:
         """Return the number for logits [N, Y], [N]."""

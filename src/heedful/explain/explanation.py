@@ -169,6 +169,7 @@ class Explanation:
         policy: how a policy opened the masks of each sentence, if that was asked for.
         answered: the label that was predicted where costs decide; None for the most probable one.
         tags: the tag of each word, of a model that gives every word one.
+        quantity: what the score is called, such as the column of its gold.
     """
 
     sides: tuple[SentenceView, ...]
@@ -187,6 +188,7 @@ class Explanation:
     policy: tuple[PolicySteps, ...] = ()
     answered: str | None = None
     tags: tuple[TagOfWord, ...] = ()
+    quantity: str = ""
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))

@@ -193,5 +193,5 @@ def _write(
 
 def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
-        return f"score {explanation.score:.2f}"
+        return f"{shorten(visible(explanation.quantity or 'score'), 40)} {explanation.score:.2f}"
     return f"{explanation.predicted} {percent(explanation.certainty)}"

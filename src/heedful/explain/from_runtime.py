@@ -13,6 +13,7 @@ from heedful.explain.assembling import (
     explained_by,
     side_names,
     with_looked,
+    with_quantity,
 )
 from heedful.explain.explanation import Explanation
 from heedful.explain.legends import NO_NETWORK, POOLINGS, SYSTEMS, System, by_caption, caption
@@ -73,7 +74,7 @@ def explain(
     sight = program.look([(each.ids, each.ngrams) for each in words])
     # the logits of the answer itself, which may round in another way than those of the steps one by one
     (whole,) = model.logits_of([(1, tuple(words))])
-    shown = model.decision.shown(finite("prediction", whole, 1))
+    shown = with_quantity(model.decision.shown(finite("prediction", whole, 1)), settings.run)
     prefix = program.shown.prefix
     names = side_names(settings.run, len(texts))
     reader = Reader(settings.cutter, model.asking.knows, prefix, names)

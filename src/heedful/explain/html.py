@@ -221,7 +221,7 @@ def headline(explanation: Explanation) -> tuple[str, str]:
     if explanation.score is not None:
         span = explanation.score_range
         return (
-            f"score {explanation.score:.2f}",
+            f"{shorten(visible(explanation.quantity or 'score'), 40)} {explanation.score:.2f}",
             "" if span is None else f"on a scale of {span[0]:g} to {span[1]:g}",
         )
     by_cost = ", by the costs of wrong answers" if explanation.answered is not None else ""

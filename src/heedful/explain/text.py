@@ -92,7 +92,8 @@ class _Pen:
 def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         span = explanation.score_range
-        return f"score {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
+        name = shorten(visible(explanation.quantity or "score"), 40)
+        return f"{name} {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
     answers = sorted(
         zip(explanation.labels, explanation.probabilities, strict=True),
         key=lambda a: (a[0] != explanation.predicted, -a[1]),

@@ -112,6 +112,7 @@ class Shown:
         kind: how logits become the answer: "class", a softmax; "label", each by itself; "grade", the mean of a softmax
             over grades; "number", the logit itself.
         temperature: what logits are divided by before.
+        quantity: what a number is called, such as the column of its gold; empty where that is not known.
     """
 
     labels: tuple[str, ...] = ()
@@ -122,6 +123,7 @@ class Shown:
     deletable: bool = True
     kind: Literal["class", "label", "grade", "number"] = "class"
     temperature: float = 1.0
+    quantity: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a number that is said to be the choice of a class."""

@@ -6,8 +6,8 @@ const PHRASES = 5, SHARE = 0.25, LEAST = 0.1, SHOWN = 10, NOTHING = 5e-4;
 
 // A number of an answer as a function of the logits: of a class its log-odds, of grades their mean, else the number.
 class ExplainedValue {
-  constructor({ kind, column = 0, label = "", temperature = 1 }) {
-    Object.assign(this, { kind, column, label, temperature });
+  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "" }) {
+    Object.assign(this, { kind, column, label, temperature, quantity });
   }
 
   value(logits) {
@@ -221,7 +221,7 @@ function contributionsTo(value, shares, logits) {
   const across = shares.across.map(({ first, second, values: row }) => ({ first, second, value: dot(row) }))
     .sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, LINKS);
   const isLogOdds = value.kind === "class";
-  const of = isLogOdds ? `log-odds of “${value.label}”` : "predicted number";
+  const of = isLogOdds ? `log-odds of “${value.label}”` : value.quantity ? `predicted “${value.quantity}”` : "predicted number";
   return {
     label: value.label, of, values, start, whole, isLogOdds, joint: [...together.values()], across, choices: shares.choices,
     run: shares.run, reach: isLogOdds ? REACH : Math.max((logits.length - 1) / 4, 1e-9),

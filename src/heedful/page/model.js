@@ -103,7 +103,7 @@ class Model {
   *contributions({ sides, logits, probabilities, label, score }) {
     const shares = yield* sharesOf(this, sides, logits);
     const { temperature } = this;
-    if (score !== null) return [contributionsTo(new ExplainedValue({ kind: "grade" }), shares, logits)];
+    if (score !== null) return [contributionsTo(new ExplainedValue({ kind: "grade", quantity: this.quantity }), shares, logits)];
     const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
     const best = probabilities.findIndex((each) => each.label === label);
     return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({

@@ -26,7 +26,7 @@ from torch import Tensor, from_numpy
 
 import heedful
 from heedful.errors import UsageError
-from heedful.explain.assembling import side_names
+from heedful.explain.assembling import quantity_of, side_names
 from heedful.explain.legends import CAVEAT, NO_NETWORK, SYSTEMS, caption
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
@@ -215,6 +215,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     about = {
         "task": _task(folder),
         "sides": _names_of_texts(folder),
+        "quantity": quantity_of(folder.config.get("run")),
         "labels": folder.labels,
         "outputs": config.part("model").whole("outputs"),
         "temperature": float(config.number("temperature", 1.0)),

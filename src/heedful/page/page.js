@@ -64,8 +64,8 @@ function acrossTable(said, sides) {
   return element("div", {}, element("table", { class: "signed" }, head, ...rows), element("p", { class: "note" }, note));
 }
 
-const whyTitle = ({ isLogOdds, label }) =>
-  isLogOdds ? `Why “${shorten(oneLine(label), 60)}”` : "What raises and what lowers the predicted number";
+const whyTitle = ({ isLogOdds, label, of }) =>
+  isLogOdds ? `Why “${shorten(oneLine(label), 60)}”` : `What raises and what lowers the ${of}`;
 
 function contributionSection([first, ...others], sides) {
   const how = first.choices ? `computed from ${first.choices} choices of the words` : "exact";
@@ -214,7 +214,7 @@ function headline({ label, score, probabilities, tags, spans }, model) {
   if (tags && !model.paths.marksSpans) return [`${tags.length} tags`, "one a word"];
   if (tags) return [`${spans.length} span${spans.length === 1 ? "" : "s"}`, [...new Set(spans.map(({ role }) => role))].join(", ")];
   if (score === null) return [oneLine(label), percent(probabilities.find((each) => each.label === label)?.probability ?? 0)];
-  if (probabilities.length) return [`score ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
+  if (probabilities.length) return [`${shorten(oneLine(model.quantity || "score"), 40)} ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
   return [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
 }
 

@@ -29,6 +29,12 @@ def test_log_odds_are_those_of_the_softmax_at_its_temperature() -> None:
     assert VALUES[3].value(LOGITS) == pytest.approx(LOGITS[:, 0])
 
 
+def test_a_number_is_called_what_its_column_is_called() -> None:
+    assert VALUES[3].of == "the predicted number"
+    shown = Shown(score=3.0, kind="number", quantity="price (EUR)")
+    assert ExplainedValue.of_answer(shown).of == "the predicted “price (EUR)”"
+
+
 @pytest.mark.parametrize("value", VALUES)
 def test_the_gradient_is_that_of_finite_differences(value: ExplainedValue) -> None:
     step = 1e-6

@@ -19,7 +19,7 @@ from heedful.data.encoding import EncodedDataset, Truncate
 from heedful.data.examples import Example
 from heedful.errors import UsageError
 from heedful.explain import SYSTEMS, Explanation, SentenceView, System, explanation_from
-from heedful.explain.assembling import Reader, ValuesExplained, explained_by, side_names
+from heedful.explain.assembling import Reader, ValuesExplained, explained_by, side_names, with_quantity
 from heedful.explain.attribution import Attribution
 from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.from_output import on_words
@@ -83,6 +83,7 @@ def explain(
         system=SYSTEMS.get(predictor.model.encoder, System(predictor.model.encoder)),
         pooling=predictor.model.pooling,
     )
+    explanation = replace(explanation, quantity=shown.quantity)
     if predictor.model.encoder == NO_NETWORK:  # whose weights of words say nothing
         explanation = replace(explanation, sides=tuple(asked.views), notes={})
     if places:
@@ -125,7 +126,7 @@ def _ask(
         Parts(about.wide, about.sentence),
         mask_of(predictor.vocabulary),
     )
-    return _Asked(views, game, ValuesExplained.of(predictor.shown(whole), why))
+    return _Asked(views, game, ValuesExplained.of(with_quantity(predictor.shown(whole), about.run), why))
 
 
 def question_about(
