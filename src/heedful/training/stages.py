@@ -86,7 +86,7 @@ def stage(title: str, total: int) -> Iterator[Stage]:
 
 @contextmanager
 def stages_shown(quiet: bool = False) -> Iterator[None]:
-    """Show the stages of the body on standard error: as bars on a terminal, in a notebook as tqdm's, elsewhere as lines.
+    """Show the stages of the body on standard error: as bars on a terminal, as tqdm's in a notebook, else as lines.
 
     Args:
         quiet: whether to show nothing.

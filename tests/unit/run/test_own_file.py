@@ -40,13 +40,18 @@ def test_texts_and_classes(reviews: str, tmp_path: Path) -> None:
 
 def test_several_labels_are_recognized_or_asked_for(tmp_path: Path) -> None:
     def rows(labels: list[str]) -> list[str]:
-        return ["text,topics", *(f"the note number {k} is short,{label}" for k, label in enumerate(labels * 5))]
+        return [
+            "text,topics",
+            *(f"the note number {k} is short,{label}" for k, label in enumerate(labels * 5)),
+        ]
 
     known = found(written(tmp_path, "known.csv", rows(["a;b", "b;c", "a;c"])), tmp_path)
     assert known.recipe == "my-labels"
     assert "several labels a text in “topics” with “;” between them" in known.said
     open_one = written(tmp_path, "open.csv", rows(["a", "a", "a;b"]))
-    with pytest.raises(UsageError, match=r"topics has ';' in 5 of 15 cells.*separator=.;.. learns several labels"):
+    with pytest.raises(
+        UsageError, match=r"topics has ';' in 5 of 15 cells.*separator=.;.. learns several labels"
+    ):
         own_file(open_one, [], tmp_path)
     assert found(open_one, tmp_path, 'data.options.label_separator=";"').recipe == "my-labels"
 

@@ -35,7 +35,9 @@ def test_lines_say_what_goes_on_and_how_long_it_takes(monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_quiet_body_shows_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quiet_body_shows_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stages, "FIRST_SECONDS", 0.0)
     with stages_shown(), stages_shown(quiet=True), stage("work", 2) as work:
         work.step()

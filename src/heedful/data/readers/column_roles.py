@@ -97,9 +97,7 @@ class Roles:
     unread: tuple[str, ...] = ()
 
 
-def roles_of(
-    kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separator: str = ""
-) -> Roles:
+def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separator: str = "") -> Roles:
     """Choose the columns.
 
     Args:
@@ -242,10 +240,11 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
 def _several(kind: ColumnKind, separator: str) -> Gold:
     """Say whether a cell holds several labels; asks where the cells leave that open."""
     if mark := "" if separator else kind.doubtful_separator:
+        cells = f"{kind.with_mark(mark):,} of {len(kind.values):,} cells"
         raise UsageError(
-            f"{kind.name} has {mark!r} in {kind.with_mark(mark):,} of {len(kind.values):,} cells, and some of the parts "
-            f"stand elsewhere too: --set 'data.options.label_separator=\"{mark}\"' learns several labels a text; heedful "
-            f"train my-texts --set data.train=FILE --text NAME --label {_typed(kind.name)} learns each cell as one class"
+            f"{kind.name} has {mark!r} in {cells}, and some of the parts stand elsewhere too: --set "
+            f"'data.options.label_separator=\"{mark}\"' learns several labels a text; heedful train my-texts --set "
+            f"data.train=FILE --text NAME --label {_typed(kind.name)} learns each cell as one class"
         )
     return "labels" if separator or kind.separator else "label"
 
