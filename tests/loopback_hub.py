@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import unquote
 
 Commit = dict[str, bytes]
 
@@ -80,6 +81,10 @@ def _handler(hub: LoopbackHub) -> type[BaseHTTPRequestHandler]:
                 return self._json({"errors": [], "warnings": []})
             if path[:2] == ["api", "models"] and len(path) >= 4:
                 return self._of_model("/".join(path[2:4]), path[4:], body)
+            if path[:2] == ["api", "datasets"] and len(path) >= 6 and path[4] == "revision":
+                return self._of_data("/".join(path[2:4]), unquote(path[5]))
+            if path[0] == "datasets" and len(path) >= 6 and path[3] == "resolve":
+                return self._file("/".join(path[:3]), path[4], "/".join(path[5:]))
             if len(path) >= 5 and path[2] == "resolve":
                 return self._file("/".join(path[:2]), path[3], "/".join(path[4:]))
             return self._json({"error": "not found"}, 404)
@@ -112,8 +117,22 @@ def _handler(hub: LoopbackHub) -> type[BaseHTTPRequestHandler]:
                 return self._json(rows)
             return self._json({"id": name, "sha": number, "siblings": [{"rfilename": p} for p in files]})
 
+        def _of_data(self, name: str, revision: str) -> None:
+            """Answer for the data set ``datasets/NAME``; another branch than main is one of its own, NAME@BRANCH."""
+            found = hub.found(f"datasets/{name}", revision) or hub.found(
+                f"datasets/{name}@{revision}", "main"
+            )
+            if found is None:
+                self.send_response(404)
+                known = f"datasets/{name}" in hub.commits
+                self.send_header("X-Error-Code", "RevisionNotFound" if known else "RepoNotFound")
+                return self._end(b"{}")
+            files = [{"rfilename": path, "size": len(content)} for path, content in found[1].items()]
+            return self._json({"id": name, "sha": found[0], "siblings": files})
+
         def _file(self, name: str, revision: str, path: str) -> None:
-            found = hub.found(name, revision)
+            named = [each for each in hub.commits if each.split("@")[0] == name]
+            found = next(filter(None, (hub.found(each, revision) for each in named)), None)
             if found is None or path not in found[1]:
                 self.send_response(404)
                 self.send_header("X-Error-Code", "EntryNotFound")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heedful.data.hub_data import fetch_hub_data, is_hub_name
 from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, kinds_of
 from heedful.data.readers.column_roles import Roles, roles_of
@@ -57,6 +58,8 @@ def is_own_file(name: str, root: Path | None) -> bool:
         Whether it is data.
     """
     path = Path(name)
+    if is_hub_name(name):
+        return True
     if path.suffix == ".toml" or name in recipe_names():
         return False
     if is_table_name(path) or bare_suffix(path) in TAG_SUFFIXES or is_pipe(path):
@@ -84,6 +87,8 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         UsageError: if it is open what is to be learned; lists the choices.
         DataError: if the file is missing or cannot be read.
     """
+    if is_hub_name(name):
+        return _of_hub(name, overrides, root)
     file = find_named(name, root)
     given = values_of(overrides)
     train = f"data.train={json.dumps(name, ensure_ascii=False)}"
@@ -120,6 +125,20 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         settings.append(f"data.options.label_separator={json.dumps(roles.separator)}")
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
     return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts)}; trained as {recipe}")
+
+
+def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
+    """Recognize a data set of the Hub; its own dev and test splits are used, unless the user names others."""
+    data = fetch_hub_data(name)
+    found = own_file(str(data.files["train"]), overrides, root)
+    said = found.said.removeprefix(str(data.files["train"]))
+    splits = ", ".join(data.files)
+    further = [
+        f"data.{split}={json.dumps(str(file))}" for split, file in data.files.items() if split != "train"
+    ]
+    return OwnFile(
+        found.recipe, (*found.overrides, *further), f"{name} at {data.commit[:12]} ({splits}){said}"
+    )
 
 
 def _recipe_of(roles: Roles) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -172,7 +173,9 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
         )
     if path.suffix == ".toml" or len(path.parts) > 1 or os.path.isfile(path):
         if not os.path.isfile(path):
-            raise UsageError(f"{path}: there is no such settings file")
+            on_hub = re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", str(recipe)) and path.suffix == ""
+            hint = f"; a data set of the Hugging Face Hub is named hub:{recipe}" if on_hub else ""
+            raise UsageError(f"{path}: there is no such settings file{hint}")
         text, source = _read_text(path), str(path)
     else:
         text, source = recipe_text(str(recipe)), f"recipe {recipe}"

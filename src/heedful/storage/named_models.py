@@ -18,12 +18,12 @@ from pathlib import Path
 from heedful.errors import (
     ArtifactError,
     DataError,
-    HeedfulError,
     OutputError,
     UsageError,
     nearest,
     needing,
 )
+from heedful.storage.hub import endpoint, said_by_hub
 from heedful.storage.installed import installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
 from heedful.storage.user_cache import user_cache
@@ -136,7 +136,11 @@ def push_model(
     verify_manifest(folder, files)
     with needing("huggingface_hub", "hub", "a model of the Hugging Face Hub"):
         from huggingface_hub import HfApi
-    with tempfile.TemporaryDirectory() as place, _quiet(), _said(OutputError, f"{name}: was not uploaded"):
+    with (
+        tempfile.TemporaryDirectory() as place,
+        _quiet(),
+        said_by_hub(OutputError, f"{name}: was not uploaded"),
+    ):
         copy = Path(place)
         for file in files:
             if file != CARD:
@@ -145,7 +149,7 @@ def push_model(
         card = _licensed(card, license) if license else card
         (copy / CARD).write_text(card, encoding="utf-8", newline="\n")
         write_manifest(copy, files)
-        api = HfApi(endpoint=_endpoint(), token=token)
+        api = HfApi(endpoint=endpoint(), token=token)
         api.create_repo(name, private=private, exist_ok=True)
         done = api.upload_folder(repo_id=name, folder_path=copy, commit_message=message)
     return str(done.commit_url)
@@ -171,14 +175,14 @@ def _from_hub(name: str, revision: str | None, *, download: bool) -> Path:
     with needing("huggingface_hub", "hub", "a model of the Hugging Face Hub"):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError
-    with _quiet(), _said(DataError, f"{name}: the Hub does not give this model"):
+    with _quiet(), said_by_hub(DataError, f"{name}: the Hub does not give this model"):
         try:
             found = snapshot_download(
                 name,
                 revision=revision,
                 local_files_only=not download,
                 allow_patterns=_FETCHED,
-                endpoint=_endpoint(),
+                endpoint=endpoint(),
             )
         except LocalEntryNotFoundError as error:
             if download:
@@ -193,22 +197,6 @@ def _not_here(name: str, revision: str | None) -> DataError:
         f"{which}: neither a folder nor a model in the Hub's cache on this machine. Fetch it from the Hugging Face Hub "
         f"with heedful.from_pretrained({name!r}, download=True)"
     )
-
-
-def _endpoint() -> str | None:
-    return os.environ.get("HF_ENDPOINT") or None
-
-
-@contextlib.contextmanager
-def _said(kind: type[HeedfulError], what: str) -> Iterator[None]:
-    """Turn what goes wrong on the way to the Hub into one line; its library has an exception for each thing."""
-    try:
-        yield
-    except HeedfulError:
-        raise
-    except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise kind(f"{what}: {reason:.200}") from error
 
 
 @contextlib.contextmanager
