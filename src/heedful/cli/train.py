@@ -53,7 +53,8 @@ def command(
     Data is a table (.csv, .tsv, .jsonl, .json, .parquet, .xlsx, .ods), a folder with a folder of text files for each
     class, a file of SQLite or DuckDB, hub:owner/name of the Hugging Face Hub, or a file of words and tags. Texts,
     pairs, classes, labels, numbers and tags are recognized and said in one line; --text NAME, --premise NAME,
-    --hypothesis NAME, --label NAME and --score NAME name columns. A recipe is a packaged one ('heedful recipes') or a TOML file of the same form.
+    --hypothesis NAME, --label NAME and --score NAME name columns. A recipe is a packaged one ('heedful recipes') or a
+    TOML file of the same form.
 
     Ctrl-C finishes the current step, saves everything and stops. Pass --resume to continue from there.
 
