@@ -9,7 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from heedful.data.examples import Corpus
-from heedful.data.readers.line_files import POLARITY, SUBJECTIVITY, read_label_text, read_parallel, read_trec
+from heedful.data.readers.intents import read_clinc, read_snips
+from heedful.data.readers.line_files import (
+    EMOTIONS,
+    IRONY,
+    POLARITY,
+    SUBJECTIVITY,
+    read_label_text,
+    read_numbered_labels,
+    read_parallel,
+    read_trec,
+)
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_snli
 from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.sst import FIVE_CLASSES, TWO_CLASSES, read_sst_trees
@@ -299,6 +309,153 @@ def _ewt_tags(name: str, column: str) -> DataSet:
     )
 
 
+def _banking77() -> DataSet:
+    options = {"text": "text", "label": "category"}
+    rows = {"train": 10_003, "test": 3_080}
+    return DataSet(
+        "banking77",
+        "text",
+        (),
+        {split: Part(f"banking77/{split}.csv", read_table, count, options) for split, count in rows.items()},
+        "CC BY 4.0",
+        "https://github.com/PolyAI-LDN/task-specific-datasets",
+        "Casanueva et al. (2020): Efficient intent detection with dual sentence encoders",
+        "copy banking_data/train.csv and test.csv of the homepage's repository into the folder banking77",
+    )
+
+
+def _clinc150() -> DataSet:
+    parts = {
+        "train": ("train", 15_000),
+        "dev": ("val", 3_000),
+        "test": ("test", 4_500),
+        "none-train": ("oos_train", 100),
+        "none-dev": ("oos_val", 100),
+        "none-test": ("oos_test", 1_000),
+    }
+    return DataSet(
+        "clinc150",
+        "text",
+        (),
+        {
+            split: Part("clinc150/data_full.json", read_clinc, rows, {"part": part})
+            for split, (part, rows) in parts.items()
+        },
+        "CC BY 3.0",
+        "https://github.com/clinc/oos-eval",
+        "Larson et al. (2019): An evaluation dataset for intent classification and out-of-scope prediction",
+        "copy data/data_full.json of the homepage's repository into the folder clinc150",
+    )
+
+
+_SNIPS_INTENTS = (
+    "AddToPlaylist",
+    "BookRestaurant",
+    "GetWeather",
+    "PlayMusic",
+    "RateBook",
+    "SearchCreativeWork",
+    "SearchScreeningEvent",
+)
+
+
+def _snips(name: str, task: str, labels: tuple[str, ...], gold: str) -> DataSet:
+    def part(pattern: str, rows: int) -> Part:
+        first, *others = (pattern.format(intent) for intent in _SNIPS_INTENTS)
+        beside = tuple(f"snips/{other}" for other in others)
+        return Part(f"snips/{first}", read_snips, rows, {"beside": others, "gold": gold}, beside)
+
+    return DataSet(
+        name,
+        task,
+        labels,
+        {"train": part("train_{}_full.json", 13_784), "test": part("validate_{}.json", 700)},
+        "CC0 1.0",
+        "https://github.com/sonos/nlu-benchmark",
+        "Coucke et al. (2018): Snips voice platform: an embedded spoken language understanding system for "
+        "private-by-design voice interfaces",
+        "copy the files of the seven folders of 2017-06-custom-intent-engines of the homepage's repository into the "
+        "folder snips",
+    )
+
+
+def _stsb() -> DataSet:
+    options = {"premise": "1", "hypothesis": "2", "score": "3", "header": False}
+    rows = {"train": 5_749, "dev": 1_500, "test": 1_379}
+    return DataSet(
+        "stsb",
+        "pair-number",
+        (),
+        {
+            split: Part(f"stsb/stsb-en-{split}.csv", read_table, count, options)
+            for split, count in rows.items()
+        },
+        "scores CC BY-SA 4.0; texts of several licenses",
+        "https://github.com/PhilipMay/stsb-multi-mt",
+        "Cer et al. (2017): SemEval-2017 task 1: semantic textual similarity, multilingual and crosslingual focused "
+        "evaluation",
+        "copy data/stsb-en-*.csv of the homepage's repository into the folder stsb",
+    )
+
+
+def _wnut17() -> DataSet:
+    files = {
+        "train": ("wnut17train.conll", 3_394),
+        "dev": ("emerging.dev.conll", 1_009),
+        "test": ("emerging.test.annotated", 1_287),
+    }
+    return DataSet(
+        "wnut17",
+        "tags",
+        (),
+        {split: Part(f"wnut17/{file}", read_tags, rows) for split, (file, rows) in files.items()},
+        "CC BY 4.0",
+        "https://github.com/leondz/emerging_entities_17",
+        "Derczynski et al. (2017): Results of the WNUT2017 shared task on novel and emerging entity recognition",
+        "copy the three files of the homepage's repository into the folder wnut17",
+    )
+
+
+def _tweets(name: str, labels: tuple[str, ...], rows: tuple[int, int, int], citation: str) -> DataSet:
+    parts = zip(("train", "dev", "test"), ("train", "val", "test"), rows, strict=True)
+    return DataSet(
+        f"tweets-{name}",
+        "text",
+        labels,
+        {
+            split: Part(
+                f"tweet_eval/{name}/{stem}_text.txt",
+                read_numbered_labels,
+                count,
+                {"numbers": f"{stem}_labels.txt", "names": labels},
+                (f"tweet_eval/{name}/{stem}_labels.txt",),
+            )
+            for split, stem, count in parts
+        },
+        "the terms of Twitter",
+        "https://github.com/cardiffnlp/tweeteval",
+        f"Barbieri et al. (2020): TweetEval: unified benchmark and comparative evaluation for tweet classification; "
+        f"{citation}",
+        f"copy datasets/{name} of the homepage's repository into the folder tweet_eval",
+    )
+
+
+def _sms_spam() -> DataSet:
+    options = {"text": "2", "label": "1", "header": False, "quotes": False}
+    return DataSet(
+        "sms-spam",
+        "text",
+        ("ham", "spam"),
+        {"all": Part("sms_spam/sms.tsv", read_table, 5_574, options)},
+        "CC BY 4.0",
+        "https://archive.ics.uci.edu/dataset/228/sms+spam+collection",
+        "Almeida, Gomez Hidalgo and Yamakami (2011): Contributions to the study of SMS spam filtering: new collection "
+        "and results",
+        "download the collection from the homepage and put it, a label and a text set apart by a tab in each line, "
+        "into sms_spam/sms.tsv",
+    )
+
+
 def _multi30k(source: str, target: str) -> DataSet:
     def part(stem: str, rows: int) -> Part:
         translations = f"{stem}.{target}"
@@ -376,6 +533,25 @@ _ALL = (
         "https://allenai.org/data/scitail",
         "Khot, Sabharwal and Clark (2018): SciTail: a textual entailment dataset from science question answering",
     ),
+    _banking77(),
+    _clinc150(),
+    _snips("snips", "text", _SNIPS_INTENTS, "intent"),
+    _snips("snips-slots", "tags", (), "slots"),
+    _stsb(),
+    _wnut17(),
+    _tweets(
+        "emotion",
+        EMOTIONS,
+        (3_257, 374, 1_421),
+        "Mohammad et al. (2018): SemEval-2018 task 1: affect in tweets",
+    ),
+    _tweets(
+        "irony",
+        IRONY,
+        (2_862, 955, 784),
+        "Van Hee, Lefever and Hoste (2018): SemEval-2018 task 3: irony detection in English tweets",
+    ),
+    _sms_spam(),
     _multi30k("en", "de"),
     _multi30k("de", "en"),
     _ewt_srl(),

@@ -1,8 +1,8 @@
-"""Files of one example a line: TREC questions, a label and its text, and two files whose line n says the same."""
+"""Files of one example a line: TREC questions, a label and its text, and two files of which line n is one example."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
@@ -105,20 +105,54 @@ def read_parallel(
     source_file = find_file(path)
     target_file = find_file(source_file.parent / target)
     builder = CorpusBuilder(source_file, keep_empty=keep_empty)
-    lines = zip_longest(numbered_lines(source_file, encoding), numbered_lines(target_file, encoding))
-    for source, translation in lines:
-        if source is None or translation is None:
-            longer, shorter = (target_file, source_file) if source is None else (source_file, target_file)
-            row = (source or translation)[0]
-            raise DataError(
-                f"{longer}: row {row}: {shorter.name} ends before it; line n of both files must say the same"
-            )
-        row, text = source
-        if not translation[1].strip() and not keep_empty:
+    for row, text, translation in _both(source_file, target_file, encoding):
+        if not translation.strip() and not keep_empty:
             builder.skip("no translation")
             continue
-        builder.add(row, (text,), translation[1])
+        builder.add(row, (text,), translation)
     return builder.build()
+
+
+EMOTIONS = ("anger", "joy", "optimism", "sadness")
+IRONY = ("non_irony", "irony")
+
+
+def read_numbered_labels(
+    path: str | Path, *, numbers: str | Path, names: Sequence[str], keep_empty: bool = False
+) -> Corpus:
+    """Read a file of texts and the file of the numbers of their classes, as TweetEval writes them.
+
+    Args:
+        path: the texts, one a line, plain or compressed.
+        numbers: the file of numbers from 0; a bare name lies beside the texts.
+        names: the class that each number means.
+        keep_empty: keep lines without text rather than count and leave them out.
+
+    Returns:
+        The texts with the names of their classes.
+
+    Raises:
+        DataError: if a file is missing, empty or damaged, the files differ in length, or a number has no class.
+    """
+    file = find_file(path)
+    number_file = find_file(file.parent / numbers)
+    builder = CorpusBuilder(file, keep_empty=keep_empty)
+    known = {str(number): name for number, name in enumerate(names)}
+    for row, text, number in _both(file, number_file, "utf-8"):
+        builder.add(row, (text.strip(),), known[builder.label(row, "label", number.strip(), tuple(known))])
+    return builder.build()
+
+
+def _both(first: Path, second: Path, encoding: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of two files side by side; refuse a file that ends before the other."""
+    for left, right in zip_longest(numbered_lines(first, encoding), numbered_lines(second, encoding)):
+        if left is None or right is None:
+            longer, shorter = (second, first) if left is None else (first, second)
+            row = (left or right)[0]
+            raise DataError(
+                f"{longer}: row {row}: {shorter.name} ends before it; line n of both is one example"
+            )
+        yield left[0], left[1], right[1]
 
 
 def parallel_files(stem: str | Path, languages: tuple[str, str]) -> tuple[str, str]:
