@@ -1,4 +1,4 @@
-"""From a file of the user's to a recipe: `heedful train reviews.csv` says which columns it reads, and trains."""
+"""From data to a recipe: `heedful train reviews.csv` says which columns it reads, `heedful train trec` what it is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from heedful.data.datasets import DATASETS
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
 from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, kinds_of
@@ -24,7 +25,7 @@ from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
 from heedful.errors import DataError, UsageError
 from heedful.packaged import recipe_names
-from heedful.run.recipe_files import values_of
+from heedful.run.recipe_files import load_config, values_of
 from heedful.tasks.tables import find_named
 from heedful.text.pipes import is_pipe, is_spooled
 
@@ -62,7 +63,7 @@ def is_own_file(name: str, root: Path | None) -> bool:
         return True
     if path.suffix == ".toml" or name in recipe_names():
         return False
-    if is_table_name(path) or bare_suffix(path) in TAG_SUFFIXES or is_pipe(path):
+    if is_table_name(path) or bare_suffix(path) in TAG_SUFFIXES or is_pipe(path) or _recipe_of_set(name):
         return True
     for each in [path] if root is None else [root / path, path]:
         if is_class_folder(each):
@@ -76,7 +77,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     """Recognize what a file holds.
 
     Args:
-        name: of the file, relative to ``root`` or to the working folder.
+        name: of the file, relative to ``root`` or to the working folder; or of a known data set.
         overrides: ``key=value`` settings of the user, which name columns and say how the file is read.
         root: the folder of data sets, or None.
 
@@ -89,6 +90,9 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     """
     if is_hub_name(name):
         return _of_hub(name, overrides, root)
+    if recipe := _recipe_of_set(name):
+        known = f"data.set={name}"
+        return OwnFile(recipe, (known,), f"{name}: {DATASETS[name].citation}; trained as {recipe}")
     file = find_named(name, root)
     given = values_of(overrides)
     train = f"data.train={json.dumps(name, ensure_ascii=False)}"
@@ -139,6 +143,14 @@ def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     return OwnFile(
         found.recipe, (*found.overrides, *further), f"{name} at {data.commit[:12]} ({splits}){said}"
     )
+
+
+def _recipe_of_set(name: str) -> str:
+    """Return the recipe for own data that learns what a known data set holds; empty where there is none."""
+    if name not in DATASETS:
+        return ""
+    own = (recipe for recipe in recipe_names() if recipe.startswith("my-"))
+    return next((each for each in own if load_config(each).model.task == DATASETS[name].task), "")
 
 
 def _recipe_of(roles: Roles) -> str:

@@ -106,3 +106,26 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         own_file(written(tmp_path, "empty.csv", ["text,label"]), [], tmp_path)
     with pytest.raises(UsageError, match="neither a recipe nor data whose format is known"):
         own_file(written(tmp_path, "a.docx", ["some text"]), [], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe"),
+    [
+        ("banking77", "my-texts"),
+        ("snips-slots", "my-tags"),
+        ("stsb", "my-pair-numbers"),
+        ("sick-r", "my-scores"),
+    ],
+)
+def test_a_known_data_set_is_learned_by_the_recipe_for_own_data_of_its_kind(
+    name: str, recipe: str, tmp_path: Path
+) -> None:
+    assert is_own_file(name, tmp_path)
+    own = found(name, tmp_path)
+    assert (own.recipe, own.overrides) == (recipe, (f"data.set={name}",))
+    assert own.said.startswith(f"{name}: ")
+    assert own.said.endswith(f"; trained as {recipe}")
+
+
+def test_a_known_data_set_without_such_a_recipe_is_none(tmp_path: Path) -> None:
+    assert not is_own_file("multi30k-en-de", tmp_path)

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data.readers.line_files import SUBJECTIVITY, read_label_text, read_trec
+from heedful.data.readers.line_files import (
+    EMOTIONS,
+    SUBJECTIVITY,
+    read_label_text,
+    read_numbered_labels,
+    read_trec,
+)
 from heedful.errors import DataError, UsageError
 
 
@@ -92,3 +98,28 @@ def test_real_label_text(
     assert (found["negative"], found["positive"]) == counts
     assert [example.row for example in corpus.examples if not example.texts[0]] == without_text
     assert read_label_text(data_dir / file, encoding=encoding).skipped["no text"] == len(without_text)
+
+
+def test_texts_and_the_numbers_of_their_classes(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("so happy 😀\nso &amp; so\n", encoding="utf-8")
+    (tmp_path / "labels.txt").write_text("1\n0\n")
+    corpus = read_numbered_labels(tmp_path / "text.txt", numbers="labels.txt", names=EMOTIONS)
+    assert [(example.texts[0], example.target) for example in corpus.examples] == [
+        ("so happy 😀", "joy"),
+        ("so &amp; so", "anger"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "problem"),
+    [
+        ("1\n", r"text\.txt: row 2: labels\.txt ends before it; line n of both is one example"),
+        ("1\n0\n1\n", r"labels\.txt: row 3: text\.txt ends before it"),
+        ("1\n4\n", "row 2, field 'label': unknown label '4'"),
+    ],
+)
+def test_numbers_that_do_not_fit_the_texts(tmp_path: Path, numbers: str, problem: str) -> None:
+    (tmp_path / "text.txt").write_text("a text\nanother\n")
+    (tmp_path / "labels.txt").write_text(numbers)
+    with pytest.raises(DataError, match=problem):
+        read_numbered_labels(tmp_path / "text.txt", numbers="labels.txt", names=EMOTIONS)
