@@ -25,7 +25,6 @@ from heedful.evaluation import (
     paired_bootstrap,
     paired_seeds,
 )
-from heedful.evaluation.report_text import table_html
 from heedful.evaluation.significance import describe_p
 from heedful.model.decisions import Kind, kind_of
 from heedful.run import RunResult, Source
@@ -34,6 +33,7 @@ from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study
+from heedful.tables import table_html
 from heedful.tasks import TagsModel
 from heedful.text.bio import scheme_of
 from heedful.training.stages import stage

@@ -9,6 +9,7 @@ import numpy as np
 from heedful.baselines.board import Board, Row
 from heedful.baselines.splits import Numbers
 from heedful.evaluation.significance import describe_p
+from heedful.tables import aligned_table, markdown_table
 
 _SURE = 0.05
 COLUMNS = (
@@ -39,13 +40,7 @@ def render(board: Board) -> str:
         The lines: what beats Heedful's networks, the table, what was skipped, and how it was tested.
     """
     rows = [_header(board), *(_cells(board, row) for row in board.rows)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    table = [
-        "  ".join(
-            _padded(cell, width, k) for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    table = aligned_table(rows, right=range(1, len(rows[0]) - 1))
     return "\n".join([*verdicts(board), "", *table, "", *_foot(board)])
 
 
@@ -58,11 +53,7 @@ def markdown(board: Board) -> str:
     Returns:
         The lines; tables of several boards can stand one below the other.
     """
-    header = _header(board)
-    lines = [
-        "| " + " | ".join(row) + " |"
-        for row in (header, ["---"] * len(header), *(_cells(board, row) for row in board.rows))
-    ]
+    lines = markdown_table(_header(board), (_cells(board, row) for row in board.rows))
     return "\n".join(
         [*(f"- {line}" for line in verdicts(board)), "", *lines, "", *(f"- {line}" for line in _foot(board))]
     )
@@ -175,10 +166,6 @@ def _cells(board: Board, row: Row) -> list[str]:
 
 def _number(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
-
-
-def _padded(cell: str, width: int, column: int) -> str:
-    return cell.ljust(width) if column in (0, len(COLUMNS) - 1) else cell.rjust(width)
 
 
 def _tested(board: Board, better: Row, worse: Row) -> str:

@@ -28,17 +28,20 @@ def list_(data: Path | None, as_json: bool) -> None:
     from dataclasses import asdict
 
     from heedful.data import catalog
+    from heedful.tables import aligned_table
 
     named = data is not None or bool(os.environ.get(catalog.FOLDER_VARIABLE))
     rows = catalog.available(catalog.data_folder(data)) if named else catalog.available(Path(os.devnull))
     if as_json:
         print_json([asdict(row) for row in rows])
         return
-    for row in rows:
-        state = "available" if row.present else "missing" if named else ""
-        click.echo(
-            f"{row.name:<15} {row.split:<22} {row.task:<11} {row.rows:>8,} examples  {state:<9} {row.file}".rstrip()
-        )
+    states = ["available" if row.present else "missing" if named else "" for row in rows]
+    cells = (
+        (row.name, row.split, row.task, f"{row.rows:,} examples", state, row.file)
+        for row, state in zip(rows, states, strict=True)
+    )
+    for line in aligned_table(cells, right=(3,)):
+        click.echo(line)
     if not named:
         click.echo(
             f"no folder named: --data DIR or {catalog.FOLDER_VARIABLE} shows which are there", err=True

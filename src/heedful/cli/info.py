@@ -14,11 +14,11 @@ from heedful.cli.output import print_json
 def command(as_json: bool) -> None:
     """Print versions, threads and the implementations that this machine supports, to paste into a report."""
     from heedful.run.environment import describe
+    from heedful.tables import aligned_table
 
     facts = describe()
     if as_json:
         print_json(facts)
         return
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        click.echo(f"{name:<{width}}  {value}")
+    for line in aligned_table((name, str(value)) for name, value in facts.items()):
+        click.echo(line)

@@ -16,12 +16,11 @@ def command(name: str | None) -> None:
     Example: heedful recipes my-texts > mine.toml
     """
     from heedful.packaged import recipe_names, recipe_text
+    from heedful.tables import aligned_table
 
     if name is not None:
         click.echo(recipe_text(name), nl=False)
         return
     names = sorted(recipe_names(), key=lambda each: not each.startswith(OWN))
-    width = max(map(len, names))
-    for each in names:
-        first = recipe_text(each).splitlines()[0].lstrip("# ")
-        click.echo(f"{each:<{width}}  {first}")
+    for line in aligned_table((each, recipe_text(each).splitlines()[0].lstrip("# ")) for each in names):
+        click.echo(line)

@@ -5,11 +5,12 @@ The HTML has no style sheet and no script, and all text in it is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
 from heedful.evaluation.significance import accuracy_interval
+from heedful.tables import table_html
 
 if TYPE_CHECKING:
     from heedful.evaluation.report import Report
@@ -149,20 +150,3 @@ def report_html(report: Report, title: str = "") -> str:
     notes = [f"{count:,} {what}" for what, count in report.notes.items() if count]
     parts.append(f"<p>{escape('; '.join([f'{report.count:,} examples', *notes]))}</p>")
     return "<div>" + "".join(parts) + "</div>"
-
-
-def table_html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table whose first column names the row.
-
-    Args:
-        header: name of each column.
-        rows: the cells, as plain text; a cell may hold any characters, direction overrides included.
-
-    Returns:
-        A fragment of HTML.
-    """
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

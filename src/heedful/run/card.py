@@ -16,6 +16,7 @@ from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
 from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
+from heedful.tables import markdown_table
 from heedful.tasks import AnyPrepared, task_named
 from heedful.text.wide_part import WidePart
 from heedful.training.progress import number_of
@@ -52,6 +53,7 @@ def model_card(
     name = config.name or f"{config.model.encoder} on {data}"
     task = task_named(prepared.task)
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
+    held = "dev" if "dev" in prepared.datasets else "cross-validation"
     lines = [
         *_front_matter(config, name, task.hub_task, result),
         f"# {name}",
@@ -72,14 +74,15 @@ def model_card(
         "",
         f"Protocol: {prepared.protocol.sentence()}.",
         "",
-        "| part | examples | " + " | ".join(result.dev.metrics) + " |",
-        "| --- | --- |" + " --- |" * len(result.dev.metrics),
+        *markdown_table(
+            ["part", "examples", *result.dev.metrics],
+            (
+                [part, f"{report.count:,}", *(f"{value:.4f}" for value in report.metrics.values())]
+                for part, report in ((held, result.dev), ("test", result.test))
+                if report is not None
+            ),
+        ),
     ]
-    held = "dev" if "dev" in prepared.datasets else "cross-validation"
-    for part, report in ((held, result.dev), ("test", result.test)):
-        if report is not None:
-            values = " | ".join(f"{value:.4f}" for value in report.metrics.values())
-            lines.append(f"| {part} | {report.count:,} | {values} |")
     lines += [
         "",
         _course(config, result),

@@ -39,6 +39,7 @@ from heedful.storage.manifest import (
     write_json,
     write_manifest,
 )
+from heedful.tables import markdown_table
 from heedful.tasks import AnyModel, SentenceModel, task_of
 from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.explaining import explain, question_about
@@ -221,10 +222,10 @@ def with_section(card: str, measured: MeasuredMethods) -> str:
 
 def section(measured: MeasuredMethods) -> str:
     """Return the section of a card, Markdown that ends with a line end."""
-    rows = [
-        f"| {name} | " + " | ".join(str(measured.mean(name, measure)) for measure in MEASURES) + " |"
+    rows = (
+        [name, *(str(measured.mean(name, measure)) for measure in MEASURES)]
         for name in (*measured.methods, *(each for each in measured.names if each not in measured.methods))
-    ]
+    )
     return "\n".join(
         [
             _TITLE,
@@ -233,9 +234,7 @@ def section(measured: MeasuredMethods) -> str:
             f"`heedful explain` shows {measured.standing.default} by default. Measured by `heedful faithfulness`; ± is "
             f"half of the 95 % interval over texts, seed {measured.seed}.",
             "",
-            "| method | " + " | ".join(name.replace("_", " ") for name in MEASURES) + " |",
-            "| --- |" + " --- |" * len(MEASURES),
-            *rows,
+            *markdown_table(["method", *(name.replace("_", " ") for name in MEASURES)], rows),
             "",
         ]
     )

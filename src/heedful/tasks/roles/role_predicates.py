@@ -15,6 +15,7 @@ from heedful.data.readers.role_columns import NONE, brackets
 from heedful.data.tokens import place as name_row
 from heedful.errors import DataError, UsageError
 from heedful.model.answers import RoleSpan, WordsRead, bracketed, remarks_on
+from heedful.tables import aligned_table
 from heedful.text.bio import spans_of
 from heedful.text.tokenize import Tokenizer
 
@@ -206,12 +207,7 @@ class RoleAnswer(WordsRead):
             [places.get(place, NONE) for place in range(len(self.words))],
             *(brackets(spans_of(predicate.tags), len(self.words)) for predicate in self.predicates),
         ]
-        widths = [max(map(len, column), default=0) for column in cells]
-        lines = (
-            " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in zip(*cells, strict=True)
-        )
-        return "\n".join(lines) + "\n"
+        return "\n".join(aligned_table(zip(*cells, strict=True), gap=" ")) + "\n"
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""

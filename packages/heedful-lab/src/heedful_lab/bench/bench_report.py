@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import UsageError
 from heedful.storage import write_text
 from heedful.storage.results import is_record, refuse_foreign_results
+from heedful.tables import markdown_table
 from heedful_lab.bench.bench_targets import targets
 from heedful_lab.bench.timing import Ceiling, Row, as_dict
 
@@ -99,11 +100,13 @@ class BenchReport:
         return [
             "## Targets",
             "",
-            "| what | target | measured | |",
-            "| --- | ---: | ---: | --- |",
-            *(
-                f"| {t.what} | {'≥' if t.at_least else '≤'} {t.limit:g} | {t.measured:.2f} | {t.verdict} |"
-                for t in found
+            *markdown_table(
+                ["what", "target", "measured", ""],
+                (
+                    [t.what, f"{'≥' if t.at_least else '≤'} {t.limit:g}", f"{t.measured:.2f}", t.verdict]
+                    for t in found
+                ),
+                right=(1, 2),
             ),
             "",
         ]
@@ -112,12 +115,7 @@ class BenchReport:
         if not rows:
             return []
         first = rows[0]
-        lines = [
-            f"## {first.group.capitalize()}s, {first.length} tokens, {first.batch} sentences",
-            "",
-            "| | ms | ± | MB | share of ceiling | against | time | memory |",
-            "| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: |",
-        ]
+        cells = []
         for row in rows:
             peer = self.peer_of(row)
             time = memory = "-"
@@ -127,11 +125,20 @@ class BenchReport:
                     _ratio(row.megabytes, peer.megabytes),
                 )
             scaled = "" if row.scaled_from == row.batch else f" (scaled from {row.scaled_from})"
-            lines.append(
-                f"| {row.name}{scaled} | {row.milliseconds:.2f} | {row.spread:.2f} | {row.megabytes:.1f} | "
-                f"{row.ceiling:.0%} | {row.peer} | {time} | {memory} |"
+            figures = (
+                f"{row.milliseconds:.2f}",
+                f"{row.spread:.2f}",
+                f"{row.megabytes:.1f}",
+                f"{row.ceiling:.0%}",
             )
-        return [*lines, ""]
+            cells.append([f"{row.name}{scaled}", *figures, row.peer, time, memory])
+        head = ["", "ms", "±", "MB", "share of ceiling", "against", "time", "memory"]
+        return [
+            f"## {first.group.capitalize()}s, {first.length} tokens, {first.batch} sentences",
+            "",
+            *markdown_table(head, cells, right=(1, 2, 3, 4, 6, 7)),
+            "",
+        ]
 
     def json(self) -> str:
         """Write the report as JSON.

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from heedful.tables import markdown_table
 from heedful_lab.bench.bench_report import rows_as_csv, write_files
 from heedful_lab.bench.bench_systems import PEER
 from heedful_lab.bench.sharing import SharingRow, sharing_table
@@ -127,10 +128,10 @@ class ModelReport:
             "beyond weights and optimizer, counted at torch's allocator",
             f"* x: times the {PEER} baseline; for speeds more is better, for memory and latency less",
             "",
-            f"| {' | '.join(_COLUMNS)} |",
-            "| --- " + "| ---: " * (len(_COLUMNS) - 1) + "|",
+            *markdown_table(
+                _COLUMNS, (_cells(row, peer) for row in self.rows), right=range(1, len(_COLUMNS))
+            ),
         ]
-        lines += [_line(row, peer) for row in self.rows]
         lines += ["", *(f"* {name}: {_kernels(found)}" for name, found in self.kernels.items() if found)]
         lines += sharing_table(self.sharing)
         lines += self._reduced()
@@ -147,7 +148,24 @@ class ModelReport:
         if not self.precisions:
             return []
         full = {row.name: row for row in self.rows}
-        lines = [
+        rows = (
+            [
+                row.name,
+                row.precision,
+                f"{row.infer:,.0f}",
+                f"{row.infer_spread:.0%}",
+                f"{row.infer / full[row.name].infer:.2f}",
+                f"{row.latency:.2f}",
+                f"{row.latency / full[row.name].latency:.2f}",
+                f"{row.difference:.4f}",
+                f"{row.changed:.1%}",
+            ]
+            for row in self.precisions
+        )
+        head = (
+            "model | precision | inference pairs/s | ± | x | one pair ms | x | difference | answers changed"
+        )
+        return [
             "",
             "## Answering in less than float32",
             "",
@@ -155,14 +173,7 @@ class ModelReport:
             "learned next to nothing, so every answer is a close call; what a trained model loses is measured by "
             "`heedful evaluate MODEL --precision bfloat16` or `int8`.",
             "",
-            "| model | precision | inference pairs/s | ± | x | one pair ms | x | difference | answers changed |",
-            "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-        ]
-        return lines + [
-            f"| {row.name} | {row.precision} | {row.infer:,.0f} | {row.infer_spread:.0%} | "
-            f"{row.infer / full[row.name].infer:.2f} | {row.latency:.2f} | "
-            f"{row.latency / full[row.name].latency:.2f} | {row.difference:.4f} | {row.changed:.1%} |"
-            for row in self.precisions
+            *markdown_table(head.split(" | "), rows, right=range(2, 9)),
         ]
 
     def json(self) -> str:
@@ -184,8 +195,8 @@ def write_models(report: ModelReport, folder: Path) -> list[Path]:
     return write_files(texts, folder)
 
 
-def _line(row: ModelRow, peer: ModelRow) -> str:
-    cells = [
+def _cells(row: ModelRow, peer: ModelRow) -> list[str]:
+    return [
         row.name,
         f"{row.parameters:,}",
         f"{row.train:,.0f}",
@@ -200,7 +211,6 @@ def _line(row: ModelRow, peer: ModelRow) -> str:
         f"{row.latency_95:.2f}",
         f"{row.latency / peer.latency:.2f}",
     ]
-    return f"| {' | '.join(cells)} |"
 
 
 def _kernels(found: dict[str, str]) -> str:

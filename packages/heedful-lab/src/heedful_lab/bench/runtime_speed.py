@@ -21,6 +21,7 @@ from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.storage.model_folder import load_model_folder
+from heedful.tables import markdown_table
 from heedful.tasks import Predictor, Text, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
 from heedful_lab.bench.bench_report import write_files
@@ -80,12 +81,11 @@ class RuntimeReport:
     def markdown(self) -> str:
         """Return a table."""
         head = ("figure (one thread)", "way", "median", "99th percentile", "times as good as torch")
-        lines = [head, ("---", "---", "---:", "---:", "---:")]
-        lines += [
+        rows = (
             (row.what, row.way, f"{row.median:.3g}", f"{row.high:.3g}", f"{row.beside_torch:.2f}")
             for row in self.rows
-        ]
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        )
+        return "\n".join(markdown_table(head, rows, right=(2, 3, 4)))
 
     def write(self, folder: Path) -> list[Path]:
         """Write the table and the figures into a folder; returns the files."""

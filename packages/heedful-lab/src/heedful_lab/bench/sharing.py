@@ -10,6 +10,7 @@ import torch
 from heedful.data.batching import collate, distinct_texts
 from heedful.data.encoding import EncodedDataset
 from heedful.run.recipe_files import override
+from heedful.tables import markdown_table
 from heedful.tasks import Predictor
 from heedful_lab.bench.bench_systems import Trainee, inference, settings_of, training
 from heedful_lab.bench.corpus import bucketed, evenly_spaced, snli_like_pairs
@@ -37,11 +38,15 @@ class SharingRow:
     infer_each: float
     infer: float
 
-    def line(self) -> str:
-        """Return the row as Markdown."""
-        training = f"{self.train:,.0f} | {self.train_grouped:,.0f} | {self.train_grouped / self.train:.2f}"
-        inference = f"{self.infer_each:,.0f} | {self.infer:,.0f} | {self.infer / self.infer_each:.2f}"
-        return f"| {self.name} | {training} | {inference} |"
+    def cells(self) -> list[str]:
+        """Return the cells of the row: the name, then both speeds and their ratio, of training and of inference."""
+        training = [
+            f"{self.train:,.0f}",
+            f"{self.train_grouped:,.0f}",
+            f"{self.train_grouped / self.train:.2f}",
+        ]
+        inference = [f"{self.infer_each:,.0f}", f"{self.infer:,.0f}", f"{self.infer / self.infer_each:.2f}"]
+        return [self.name, *training, *inference]
 
 
 def sharing_table(rows: tuple[SharingRow, ...]) -> list[str]:
@@ -56,9 +61,11 @@ def sharing_table(rows: tuple[SharingRow, ...]) -> list[str]:
         "pairs of a premise train in one batch and its texts are encoded once. Each read: every text of every pair is "
         "read; once: as a model answers, every distinct text is.",
         "",
-        "| model | training pairs/s | grouped | x | inference pairs/s, each read | once | x |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-        *(row.line() for row in rows),
+        *markdown_table(
+            ["model", "training pairs/s", "grouped", "x", "inference pairs/s, each read", "once", "x"],
+            (row.cells() for row in rows),
+            right=range(1, 7),
+        ),
     ]
 
 

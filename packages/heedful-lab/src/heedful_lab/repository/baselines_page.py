@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from heedful.tables import markdown_table
 from heedful_lab.repository import ROOT
 
 BOARDS, NOTES = ROOT / "results" / "baselines", ROOT / "results" / "notes"
@@ -116,17 +117,16 @@ def page() -> str:
 def readme() -> str:
     """Return README.md with the short table between its two marks."""
     boards = {name: _board(name) for name in SHORT}
-    lines = [
-        "| accuracy on test | " + " | ".join(SETS[name] for name in SHORT) + " |",
-        "| --- |" + " ---: |" * len(SHORT),
-    ]
+    rows = []
     for system in SHORT_ROWS:
         cells = []
         for board in boards.values():
             best = max(row["metric"] for row in board["rows"] if row["system"] in SHORT_ROWS)
             row = next(row for row in board["rows"] if row["system"] == system)
             cells.append(f"**{_value(row, 1)}**" if row["metric"] == best else _value(row, 1))
-        lines.append(f"| {system} | " + " | ".join(cells) + " |")
+        rows.append([system, *cells])
+    heads = ["accuracy on test", *(SETS[name] for name in SHORT)]
+    lines = markdown_table(heads, rows, right=range(1, len(heads)))
     head, _, rest = README.read_text(encoding="utf-8").partition(START)
     return head + START + "\n" + "\n".join(lines) + "\n" + END + rest.partition(END)[2]
 
@@ -198,10 +198,7 @@ def _table(boards: dict[str, Board], figure: str, digits: int) -> str:
     order = [name for name in systems if name.startswith("Heedful")]
     order += [name for name in systems if name not in order]
     best = {name: max((row["metric"] for row in board["rows"]), default=0) for name, board in boards.items()}
-    lines = [
-        "| system | " + " | ".join(SETS[name] for name in boards) + " |",
-        "| --- |" + " --- |" * len(boards),
-    ]
+    rows = []
     for system in order:
         cells = []
         for name, board in boards.items():
@@ -210,8 +207,8 @@ def _table(boards: dict[str, Board], figure: str, digits: int) -> str:
             bold = figure == "metric" and row is not None and row["metric"] == best[name]
             cells.append(f"**{cell}**" if bold else cell)
         if any(cells):
-            lines.append(f"| {system} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+            rows.append([system, *cells])
+    return "\n".join(markdown_table(["system", *(SETS[name] for name in boards)], rows))
 
 
 def _cell(row: dict[str, Any] | None, figure: str, digits: int) -> str:

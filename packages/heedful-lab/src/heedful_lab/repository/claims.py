@@ -12,6 +12,7 @@ from pathlib import Path
 from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison, describe_p
 from heedful.evaluation.statistics import holm
+from heedful.tables import markdown_table
 from heedful_lab.reproduce.cell_runs import Result, Runs, comparable, compare
 from heedful_lab.reproduce.resampled import Resampled
 
@@ -170,13 +171,8 @@ def section(verdicts: Sequence[Verdict]) -> str:
     Returns:
         Markdown for the first page of the results.
     """
-    rows = "\n".join(
-        [
-            "| paper | claim | published | difference here | runs | epochs | core hours | verdict |",
-            "| --- | --- | --- | --- | --- | --- | --- | --- |",
-            *(_line(one) for one in verdicts),
-        ]
-    )
+    head = ("paper", "claim", "published", "difference here", "runs", "epochs", "core hours", "verdict")
+    rows = "\n".join(markdown_table(head, map(_cells, verdicts)))
     reasons = [
         f"- **{one.claim.claim}** ({one.word}). {one.claim.reason}" for one in verdicts if one.claim.reason
     ]
@@ -234,7 +230,7 @@ def _surety(tested: Sequence[Verdict]) -> list[str]:
     ]
 
 
-def _line(one: Verdict) -> str:
+def _cells(one: Verdict) -> tuple[str, ...]:
     claim = one.claim
     measured = runs = epochs = hours = ""
     if one.test is not None and one.test.interval is not None:
@@ -245,8 +241,7 @@ def _line(one: Verdict) -> str:
         runs = ", ".join(str(len(each.found)) for each in one.runs)
         epochs, hours = one.epochs, f"{one.core_hours:.1f}"
     where = f"[{claim.paper}](results/{claim.table}.md)" if one.test is not None else claim.paper
-    cells = (where, claim.claim, claim.published, measured, runs, epochs, hours, f"**{one.word}**")
-    return f"| {' | '.join(cells)} |"
+    return where, claim.claim, claim.published, measured, runs, epochs, hours, f"**{one.word}**"
 
 
 def picture(verdicts: Sequence[Verdict]) -> str:

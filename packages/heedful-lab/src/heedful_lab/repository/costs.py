@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from heedful.errors import UsageError
+from heedful.tables import markdown_table
 from heedful_lab.reproduce.kept_runs import SUFFIX, read_packed
 
 NAMES = {
@@ -67,11 +68,9 @@ def section(runs: Path) -> str:
             "machines had two cores of AMD EPYC or Intel Xeon. The page of each table has the seconds an epoch of",
             "each of its rows.",
             "",
-            f"| {' | '.join(heads)} |",
-            f"|{' --- |' * len(heads)}",
-            *(
-                f"| {' | '.join(_cells(row, [hours[row, data] for data in DATA]))} |"
-                for row in (*NAMES.values(), OTHERS, SUM)
+            *markdown_table(
+                heads,
+                (_cells(row, [hours[row, data] for data in DATA]) for row in (*NAMES.values(), OTHERS, SUM)),
             ),
         ]
     )

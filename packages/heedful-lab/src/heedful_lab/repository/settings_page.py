@@ -20,6 +20,7 @@ from heedful.checked import Settings
 from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
+from heedful.tables import markdown_table
 from heedful.tasks.registry import TASKS
 from heedful_lab.repository import ROOT
 
@@ -74,22 +75,23 @@ def summary(kind: type) -> str:
 def table(kind: type, path: str, *, tasks: bool = True) -> str:
     """Return the fields of a dataclass as a table."""
     hints, meanings = typing.get_type_hints(kind), attributes(kind)
-    lines = ["| setting | type | default | range | meaning |" + (" read by |" if tasks else "")]
-    lines.append("| --- | --- | --- | --- | --- |" + (" --- |" if tasks else ""))
+    rows = []
     for each in fields(kind):
         hint = hints[each.name]
         if is_dataclass(hint):
             continue
-        cells = [
-            f"`{path}{each.name}`",
-            type_name(hint),
-            f"`{default(each)}`",
-            allowed(each, hint),
-            meanings.get(each.name, ""),
-            *([readers(f"{path}{each.name}")] if tasks else []),
-        ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append(
+            [
+                f"`{path}{each.name}`",
+                type_name(hint),
+                f"`{default(each)}`",
+                allowed(each, hint),
+                meanings.get(each.name, ""),
+                *([readers(f"{path}{each.name}")] if tasks else []),
+            ]
+        )
+    heads = ["setting", "type", "default", "range", "meaning", *(["read by"] if tasks else [])]
+    return "\n".join(markdown_table(heads, rows)) + "\n"
 
 
 def attributes(kind: type) -> dict[str, str]:

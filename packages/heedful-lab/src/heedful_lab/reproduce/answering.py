@@ -17,6 +17,7 @@ from heedful.run.recipe_files import from_table, load_config
 from heedful.storage import write_text
 from heedful.storage.fields import Fields
 from heedful.storage.layout import MODEL
+from heedful.tables import markdown_table
 from heedful.tasks import Predictor, load_model
 from heedful_lab.reproduce.picture import Trained
 from heedful_lab.reproduce.plan import Examples, Table, experiments, systems
@@ -123,11 +124,11 @@ class ExampleTable:
             *(f"{name}, Heedful" for name in self.origin),
         ]
         said = {(a.pair, a.model): f"**{a.answer}** {a.probability:.2f}" for a in self.answers}
-        rows = [heads, ["---"] * len(heads)]
+        rows = []
         for pair in self.examples.pairs:
             ours = [said.get((pair.name, model), "") for model in self.origin]
             rows.append([f"{pair.name} `{pair.id}`", pair.gold, *pair.paper.values(), *ours])
-        grid = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+        grid = "\n".join(markdown_table(heads, rows))
         notes = "\n".join(f"- {line}" for line in (*self.table.notes, *self.summary()))
         return f"### {self.table.title}\n\n```bash\n{command}\n```\n\n{grid}\n\n{notes}\n"
 

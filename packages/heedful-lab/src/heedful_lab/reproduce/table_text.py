@@ -11,6 +11,7 @@ from heedful.evaluation.significance import describe_p
 from heedful.evaluation.statistics import holm
 from heedful.run.record import RunRecord
 from heedful.storage.fields import Fields
+from heedful.tables import markdown_table
 from heedful_lab.reproduce.cell_runs import Figure, Result, Runs, comparable, compare, titles
 from heedful_lab.reproduce.learning_curves import dev_column, learning_curves
 from heedful_lab.reproduce.plan import Column, Row
@@ -62,11 +63,11 @@ def _matrix(result: Result, experiment: str) -> str:
     ordered = [row.name for row in result.table.rows if row.name in names]
     if not ordered:
         return ""
-    lines = [f"| {experiment} | {' | '.join(ordered)} |", "| --- |" + " --- |" * len(ordered)]
+    rows = []
     for first in ordered:
-        cells = [_cell(*found[first, second]) if (first, second) in found else "" for second in ordered]
-        lines.append(f"| {first} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        cells = (_cell(*found[first, second]) if (first, second) in found else "" for second in ordered)
+        rows.append([first, *cells])
+    return "\n".join(markdown_table([experiment, *ordered], rows))
 
 
 def _cell(points: float, p: float) -> str:
@@ -311,5 +312,4 @@ def _tests(result: Result) -> str:
 
 
 def _grid(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [heads, ["---"] * len(heads), *lines]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in rows)
+    return "\n".join(markdown_table(heads, lines))

@@ -34,6 +34,7 @@ from typing import cast
 import numpy as np
 
 from heedful.runtime import load
+from heedful.tables import markdown_table
 from heedful_lab.bench.runtime_speed import random_model
 
 CLIENTS, MANY, WORDS = 64, 1_000, 20
@@ -307,11 +308,12 @@ def same_bytes(folder: Path, port: int, texts: Sequence[str]) -> int:
     return sum(one != other for one, other in zip(found, told, strict=True))
 
 
-def row(name: str, load: Load, base: tuple[float, float, float]) -> str:
-    """Return a row of the table."""
+def row(name: str, load: Load, base: tuple[float, float, float]) -> tuple[str, ...]:
+    """Return the cells of a row of the table."""
     throughput, alone, _ = base
     p99 = statistics.quantiles(load.milliseconds, n=100)[98]
-    cells = (
+    return (
+        name,
         f"{load.throughput:,.0f}",
         f"{load.throughput / throughput:.0%}",
         f"{statistics.median(load.milliseconds):.1f}",
@@ -324,14 +326,22 @@ def row(name: str, load: Load, base: tuple[float, float, float]) -> str:
         f"{load.requests:,}",
         f"{load.failed}",
     )
-    return f"| {name} | {' | '.join(cells)} |"
 
 
-HEAD = (
-    "| server | texts/s | of offline | median ms at half load | p99 ms | p99 above the model | processor ms | "
-    "of the clients | "
-    "MB after a tenth | MB at the end | requests | failed |"
-)
+HEAD = [
+    "server",
+    "texts/s",
+    "of offline",
+    "median ms at half load",
+    "p99 ms",
+    "p99 above the model",
+    "processor ms",
+    "of the clients",
+    "MB after a tenth",
+    "MB at the end",
+    "requests",
+    "failed",
+]
 
 
 def main() -> None:
@@ -377,7 +387,7 @@ def main() -> None:
             with served(command, port) as pid:
                 peer = asyncio.run(under_load(port, pid, texts, min(options.requests, 10_000)))
             rows.append(row(f"FastAPI, twenty lines{of_them}", peer, base))
-        print(HEAD, "|---|" + "---:|" * (HEAD.count("|") - 2), *rows, sep="\n")
+        print(*markdown_table(HEAD, rows, right=range(1, len(HEAD))), sep="\n")
         print(f"\n{MANY:,} requests at once: {wrong} answers differ from heedful predict")
         if len(rows) == 1:
             print("FastAPI is not installed, so it was not measured: pip install fastapi")

@@ -23,6 +23,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from heedful.tables import markdown_table
+
 BATCH = 64
 Predict = Callable[[Sequence[str]], list[str]]
 
@@ -206,6 +208,17 @@ def megabytes(folder: Path) -> float:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
 
 
+HEAD = (
+    "system",
+    "test accuracy",
+    "cold start, s",
+    "one question, ms",
+    "questions a second, 64 at a time",
+    "peak memory, MB",
+    "model on disk, MB",
+)
+
+
 def main() -> None:
     """Train, measure in turns, print a table and one JSON line."""
     parser = argparse.ArgumentParser(
@@ -236,11 +249,7 @@ def main() -> None:
                 measured, _ = child(system, folder, questions, options.singles)
                 _, measured["cold"] = child(system, folder, questions, 0)
                 found.setdefault(system, []).append(measured)
-    print(
-        "| system | test accuracy | cold start, s | one question, ms | questions a second, 64 at a time | "
-        "peak memory, MB | model on disk, MB |\n| --- " + "| ---: " * 6 + "|"
-    )
-    rows = []
+    rows, cells = [], []
     for system, turns in found.items():
         right = sum(a == b for a, (_, b) in zip(turns[0]["labels"], test, strict=True)) / len(test)
         median = {
@@ -249,10 +258,9 @@ def main() -> None:
         }
         size = megabytes((options.out / SYSTEMS[system][0]).resolve())
         rows.append({"system": system, "accuracy": right, **median, "size": size})
-        print(
-            f"| {system} | {100 * right:.1f} % | {median['cold']:.2f} | {median['one']:.3g} | "
-            f"{median['speed']:,.0f} | {median['memory']:.0f} | {size:.1f} |"
-        )
+        speeds = (f"{median['cold']:.2f}", f"{median['one']:.3g}", f"{median['speed']:,.0f}")
+        cells.append([system, f"{100 * right:.1f} %", *speeds, f"{median['memory']:.0f}", f"{size:.1f}"])
+    print(*markdown_table(HEAD, cells, right=range(1, len(HEAD))), sep="\n")
     print(json.dumps({"turns": options.turns, "rows": rows}))
 
 

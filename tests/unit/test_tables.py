@@ -1,0 +1,28 @@
+"""Tables in Markdown, in columns and in HTML."""
+
+from __future__ import annotations
+
+from heedful.tables import aligned_table, markdown_table, table_html
+
+ROWS = [("a", "1"), ("b|c", "22")]
+
+
+def test_markdown_sets_columns_and_escapes_what_would_end_a_cell() -> None:
+    assert markdown_table(("name", "n"), ROWS, right=[1]) == [
+        "| name | n |",
+        "| --- | ---: |",
+        "| a | 1 |",
+        "| b\\|c | 22 |",
+    ]
+
+
+def test_columns_are_as_wide_as_their_widest_cell_and_lines_end_without_blanks() -> None:
+    assert aligned_table([("name", "n"), *ROWS], right=[1]) == ["name   n", "a      1", "b|c   22"]
+    assert aligned_table([("a", ""), ("bc", "d")], gap=" ") == ["a", "bc d"]
+    assert aligned_table([]) == []
+
+
+def test_html_shows_cells_as_plain_text() -> None:
+    assert table_html(["<"], [["&"]]) == (
+        "<table><thead><tr><th>&lt;</th></tr></thead><tbody><tr><td><bdi>&amp;</bdi></td></tr></tbody></table>"
+    )
