@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,6 +43,22 @@ RECIPES = {
     TextScorer: "my-numbers",
     PairScorer: "my-scores",
 }
+
+
+@pytest.mark.parametrize(
+    ("recipe", "estimator"),
+    [
+        *((recipe, kind()) for kind, recipe in RECIPES.items()),
+        ("my-pair-numbers", PairScorer(model__task="pair-number")),
+        ("my-tags", TokenTagger()),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_a_recipe_for_own_data_and_its_estimator_have_the_same_settings(recipe: str, estimator: Any) -> None:
+    columns = dict.fromkeys(("text", "premise", "hypothesis", "label", "score"), "")
+    config = load_config(recipe)
+    plain = replace(config, name="", data=replace(config.data, options={}, **columns))
+    assert plain == estimator.config
 
 
 def rows(count: int, seed: int) -> list[tuple[str, str]]:

@@ -2,7 +2,9 @@
 
 Each row of a table of numbers becomes two texts, or a list of words; each class becomes a list of one label, or a tag
 for each word. What stays to fail is about what such targets are not, with a reason for each. `PairScorer` joins what
-the tests of `PairClassifier` and of `TextScorer` try.
+the tests of `PairClassifier` and of `TextScorer` try. Numbers beyond its grades are learned without an order of the
+texts, so without the linear part over words, and its small network needs more steps for the test of a fit than the
+others, of which that part fits such numbers by itself.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_regressors_train, parametrize_with_checks
 
-from heedful import MultiLabelClassifier, PairClassifier, TokenTagger
+from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TokenTagger
 from heedful.run import RunConfig
 from heedful.run.recipe_files import override
 from of_numbers import REASONS, SMALL, OfNumbers
@@ -47,6 +49,9 @@ class OfPairs(OfNumbers):
 
 
 class NumbersPairs(OfPairs, PairClassifier): ...
+
+
+class NumbersPairScorer(OfPairs, PairScorer): ...
 
 
 class NumbersLabels(OfNumbers, MultiLabelClassifier):
@@ -104,3 +109,8 @@ EXPECTED = {NumbersPairs: {}, NumbersLabels: LABELS, NumbersTagger: TAGS}
 @pytest.mark.filterwarnings("default")
 def test_a_common_test_passes_for_other_estimators(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.filterwarnings("default")
+def test_scores_of_pairs_are_fitted() -> None:
+    check_regressors_train("PairScorer", NumbersPairScorer(train__max_steps=40))

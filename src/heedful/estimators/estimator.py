@@ -61,7 +61,8 @@ class Estimator(KeptState, Generic[Model]):
     """Base of the estimators.
 
     The defaults suit a few hundred to some ten thousand examples without pretrained vectors: Adam at 1e-3, batches of
-    32, dropout 0.3, and at most 20 epochs. Training stops after 5 epochs without a better dev metric. The tokenizer is
+    32, dropout 0.3, and at most 20 epochs, or 400 steps if these are more and ``train__epochs`` is not set. Training
+    stops after 5 epochs without a better dev metric. The tokenizer is
     chosen from the training texts. A text of more than 400 words is truncated and counted.
 
     `fit` and `config` check the settings, as scikit-learn requires, and report all mistakes at once.
@@ -133,7 +134,9 @@ class Estimator(KeptState, Generic[Model]):
             data=replace(config.data, truncate="head"),
             text=replace(config.text, tokenizer=AUTO, normalize=True),
             model=replace(config.model, task=cls.task, dropout=0.3),
-            train=replace(config.train, metric=cls.metric, epochs=20, patience=5, optimizer=optimizer),
+            train=replace(
+                config.train, metric=cls.metric, epochs=20, patience=5, least_steps=400, optimizer=optimizer
+            ),
         )
 
     def get_params(self, deep: bool = True) -> dict[str, object]:

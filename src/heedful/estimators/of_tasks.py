@@ -287,7 +287,8 @@ class TextScorer(_Scorer):
 class PairScorer(_Scorer):
     """Score two texts: how related they are, from 1 to 5; see `Estimator` for the arguments.
 
-    With ``model__task="pair-number"`` it learns numbers of any range, and R² is also measured.
+    With ``model__task="pair-number"`` it learns numbers of any range, and R² is also measured; the order of the two
+    texts then counts only with ``model__matching="absolute"`` or ``"signed"``.
     """
 
     task, tasks, metric = "relatedness", ("relatedness", "pair-number"), "pearson"
@@ -298,7 +299,7 @@ class PairScorer(_Scorer):
         config = super()._defaults()
         return replace(
             config,
-            model=replace(config.model, task="pair-number"),
+            model=replace(config.model, task="pair-number", matching="symmetric"),
             train=replace(config.train, metric="r2"),
         )
 

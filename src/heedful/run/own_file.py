@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.data.datasets import DATASETS
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
-from heedful.data.readers.class_folders import is_class_folder
+from heedful.data.readers.class_folders import folder_problem, is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, kinds_of
 from heedful.data.readers.column_roles import Roles, roles_of
 from heedful.data.readers.label_lines import begins_with_label
@@ -66,7 +67,7 @@ def is_own_file(name: str, root: Path | None) -> bool:
     if is_table_name(path) or bare_suffix(path) in TAG_SUFFIXES or is_pipe(path) or _recipe_of_set(name):
         return True
     for each in [path] if root is None else [root / path, path]:
-        if is_class_folder(each):
+        if os.path.isdir(each):
             return True
         if os.path.isfile(each):  # a file of settings may have any name
             return bool(each.suffix) or begins_with_label(each) or _holds_tags(each)
@@ -93,6 +94,10 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     if recipe := _recipe_of_set(name):
         known = f"data.set={name}"
         return OwnFile(recipe, (known,), f"{name}: {DATASETS[name].citation}; trained as {recipe}")
+    places = [Path(name)] if root is None else [root / name, Path(name)]
+    for each in filter(os.path.isdir, places):
+        if not is_class_folder(each):
+            raise DataError(folder_problem(each))
     file = find_named(name, root)
     given = values_of(overrides)
     train = f"data.train={json.dumps(name, ensure_ascii=False)}"
@@ -117,6 +122,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         roles = roles_of(kinds, named, separator if isinstance(separator, str) else "")
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
+    _refuse_nameless(name, roles, named)
     recipe = _recipe_of(roles)
     found = {
         **dict(
@@ -151,6 +157,18 @@ def _recipe_of_set(name: str) -> str:
         return ""
     own = (recipe for recipe in recipe_names() if recipe.startswith("my-"))
     return next((each for each in own if load_config(each).model.task == DATASETS[name].task), "")
+
+
+def _refuse_nameless(name: str, roles: Roles, named: Mapping[str, str]) -> None:
+    """Refuse to choose a column without a name: what stands in the first row may be a title and no header."""
+    chosen = (*roles.texts, *roles.gold.split(","))
+    nameless = [each for each in chosen if re.fullmatch(r"column \d+'*", each) and each not in named.values()]
+    if nameless:
+        role = "text" if nameless[0] in roles.texts else roles.kind.removesuffix("s")
+        raise UsageError(
+            f"{name}: the first row has no name for {nameless[0]!r}. If it is a title, delete the rows above the names "
+            f"of the columns; if the column has no name, choose it: --{role} {nameless[0]!r}"
+        )
 
 
 def _recipe_of(roles: Roles) -> str:

@@ -129,3 +129,23 @@ def test_a_known_data_set_is_learned_by_the_recipe_for_own_data_of_its_kind(
 
 def test_a_known_data_set_without_such_a_recipe_is_none(tmp_path: Path) -> None:
     assert not is_own_file("multi30k-en-de", tmp_path)
+
+
+def test_a_folder_that_is_none_of_classes_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    assert is_own_file("notes", tmp_path)
+    with pytest.raises(
+        DataError, match="not one with a folder of text files for each class: it holds nothing"
+    ):
+        own_file("notes", [], tmp_path)
+
+
+def test_a_title_is_not_taken_for_names_of_columns(tmp_path: Path) -> None:
+    name = written(tmp_path, "survey.csv", ["Answers of 2024,", "text,label", *ROWS])
+    with pytest.raises(
+        UsageError, match=r"the first row has no name for 'column 2'\. If it is a title, delete"
+    ):
+        own_file(name, [], tmp_path)
+    assert found(name, tmp_path, 'data.label="column 2"').recipe == "my-texts"
+    indexed = written(tmp_path, "indexed.csv", [",text,label", *(f"{k},{row}" for k, row in enumerate(ROWS))])
+    assert found(indexed, tmp_path).recipe == "my-texts", "only the columns that are read need a name"

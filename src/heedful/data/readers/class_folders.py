@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from heedful.data.readers.reading import say_once
 from heedful.data.readers.record_files import Record
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, encoding_of, open_text
 from heedful.errors import DataError
@@ -37,7 +38,11 @@ def folder_records(folder: Path, encoding: str = "utf-8") -> Iterator[tuple[int,
     check_encoding(encoding)
     row = 0
     for inner in _entries(folder):
-        for file in _files(inner):
+        files, below = _files(inner), [each.name for each in _entries(inner) if each.is_dir()]
+        if below or not files:
+            what = f"the folders in it are not read: {', '.join(below[:5])}" if below else "holds no files"
+            say_once(f"{inner}: {what}")
+        for file in files:
             row += 1
             yield (
                 row,
@@ -47,6 +52,19 @@ def folder_records(folder: Path, encoding: str = "utf-8") -> Iterator[tuple[int,
                     "file": file.relative_to(folder).as_posix(),
                 },
             )
+
+
+def folder_problem(path: Path) -> str:
+    """Say why a folder is none of classes."""
+    entries = _entries(path)
+    files = [each.name for each in entries if not each.is_dir()]
+    if files:
+        why = f"it holds files itself: {', '.join(files[:5])}"
+    elif len(entries) < 2:
+        why = f"it holds {f'the folder {entries[0].name} alone' if entries else 'nothing'}"
+    else:
+        why = f"the folders in it hold no files: {', '.join(each.name for each in entries[:5])}"
+    return f"{path}: is a folder, but not one with a folder of text files for each class: {why}"
 
 
 def found_data(path: str | Path) -> Path:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from heedful.data.readers.record_files import Record, column_names
+from heedful.data.readers.record_files import Record, column_names, plain_cell
 from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.storage import note_read
 
-DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
 _BATCH = 1_024
 _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
 
@@ -45,7 +44,7 @@ def _sqlite_rows(file: Path, query: str) -> Iterator[tuple[int, Record]]:
             names = connection.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
             )
-            asked = query or _only_table(file, [name for (name,) in names])
+            asked = query or _only_table(file, [(name,) for (name,) in names])
             connection.set_authorizer(
                 lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
             )
@@ -65,20 +64,23 @@ def _duckdb_rows(file: Path, query: str) -> Iterator[tuple[int, Record]]:
     }
     try:
         with duckdb.connect(str(file), read_only=True, config=closed) as connection:
-            names = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
-            yield from _rows(connection.execute(query or _only_table(file, [name for (name,) in names])))
+            names = connection.execute("SELECT table_schema, table_name FROM information_schema.tables")
+            yield from _rows(connection.execute(query or _only_table(file, names.fetchall())))
     except duckdb.Error as error:
         raise _problem(file, query, error) from error
 
 
-def _only_table(file: Path, names: list[str]) -> str:
-    if len(names) != 1:
-        choices = ", ".join(sorted(names)[:10]) or "none"
+def _only_table(file: Path, names: list[tuple[str, ...]]) -> str:
+    """Return what reads the only table, whose name has that of its schema before it where there are schemas."""
+    if not names:
+        raise DataError(f"{file}: has no tables")
+    if len(names) > 1:
+        choices = ", ".join(sorted(name[-1] for name in names)[:10])
         raise UsageError(
             f"{file}: has the tables {choices}; name what is read: --query 'SELECT ... FROM ...'"
         )
-    quoted = names[0].replace('"', '""')
-    return f'SELECT * FROM "{quoted}"'
+    quoted = ('"{}"'.format(each.replace('"', '""')) for each in names[0])
+    return f"SELECT * FROM {'.'.join(quoted)}"
 
 
 def _rows(cursor: Any) -> Iterator[tuple[int, Record]]:
@@ -87,7 +89,7 @@ def _rows(cursor: Any) -> Iterator[tuple[int, Record]]:
     while batch := cursor.fetchmany(_BATCH):
         for cells in batch:
             row += 1
-            yield row, dict(zip(names, cells, strict=True))
+            yield row, dict(zip(names, map(plain_cell, cells), strict=True))
 
 
 def _problem(file: Path, query: str, error: Exception) -> DataError:

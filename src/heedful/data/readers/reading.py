@@ -23,6 +23,7 @@ from heedful.data.readers.text_lines import (
 )
 from heedful.errors import UsageError, check_known
 from heedful.text.opening import LINE
+from heedful.text.pipes import is_spooled
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
@@ -32,6 +33,10 @@ ROLES = ("text", "premise", "hypothesis", "label", "score", "group")
 """What a column can be; all but the last are also settings, such as ``data.text``."""
 USUAL = {".csv": ",", ".tsv": "\t"}
 """The separator that the name of a file promises."""
+BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+"""How the names of spreadsheets end."""
+DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
+"""How the names of files of SQLite and DuckDB end."""
 _OTHERS = (";", "\t", "|", ",")
 _SPELLED = {"tab": "\t", "\\t": "\t"}
 _NAMES = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "bars"}
@@ -152,7 +157,9 @@ class Reading:
         """
         kept = trained.said()
         kept.pop("query", None)
-        if os.path.isdir(file):  # a folder of text files has an encoding and nothing else
+        for name in meaningless(file):
+            kept.pop(name, None)  # type: ignore[misc]
+        if os.path.isdir(file):
             return replace(self, columns={**trained.columns, **self.columns}, **(kept | self.said()))
         if self.encoding is None and "encoding" in kept and _is_utf8(file):
             del kept["encoding"]
@@ -161,6 +168,26 @@ class Reading:
             if mark.encode("ascii", "replace") not in _first_line(file):
                 del kept["separator"]
         return replace(self, columns={**trained.columns, **self.columns}, **(kept | self.said()))
+
+
+def meaningless(file: Path) -> tuple[str, ...]:
+    """Return the options that the format of a file does not have, by attribute of `Reading`.
+
+    Args:
+        file: a table, a pipe or a folder of text files; its name says the format.
+
+    Returns:
+        Of "query", "separator", "quotes", "header" and "encoding" those that mean nothing for it.
+    """
+    suffix = file.suffix.lower()
+    if suffix in DATABASES:
+        return "separator", "quotes", "header", "encoding"
+    if suffix in BOOKS:
+        return "query", "separator", "quotes", "encoding"
+    if suffix == ".parquet":
+        return "query", "separator", "quotes", "header", "encoding"
+    separated = bare_suffix(file) in USUAL or is_spooled(file)
+    return ("query",) if separated else ("query", "separator", "quotes", "header")
 
 
 def options_of(kind: type[Own], options: Mapping[str, object]) -> Own:
@@ -247,7 +274,7 @@ def find_separator(file: Path, encoding: str, *, quotes: bool) -> str:
     mark = max(counts, key=counts.__getitem__)
     if counts[mark] < 2:
         return usual
-    _log_once(
+    say_once(
         f"{file}: read with {_NAMES[mark]} between the fields, because its first line has {_NAMES[mark]} and no "
         f"{_NAMES[usual]}; --separator names another character"
     )
@@ -328,5 +355,6 @@ def _pieces(file: Path, *, lines: bool) -> Iterator[bytes]:
 
 
 @cache
-def _log_once(line: str) -> None:
+def say_once(line: str) -> None:
+    """Log a warning, once in a process: a file is read several times."""
     _LOG.warning(line)

@@ -6,13 +6,16 @@ A JSON array is read one object at a time, because the file may be larger than m
 from __future__ import annotations
 
 import codecs
+import datetime
 import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from heedful.data.readers.quoted_rows import Row, quoted_rows
 from heedful.data.readers.text_lines import (
@@ -319,6 +322,15 @@ def column_names(header: Sequence[object]) -> list[str]:
     return names
 
 
+def plain_cell(value: object) -> object:
+    """Return a value of a typed column as JSON has it: decimal numbers as numbers, times and identifiers as text."""
+    if isinstance(value, Decimal) and value.is_finite():
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal | datetime.timedelta | UUID) else value
+
+
 def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
     """Read a Parquet file.
 
@@ -344,7 +356,7 @@ def parquet_records(file: Path) -> Iterator[tuple[int, Record]]:
                     raise UNPACKED.exceeded(str(file), "the file unpacks to more than")
                 for record in batch.rename_columns(names).to_pylist():
                     row += 1
-                    yield row, record
+                    yield row, {name: plain_cell(value) for name, value in record.items()}
     except DataError:
         raise
     except (

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import logging
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from heedful.data.readers.reading import say_once
 from heedful.data.readers.record_files import Record, column_names
 from heedful.errors import DataError, MissingExtraError
 from heedful.storage import note_read
 from heedful.text.opening import UNPACKED
-
-BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-_LOG = logging.getLogger(__name__)
 
 
 def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[int, Record]]:
@@ -47,7 +44,7 @@ def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[in
             (name, sheet), *others = filled
             if others:
                 listed = ", ".join(other for other, _ in others)
-                _LOG.warning(f"{file}: the sheet {name!r} is read, and not: {listed}")
+                say_once(f"{file}: the sheet {name!r} is read, and not: {listed}")
             rows = sheet.to_python(skip_empty_area=False)
     except DataError:
         raise

@@ -8,14 +8,18 @@ from pathlib import Path
 from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import folder_records, found_data, is_class_folder
 from heedful.data.readers.corpus_builder import CorpusBuilder
-from heedful.data.readers.databases import DATABASES, database_records
+from heedful.data.readers.databases import database_records
 from heedful.data.readers.gold_cells import NO_LABEL, GoldCells, PassedOver
 from heedful.data.readers.label_lines import begins_with_label, label_line_records
 from heedful.data.readers.reading import (
+    BOOKS,
+    DATABASES,
     USUAL,
     Reading,
     checked_separator,
     find_separator,
+    meaningless,
+    say_once,
     stated_separator,
 )
 from heedful.data.readers.record_files import (
@@ -27,7 +31,7 @@ from heedful.data.readers.record_files import (
     separated_records,
     stop,
 )
-from heedful.data.readers.spreadsheets import BOOKS, spreadsheet_records
+from heedful.data.readers.spreadsheets import spreadsheet_records
 from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import plain_record, rejected
@@ -231,6 +235,7 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
         UsageError: if the suffix is unknown.
     """
     suffix, encoding = bare_suffix(file), how.encoding or "utf-8"
+    _say_unused(file, how)
     if is_class_folder(file):
         return folder_records(file, encoding)
     if file.suffix.lower() in BOOKS:
@@ -252,6 +257,15 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
     if begins_with_label(file):
         return label_line_records(file, encoding)
     raise UsageError(format_problem(file))
+
+
+def _say_unused(file: Path, how: Reading) -> None:
+    """Say which options the format of a file does not have, so that nobody believes that they were followed."""
+    said = how.said()
+    for name in meaningless(file):
+        if said.get(name, "utf-8") not in ("", "utf-8", True):
+            option = f"no-{name}" if name in ("quotes", "header") else name
+            say_once(f"{file}: --{option} means nothing for a file of this kind, and is not used")
 
 
 def format_problem(file: Path) -> str:

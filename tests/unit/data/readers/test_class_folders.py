@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data.readers.class_folders import folder_records, found_data, is_class_folder, sum_of_folder
+from heedful.data.readers.class_folders import (
+    folder_problem,
+    folder_records,
+    found_data,
+    is_class_folder,
+    sum_of_folder,
+)
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError
 
@@ -44,6 +50,27 @@ def test_what_is_no_such_folder(reviews: Path, tmp_path: Path) -> None:
     assert not is_class_folder(reviews)
     with pytest.raises(DataError, match="is a folder, a file was expected"):
         found_data(reviews)
+
+
+def test_folders_below_the_classes_and_classes_without_files_are_said(
+    reviews: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (reviews / "pos" / "2024").mkdir()
+    (reviews / "pos" / "2024" / "3.txt").write_text("Great.")
+    (reviews / "mixed").mkdir()
+    assert len(list(folder_records(reviews))) == 3
+    assert f"{reviews / 'pos'}: the folders in it are not read: 2024" in caplog.text
+    assert f"{reviews / 'mixed'}: holds no files" in caplog.text
+
+
+def test_why_a_folder_is_none_of_classes(reviews: Path, tmp_path: Path) -> None:
+    assert folder_problem(tmp_path).endswith("it holds the folder reviews alone")
+    for part in ("train", "test"):
+        (tmp_path / "parts" / part / "pos").mkdir(parents=True)
+    assert folder_problem(tmp_path / "parts").endswith("the folders in it hold no files: test, train")
+    assert folder_problem(tmp_path / "parts" / "train" / "pos").endswith("it holds nothing")
+    (reviews / "README").write_text("")
+    assert folder_problem(reviews).endswith("it holds files itself: README")
 
 
 def test_the_sum_is_of_names_and_contents(reviews: Path) -> None:

@@ -62,6 +62,9 @@ def test_several_tables_are_asked_about(shop: Path) -> None:
 
 
 def test_what_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "none.db").touch()
+    with pytest.raises(DataError, match="has no tables"):
+        list(database_records(tmp_path / "none.db"))
     (tmp_path / "a.db").write_text("text,label\n" * 200)
     with pytest.raises(DataError, match="cannot be read"):
         list(database_records(tmp_path / "a.db"))
@@ -79,3 +82,25 @@ def test_duckdb(tmp_path: Path) -> None:
     for query in (f"SELECT * FROM '{secret}'", "INSERT INTO reviews VALUES ('x', 'y')"):
         with pytest.raises(DataError, match="cannot be answered"):
             list(database_records(file, query))
+
+
+def test_cells_of_every_type_are_read_as_json_has_them(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    file = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("CREATE SCHEMA old")
+        connection.execute(
+            "CREATE TABLE old.\"all 'reviews'\" AS SELECT 1.50 AS price, 3::DECIMAL(9, 2) AS stars, "
+            "DATE '2024-02-01' AS day, TIME '10:00' AS hour, INTERVAL 2 DAY AS term, "
+            "'5e0b8d0c-5b0c-4d3a-9d5e-3f0a2b1c4d5e'::UUID AS id, ['a', 'b'] AS label"
+        )
+    ((_, record),) = database_records(file)
+    assert record == {
+        "price": 1.5,
+        "stars": 3,
+        "day": "2024-02-01",
+        "hour": "10:00:00",
+        "term": "2 days, 0:00:00",
+        "id": "5e0b8d0c-5b0c-4d3a-9d5e-3f0a2b1c4d5e",
+        "label": ["a", "b"],
+    }

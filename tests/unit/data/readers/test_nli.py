@@ -163,7 +163,7 @@ def test_real_snli(data_dir: Path, file: str, rows: int, skipped: int) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("file", "rows", "grouped", "tokenised"),
+    ("file", "rows", "grouped", "tokenized"),
     [
         ("multinli_1.0_dev_matched.jsonl", 9_815, 0, 0),
         ("multinli_1.0_dev_mismatched_one_annotator.jsonl", 9_832, 0, 0),

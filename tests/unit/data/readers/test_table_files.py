@@ -4,11 +4,13 @@ import gzip
 import json
 import lzma
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from heedful.data.readers.table_files import read_table
+from heedful.data.readers.reading import Reading
+from heedful.data.readers.table_files import read_table, table_records
 from heedful.errors import DataError, MissingExtraError, UsageError
 
 RECORDS = [
@@ -49,6 +51,39 @@ def test_missing_column_lists_those_there(tmp_path: Path, form: str) -> None:
         DataError, match="no column 'reviews'; columns: id, review, stars; did you mean 'review'"
     ):
         read_table(write(tmp_path, form), text="reviews", label="stars")
+
+
+def test_options_that_a_format_does_not_have_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(
+        pyarrow.Table.from_pylist([{"text": "one", "price": Decimal("1.50")}]), tmp_path / "a.parquet"
+    )
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    (tmp_path / "a.csv").write_text("one;1\n")
+    priced = read_table(
+        tmp_path / "a.parquet", text="text", score="price", query="SELECT 1", encoding="cp1252"
+    )
+    assert priced.examples[0].target == 1.5
+    read_table(tmp_path / "a.jsonl", text="text", separator=";", quotes=False, header=False)
+    for name, option in (
+        *(("a.parquet", each) for each in ("--query", "--encoding")),
+        *(("a.jsonl", each) for each in ("--separator", "--no-quotes", "--no-header")),
+    ):
+        assert f"{tmp_path / name}: {option} means nothing for a file of this kind" in caplog.text
+    read_table(tmp_path / "a.csv", text="1", separator=";", quotes=False, header=False, encoding="cp1252")
+    assert "a.csv" not in caplog.text
+
+
+def test_a_file_of_another_kind_than_the_training_file_takes_over_what_it_has(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    trained = Reading(separator=";", quotes=False, encoding="cp1252", query="SELECT 1")
+    how = Reading().beside(trained, tmp_path / "a.jsonl")
+    assert list(table_records(tmp_path / "a.jsonl", how)) == [(1, {"text": "one"})]
+    assert not caplog.text
 
 
 def test_compressed_tables(tmp_path: Path) -> None:
