@@ -84,9 +84,9 @@ linear-gradient(var(--line),var(--line)) 50%/1px 100% no-repeat,var(--track)}
 .track-box i.for{background:var(--own)}.track-box i.against{background:var(--context)}
 """
 _LIGHT_INK = """--page:#fff;--ink:#16202b;--soft:#5a6775;--line:#dbe2ea;--empty:#fbfcfd;--track:#eaeff4;
---own:#1f68ad;--context:#c2570c;--context-soft:#f6c9a4;--muted:#5d7387;"""
+--own:#1f68ad;--context:#c2570c;--context-soft:#f6c9a4;--muted:#5d7387;--against:#c2570c;"""
 _DARK_INK = """--page:#10161d;--ink:#e7edf3;--soft:#9aa8b6;--line:#2b3743;--empty:#141c24;--track:#22303c;
---own:#5b9fd6;--context:#f59e54;--context-soft:#7a4a22;--muted:#8ca3b8;"""
+--own:#5b9fd6;--context:#f59e54;--context-soft:#7a4a22;--muted:#8ca3b8;--against:#d0853f;"""
 
 
 def style_sheet(levels: int, signed: int = 6) -> str:
@@ -115,8 +115,11 @@ def style_sheet(levels: int, signed: int = 6) -> str:
 
 
 def _signed(levels: int) -> str:
-    """Return the colors behind words for and against a prediction: the two that the color-blind tell apart."""
-    pairs = (("p", "own"), ("n", "context"))
+    """Return the colors behind words for and against a prediction: the two that the color-blind tell apart.
+
+    The words on them keep a contrast of 4.5 to 1, in the dark too.
+    """
+    pairs = (("p", "own"), ("n", "against"))
     shades = "".join(
         f".{name}{k}{{background:color-mix(in srgb,var(--{color}) {round(62 * k / levels)}%,transparent)}}"
         for name, color in pairs

@@ -1,0 +1,149 @@
+"""Pages are read by everybody: axe finds nothing serious on them, on a phone and on a desk, in the dark and in print.
+
+Needs Chromium, Playwright and axe-core: ``npm install -g axe-core``, or ``HEEDFUL_AXE`` names its axe.min.js.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+from browsing import browser, launch  # noqa: F401
+from waiting import PATIENCE
+
+pytestmark = pytest.mark.usefixtures("axe")
+EXPORTED = ("classes", "pairs", "tags")
+WINDOWS = [(390, "light"), (1280, "dark")]
+TAGS = "\n".join(
+    ["Ann\tB-PER", "sings\tO", "well\tO", "", "in\tO", "Rome\tB-LOC", "Bob\tB-PER", "sings\tO", ""] * 6
+)
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    named, npm = os.environ.get("HEEDFUL_AXE", ""), shutil.which("npm")
+    if not named and npm is not None:
+        said = subprocess.run([npm, "root", "-g"], capture_output=True, text=True, check=False).stdout.strip()
+        named = os.path.join(said, "axe-core", "axe.min.js")
+    if not os.path.isfile(named):
+        pytest.skip("axe-core is not installed: npm install -g axe-core")
+    return Path(named).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every kind of page, by its name."""
+    root = tmp_path_factory.mktemp("pages")
+    rows = [
+        (
+            f"a {'superb' if k % 2 else 'dull'} film, not {'bad' if k % 3 else 'good'} {k}",
+            "yes" if k % 2 else "no",
+        )
+        for k in range(60)
+    ]
+    tiny.write_csv(root / "classes.csv", rows, ["text", "label"])
+    tiny.write_csv(
+        root / "many.csv", [(text, f"class {k % 9}") for k, (text, _) in enumerate(rows)], ["text", "label"]
+    )
+    tiny.write_csv(
+        root / "numbers.csv",
+        [(text, len(text) / 3 + k % 2) for k, (text, _) in enumerate(rows)],
+        ["text", "price"],
+    )
+    tiny.write_csv(
+        root / "pairs.csv",
+        [(f"first {text}", text, label) for text, label in rows],
+        ["text_a", "text_b", "label"],
+    )
+    tiny.write_csv(
+        root / "labels.csv",
+        [(text, ["x", "y", "x;y"][k % 3]) for k, (text, _) in enumerate(rows)],
+        ["text", "topics"],
+    )
+    (root / "tags.conll").write_text(TAGS + "\n", encoding="utf-8")
+    texts = {"pairs": ["a first film", "a dull one"], "tags": ["Ann sings in Rome"]}
+    made: dict[str, Path] = {}
+    for file in sorted(root.glob("*.c*")):
+        name, run = file.stem, root / file.stem
+        small = ("--set", "text.vectors=", "--set", "model.sentence=none", "--no-baseline", "-q")
+        assert tiny.run("train", file, "--out", run, *small).code == 0
+        for page, command in {
+            f"{name}, explained": ("explain", run, *texts.get(name, ["not a superb film"]), "--html"),
+            f"{name}, whole model": ("explain", run, "--all", file, "--html"),
+            f"{name}, exported": ("export", run, "--page"),
+        }.items():
+            if command[0] == "export" and name not in EXPORTED:
+                continue
+            made[page] = root / f"{page}.html"
+            result = tiny.run(*command, made[page])
+            assert result.code == 0, result.err
+    return made
+
+
+def answered(page: Any) -> None:
+    """Ask an exported page, so that its answer is looked at too."""
+    page.set_default_timeout(PATIENCE * 1_000)
+    page.evaluate("heedful.then(() => null)")
+    for box in page.locator("textarea").all():
+        box.fill("not a superb film")
+    page.locator("#probabilities table, #contributions table").first.wait_for()
+
+
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+def test_axe_finds_nothing_serious(
+    axe: str,
+    pages: dict[str, Path],
+    browser: Any,  # noqa: F811
+    width: int,
+    scheme: str,
+) -> None:
+    assert len(pages) == 15
+    found = []
+    context = browser.new_context(
+        bypass_csp=True, viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
+    for name, path in pages.items():
+        page = context.new_page()
+        page.goto(path.as_uri())
+        if "exported" in name:
+            answered(page)
+        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+        page.evaluate(axe)
+        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found += [
+            f"{name}: {each['id']}: {each['nodes'][0]['html'][:200]}"
+            for each in result["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
+        page.close()
+    context.close()
+    assert found == []
+
+
+def test_nothing_runs_out_of_a_page_on_a_phone_or_on_paper(
+    pages: dict[str, Path],
+    browser: Any,  # noqa: F811
+) -> None:
+    wide = []
+    for media, width in (("screen", 390), ("print", 780)):
+        context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": 800})
+        for name, path in pages.items():
+            page = context.new_page()
+            page.emulate_media(media=media)
+            page.goto(path.as_uri())
+            if "exported" in name:
+                answered(page)
+            over = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
+            if over > 0:
+                wide.append(f"{name}, {media}: {over} pixels")
+            page.close()
+        context.close()
+    assert wide == []
