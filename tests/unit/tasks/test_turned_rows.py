@@ -68,8 +68,8 @@ def test_where_no_fold_can_judge_the_examples_themselves_weigh_the_parts(folds: 
     targets = ClassTargets.of_classes(np.array([0, 0, 0, 1, 1, 1]), 2, np.ones(6))
     rows = np.eye(2)[[0, 0, 0, 1, 1, 1]]
     part = PartRows("rows", rows, (FitSetting(1.0), FitSetting(3.0)), lambda about, fit, weight: about)
-    found = OutOfFold.of([part], targets, np.array(folds))
+    found = OutOfFold.of([[part]], targets, np.array(folds))
     assert not found.judges
     assert found.joining().join(None).weights["rows"] > 0
     assert np.ptp(found.nested()[0], axis=0) == pytest.approx(0)
-    assert OutOfFold.of([part], targets, np.array([0, 1, 2, 0, 1, 2])).judges
+    assert OutOfFold.of([[part]], targets, np.array([0, 1, 2, 0, 1, 2])).judges

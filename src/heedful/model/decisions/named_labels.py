@@ -12,6 +12,7 @@ from heedful.errors import UsageError
 from heedful.model.answers import Answer, Read, Shown
 from heedful.model.decisions.classes import ClassDecision
 from heedful.model.decisions.decision import Logits, Shares
+from heedful.text.label_names import name_as_text
 
 Encode = Callable[[Sequence[str]], Logits]
 """Texts to vectors of unit length, [N, D]."""
@@ -77,7 +78,9 @@ class NamedLabels(ClassDecision):
                 raise UsageError(
                     f"examples: {text!r:.40} has the label {label!r:.80}, which is not one of the names"
                 )
-        rows = encode([*(_read(name) for name in names), *(text for text, _ in examples)]).astype(np.float64)
+        rows = encode([*(name_as_text(name) for name in names), *(text for text, _ in examples)]).astype(
+            np.float64
+        )
         total = rows[: len(names)].copy()
         for row, (_, label) in zip(rows[len(names) :], examples, strict=True):
             total[place_of[label]] += row
@@ -113,8 +116,3 @@ class NamedLabels(ClassDecision):
             np.stack([self.rows @ row for row in logits]) if len(logits) else np.zeros((0, len(self.names)))
         )
         return super().probabilities(cosines.astype(np.float32))
-
-
-def _read(name: str) -> str:
-    """Return a name as words: "card_arrival" is read as "card arrival"."""
-    return name.replace("_", " ").replace("-", " ")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
-from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, prior, weigh
+from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, gained, prior, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 from heedful.training.stages import Stage, stage
@@ -26,10 +26,13 @@ class PartRows:
 
     Attributes:
         name: what it reads, for people.
-        rows: of the training examples, [N, n].
+        rows: of the training examples, [N, n], and behind them those of what is taught.
         settings: how it may be fitted.
         put: returns what a folder keeps with this part in it, fitted so and at a weight.
         held: rows of further examples that choose; None where there are none.
+        taught: gold of examples that every fit reads and none is judged by, M; None for none.
+        named: rows of the names of the classes, [Y, n], where each says something; None otherwise.
+        vector: how many of the last features are the vector of a sentence encoder.
     """
 
     name: str
@@ -37,15 +40,24 @@ class PartRows:
     settings: tuple[FitSetting, ...]
     put: Callable[[About, LinearFit, float], About]
     held: Rows | None = None
-
-    def fitted(self, targets: LinearTargets, setting: FitSetting, logits: Floats) -> FittedPart:
-        """Return the part fitted on all training examples, with its logits for the examples that choose."""
-        return self.of_fit(Fitter(self.rows, targets, self.turned).fit(setting), logits)
+    taught: LinearTargets | None = None
+    named: NDArray[np.float32] | None = None
+    vector: int = 0
 
     @cached_property
     def turned(self) -> TurnedRows:
-        """The rows of all training examples, turned once for all folds."""
+        """The rows, turned once for all folds."""
         return TurnedRows.turning(self.rows)
+
+    def fitter(self, training: LinearTargets, places: NDArray[np.int64] | None = None) -> Fitter:
+        """Return what fits the part to some of the training examples, and to what is taught; None for all."""
+        if places is not None:
+            further = np.arange(len(training), self.rows.shape[0])
+            training, every = training.of(places), np.concatenate([places, further])
+        targets = training if self.taught is None else training.with_(self.taught)
+        if places is None:
+            return Fitter(self.rows, targets, self.turned)
+        return Fitter(self.rows[every], targets, self.turned.of_some(every))
 
     def of_fit(self, fit: LinearFit, logits: Floats) -> FittedPart:
         """Return the part with a fit, and with its logits for the examples that choose."""
@@ -53,27 +65,49 @@ class PartRows:
 
 
 @dataclass(frozen=True, eq=False)
+class Tried:
+    """A part in one setting.
+
+    Attributes:
+        part: the part.
+        setting: how it was fitted.
+        logits: what it gives for examples that it was not fitted on, [N, Y].
+    """
+
+    part: PartRows
+    setting: FitSetting
+    logits: Floats
+
+    @property
+    def kind(self) -> tuple[str, FitSetting]:
+        """What it has in common with those that differ in the strength of regularization alone."""
+        return self.part.name, replace(self.setting, strength=0.0)
+
+    def fitted(self, targets: LinearTargets) -> FittedPart:
+        """Return the part fitted on all training examples, with its logits for the examples that choose."""
+        return self.part.of_fit(self.part.fitter(targets).fit(self.setting), self.logits)
+
+
+@dataclass(frozen=True, eq=False)
 class OutOfFold:
     """The logits of every part in every setting for examples that it was not fitted on.
 
     Attributes:
-        parts: the parts.
+        parts: for each part what was tried: itself, and what may stand in its place, in every setting.
         training: gold of the training examples.
         targets: gold of the examples that choose: the training examples, and further ones behind them.
         folds: the fold of each example that chooses; that of further examples is of its own.
-        logits: for each part one array a setting, [N, Y] each.
     """
 
-    parts: tuple[PartRows, ...]
+    parts: tuple[tuple[Tried, ...], ...]
     training: LinearTargets
     targets: LinearTargets
     folds: NDArray[np.int64]
-    logits: tuple[tuple[Floats, ...], ...]
 
     @classmethod
     def of(
         cls,
-        parts: Sequence[PartRows],
+        parts: Sequence[Sequence[PartRows]],
         training: LinearTargets,
         folds: NDArray[np.int64],
         held: LinearTargets | None = None,
@@ -81,7 +115,7 @@ class OutOfFold:
         """Fit every part in every setting, once for each fold without its examples.
 
         Args:
-            parts: what may join.
+            parts: what may join; of each the forms that it may have, of which one is taken.
             training: gold of the training examples.
             folds: the fold of each of them, [N].
             held: gold of further examples that choose; they are given logits by fits on all training examples.
@@ -96,15 +130,17 @@ class OutOfFold:
                 np.concatenate([folds, np.full(len(held), folds.max() + 1)]),
             )
         number = len(np.unique(folds)) + (held is not None)
-        with stage("fitting linear parts", number * sum(len(part.settings) for part in parts)) as fits:
-            found = []
-            for part in parts:
-                end = fits.count + number * len(part.settings)
-                found.append(_tried(part, training, folds, targets, fits))
-                fits.reach(end)  # weaker settings were better, so that not all were tried
-        return cls(
-            tuple(part for part, _ in found), training, targets, every, tuple(logits for _, logits in found)
-        )
+        work = [[number * len(form.settings) for form in forms] for forms in parts]
+        found: list[tuple[Tried, ...]] = []
+        with stage("fitting linear parts", sum(map(sum, work))) as fits:
+            for forms, fitted in zip(parts, work, strict=True):
+                tried: list[Tried] = []
+                for form, steps in zip(forms, fitted, strict=True):
+                    end = fits.count + steps
+                    tried += _tried(form, training, folds, targets, fits)
+                    fits.reach(end)  # stronger regularization was better, so that not all were tried
+                found.append(tuple(tried))
+        return cls(tuple(found), training, targets, every)
 
     @property
     def judges(self) -> bool:
@@ -120,36 +156,44 @@ class OutOfFold:
     def joining(self) -> Joining:
         """Return the parts in the settings that suit best, fitted on all training examples.
 
-        Where cross-validation cannot choose, the middle setting is taken, and the examples themselves weigh the parts.
+        Where cross-validation cannot choose, the first form and the middle setting are taken, and the examples
+        themselves weigh the parts.
         """
         if not self.judges:
-            fits = [Fitter(part.rows, self.training, part.turned).fit(_middle(part)) for part in self.parts]
-            own = [
-                part.of_fit(fit, fit.logits(part.rows)) for part, fit in zip(self.parts, fits, strict=True)
-            ]
+            own = []
+            for tried in self.parts:
+                part = tried[0].part
+                fit = part.fitter(self.training).fit(_middle(part))
+                own.append(part.of_fit(fit, fit.logits(part.rows)))
             return Joining(self.training, tuple(own))
-        chosen = [
-            part.fitted(self.training, part.settings[best], logits[best])
-            for part, logits, best in zip(self.parts, self.logits, self.best(), strict=True)
-        ]
-        return Joining(self.targets, tuple(chosen))
+        return Joining(self.targets, tuple(each.fitted(self.training) for each in self.best()))
 
-    def best(self, places: NDArray[np.int64] | None = None) -> list[int]:
-        """Return for each part which setting makes some of the examples likeliest; None for all examples.
+    def best(self, places: NDArray[np.int64] | None = None) -> list[Tried]:
+        """Return for each part the form and the setting that make some of the examples likeliest; None for all.
 
-        A setting in which classes are not even must be likelier by `GAIN`, if the part has others.
+        Settings in which classes are not even must be likelier by `GAIN`, if the part has others, and so must weaker
+        regularization of the same kind: as likely, the stronger one is right more often.
         """
         targets = self.targets if places is None else self.targets.of(places)
-        uneven = GAIN / float(targets.weights.sum())
 
-        def loss(setting: FitSetting, logits: Floats) -> float:
-            mean = weigh([logits if places is None else logits[places]], targets)[1]
-            return mean if setting.even else mean + uneven
+        def chosen(tried: Sequence[Tried]) -> Tried:
+            losses = [
+                weigh([each.logits if places is None else each.logits[places]], targets)[1] for each in tried
+            ]
+            even = any(each.setting.even for each in tried)
+            short = [
+                gained(targets, loss, min(losses)) + GAIN * (even and not each.setting.even)
+                for loss, each in zip(losses, tried, strict=True)
+            ]
+            likeliest = tried[int(np.argmin(short))]
+            enough = [
+                each
+                for each, lacking in zip(tried, short, strict=True)
+                if each.kind == likeliest.kind and lacking <= min(short) + GAIN
+            ]
+            return min(enough, key=lambda each: each.setting.strength)
 
-        return [
-            int(np.argmin([loss(*each) for each in zip(part.settings, logits, strict=True)]))
-            for part, logits in zip(self.parts, self.logits, strict=True)
-        ]
+        return [chosen(tried) for tried in self.parts]
 
     def nested(self) -> tuple[Floats, list[tuple[NDArray[np.int64], Joined]]]:
         """Compose a model for each fold by what is chosen on the other folds.
@@ -166,13 +210,10 @@ class OutOfFold:
             inside = np.flatnonzero(self.folds == fold)
             outside = np.flatnonzero(self.folds != fold)
             best = self.best(outside)
-            chosen = [logits[number] for logits, number in zip(self.logits, best, strict=True)]
-            parts = tuple(
-                FittedPart(part.name, z[outside], _never) for part, z in zip(self.parts, chosen, strict=True)
-            )
+            parts = tuple(FittedPart(each.part.name, each.logits[outside], _never) for each in best)
             joined = Joining(self.targets.of(outside), parts).join(None)
-            for part, z in zip(self.parts, chosen, strict=True):
-                rows[inside] += joined.weights.get(part.name, 0.0) * z[inside]
+            for each in best:
+                rows[inside] += joined.weights.get(each.part.name, 0.0) * each.logits[inside]
             choices.append((inside, joined))
         return rows, choices
 
@@ -188,16 +229,13 @@ def _middle(part: PartRows) -> FitSetting:
 
 def _tried(
     part: PartRows, training: LinearTargets, folds: NDArray[np.int64], targets: LinearTargets, fits: Stage
-) -> tuple[PartRows, tuple[Floats, ...]]:
-    """Return a part with the settings that were tried, and the logits in each for all examples that choose."""
+) -> list[Tried]:
+    """Return a part in the settings that were tried, with the logits in each for all examples that choose."""
     places = [(np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)) for fold in np.unique(folds)]
     if len(places) == 1:  # copies of one text: there is nothing to compare
-        return part, tuple(np.zeros((len(targets), training.outputs)) for _ in part.settings)
-    fitters = [
-        Fitter(part.rows[outside], training.of(outside), part.turned.of_some(outside))
-        for _, outside in places
-    ]
-    whole = None if part.held is None else Fitter(part.rows, training, part.turned)
+        return [Tried(part, each, np.zeros((len(targets), training.outputs))) for each in part.settings]
+    fitters = [part.fitter(training, outside) for _, outside in places]
+    whole = None if part.held is None else part.fitter(training)
     found: dict[FitSetting, Floats] = {}
 
     def loss(setting: FitSetting) -> float:
@@ -211,5 +249,4 @@ def _tried(
         found[setting] = logits
         return weigh([logits], targets)[1]
 
-    settings = rising(part.settings, loss)
-    return replace(part, settings=settings), tuple(found[setting] for setting in settings)
+    return [Tried(part, setting, found[setting]) for setting in rising(part.settings, loss)]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.tasks.schema import About
-from heedful.tasks.sentences.linear_fits import GAIN, weigh
-from heedful.tasks.sentences.linear_targets import Floats, LinearTargets, NumberTargets
+from heedful.tasks.sentences.linear_fits import GAIN, gained, weigh
+from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
 
 NETWORK = "network"
 Rows = NDArray[np.float32]
@@ -99,7 +99,7 @@ class Joining:
         weights, loss = weighed(kept)
         while len(kept) > (not own):
             without = [weighed([other for other in kept if other is not part]) for part in kept]
-            costs = [self._gain(loss, lower) for _, lower in without]
+            costs = [gained(self.targets, lower, loss) for _, lower in without]
             place = int(np.argmin(costs))
             if costs[place] >= GAIN:
                 break
@@ -109,13 +109,6 @@ class Joining:
         logits = sum((w * z for w, z in zip(weights, stack, strict=True)), np.zeros_like(stack[0]))
         names = {part.name: float(w) for part, w in zip(kept, weights[len(own) :], strict=True)}
         return Joined(float(weights[0]) if own else 1.0, names, logits, loss, self._alone(network))
-
-    def _gain(self, loss: float, without: float) -> float:
-        """Return by how much the log-likelihood of all examples falls from one mean loss to another."""
-        total = float(self.targets.weights.sum())
-        if isinstance(self.targets, NumberTargets):  # normal errors of unknown variance
-            return total / 2 * float(np.log(max(without, 1e-12) / max(loss, 1e-12)))
-        return total * (without - loss) * self.targets.terms
 
     def _alone(self, network: NDArray[np.floating] | None) -> dict[str, Floats]:
         named = {} if network is None else {NETWORK: np.asarray(network, np.float64)}

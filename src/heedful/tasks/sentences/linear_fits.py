@@ -8,7 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.tasks.sentences.linear_targets import SMOOTHING, ClassTargets, Floats, LinearTargets
+from heedful.tasks.sentences.linear_targets import (
+    SMOOTHING,
+    ClassTargets,
+    Floats,
+    LinearTargets,
+    NumberTargets,
+)
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 
 STEPS = 100
@@ -163,6 +169,14 @@ def interpolated(weights: Floats, ratios: Floats, share: float) -> Floats:
     sizes = np.abs(weights).sum(axis=0) / np.maximum(np.abs(ratios).sum(axis=0), 1e-12)
     mixed: Floats = share * weights + (1 - share) * sizes * ratios
     return mixed
+
+
+def gained(targets: LinearTargets, without: float, loss: float) -> float:
+    """Return by how much the log-likelihood of all examples rises from one mean loss to another."""
+    total = float(targets.weights.sum())
+    if isinstance(targets, NumberTargets):  # normal errors of unknown variance
+        return total / 2 * float(np.log(max(without, 1e-12) / max(loss, 1e-12)))
+    return total * (without - loss) * targets.terms
 
 
 def weigh(

@@ -32,9 +32,10 @@ from heedful.tasks.sentences.joining import Joining
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.sentences.together import may_join, together
+from heedful.tasks.sentences.together import forms, may_join
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
+from heedful.text.label_names import name_as_text
 from heedful.training.stages import stage
 
 if TYPE_CHECKING:
@@ -87,8 +88,28 @@ def part_rows(
     symmetric = is_symmetric(config.model)
     for reads in _readings(config.model.sentence, pairs=model.is_pair):
         if features := sentence_features(config, reads, symmetric=symmetric, own=model.file_vectors):
-            found.append(_sentence_rows(features, reads, targets, training, dev))
+            found.append(
+                _sentence_rows(features, reads, targets, training, dev, rows_of_names(model.labels, features))
+            )
     return found
+
+
+def rows_of_names(labels: Sequence[str], features: ExampleFeatures) -> NDArray[np.float32] | None:
+    """Return the features of the names of classes.
+
+    Args:
+        labels: the names.
+        features: of single texts; what pairs are is not said by a name alone.
+
+    Returns:
+        [Y, n]; None if one of the names says nothing: it has no word of letters, or none that the features know.
+    """
+    if features.sides != 1 or not labels:
+        return None
+    words = [[word.lower() for word in name_as_text(name).split()] for name in labels]
+    rows = features.of([[name] for name in words])
+    letters = all(any(word.isalpha() for word in name) for name in words)
+    return rows if letters and rows.any(axis=1).all() else None
 
 
 def _readings(reads: Reads, *, pairs: bool) -> tuple[Reads, ...]:
@@ -96,16 +117,16 @@ def _readings(reads: Reads, *, pairs: bool) -> tuple[Reads, ...]:
     return ("mean", EN_SENTENCES) if reads == EN_SENTENCES and not pairs else (reads,)
 
 
-def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[PartRows]:
-    """Return several parts of few examples as one; a single part, or parts of many examples, as they are.
+def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[list[PartRows]]:
+    """Return several parts of few examples as one, in every form that it may have.
 
     From `_BESIDE` examples on, words and characters stand beside the one as well, for settings that only they have, and
-    join it if they make other examples likelier.
+    join it if they make other examples likelier. A single part, and parts of many examples, stay as they are.
     """
     if not may_join(parts):
-        return list(parts)
-    again = [part for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
-    return [together(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets), *again]
+        return [[part] for part in parts]
+    again = [[part] for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
+    return [forms(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets), *again]
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:
@@ -196,6 +217,7 @@ def _sentence_rows(
     targets: LinearTargets,
     training: EncodedDataset,
     dev: EncodedDataset | None,
+    named: NDArray[np.float32] | None,
 ) -> PartRows:
     def put(about: About, fit: LinearFit, weight: float) -> About:
         weights, bias = fit.weights.astype(np.float32), fit.bias.astype(np.float32)
@@ -205,7 +227,9 @@ def _sentence_rows(
     held = None if dev is None else _features(features, dev)
     settings = tuple(map(FitSetting, DENSE_STRENGTHS if features.sides == 1 else PAIR_STRENGTHS))
     name = {"mean": "mean of word vectors", "overlap": "overlap of the texts"}.get(reads, reads)
-    return PartRows(name, _features(features, training), settings, put, held)
+    vector = features.texts.blocks[-1] if reads == EN_SENTENCES and features.sides == 1 else 0
+    rows = _features(features, training)
+    return PartRows(name, rows, settings, put, held, named=named, vector=vector)
 
 
 def _features(features: ExampleFeatures, dataset: EncodedDataset) -> NDArray[np.float32]:

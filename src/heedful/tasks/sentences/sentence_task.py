@@ -201,10 +201,10 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         if dev is not None and not few(config, training):
             model.joining = on_dev(reads, targets, self.linear_targets(model, dev))
             return
-        reads = reads if model.is_pair else in_one(reads, targets)
+        parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets)
         folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
         held = None if dev is None else self.linear_targets(model, dev)
-        found = OutOfFold.of(reads, targets, folds, held)
+        found = OutOfFold.of(parts, targets, folds, held)
         if not found.judges:
             _log.warning(
                 "The %d training rows have too few different texts for cross-validation: nothing could be chosen or "

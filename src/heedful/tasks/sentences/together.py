@@ -7,8 +7,10 @@ handed to the parts again, so that a model keeps the same parts however they wer
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import PartRows
@@ -17,8 +19,49 @@ from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, Floats, LinearTargets
 from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS, Rows, dense, directions
 
+NAME = 4.0
+"""How many examples the name of a class counts as."""
+STRESS = 4.0
+"""What the products of sentence vectors may count, beside 1: with many classes they tell more than the states."""
 
-def together(parts: Sequence[PartRows], shares: Mapping[str, float], targets: LinearTargets) -> PartRows:
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """A part as it stands in the one: rows of examples and names, and what the products of each feature count."""
+
+    part: PartRows
+    rows: Rows
+    counts: Floats
+
+    @classmethod
+    def of(cls, part: PartRows, share: float, stress: float, names: int) -> _Side:
+        rows, counts = part.rows, np.full(part.rows.shape[1], share)
+        counts[len(counts) - part.vector :] *= stress
+        if names:
+            rows = _behind(rows, np.zeros((names, len(counts))) if part.named is None else part.named)
+        return cls(part, rows, counts)
+
+    def products(self, rows: Rows | None) -> Floats:
+        """Return the products of other rows with its own, [., N]."""
+        assert rows is not None  # the caller looked
+        if isinstance(rows, np.ndarray):
+            return (rows * self.counts) @ self.rows.T.astype(np.float64)
+        return dense(rows.multiply(self.counts).tocsr() @ self.rows.T)
+
+    def weights(self, of_examples: Floats) -> Floats:
+        """Return the weights of its features for weights of the examples, [N, Y]."""
+        found: Floats = self.counts[:, None] * np.asarray(self.rows.T @ of_examples)
+        return found
+
+
+def together(
+    parts: Sequence[PartRows],
+    shares: Mapping[str, float],
+    targets: LinearTargets,
+    stress: float = 1.0,
+    *,
+    named: bool = False,
+) -> PartRows:
     """Join parts to one part whose features are those of all, each part's values times the root of its share.
 
     The rows of N examples span at most N directions, whatever their features are. So the fit reads the examples in
@@ -29,32 +72,48 @@ def together(parts: Sequence[PartRows], shares: Mapping[str, float], targets: Li
         shares: what the products of the rows of a part count, by its name; 1 for parts that are not named.
         targets: gold of the same examples; if all of them weigh the same, classes may count alike however many
             examples they have.
+        stress: what the products of sentence vectors count; the products of an example with itself stay, on average.
+        named: whether the names of the classes are taught as `NAME` examples each; words and characters do not read
+            them. Then classes always count alike.
 
     Returns:
         The part. Its bias is kept with the first of the parts.
     """
-    weighed = [(part, shares.get(part.name, 1.0)) for part in parts]
-    products = [share * _products(part.rows, part.rows) for part, share in weighed]
-    squared, vectors = directions(np.sum(products, axis=0))
+    count, names = len(targets), targets.outputs if named else 0
+    sides = [_Side.of(part, shares.get(part.name, 1.0), stress, names) for part in parts]
+    products = np.sum([side.products(side.rows) for side in sides], axis=0)
+    size = _size(parts, shares, count) / max(float(np.trace(products[:count, :count])), 1e-300)
+    squared, vectors = directions(size * products)
     lengths = np.sqrt(squared)
     turn = vectors / lengths
     held = None
     if all(part.held is not None for part in parts):
-        held = sum(share * _products(part.held, part.rows) for part, share in weighed) @ turn
+        held = size * np.sum([side.products(side.part.held) for side in sides], axis=0) @ turn
 
     def put(about: About, fit: LinearFit, weight: float) -> About:
-        of_examples, bias = turn @ fit.weights, fit.bias
-        for part, share in weighed:
-            weights = share * np.asarray(part.rows.T @ of_examples)
-            about, bias = part.put(about, LinearFit(weights, bias), weight), np.zeros_like(bias)
+        of_examples, bias = size * (turn @ fit.weights), fit.bias
+        for side in sides:
+            about = side.part.put(about, LinearFit(side.weights(of_examples), bias), weight)
+            bias = np.zeros_like(bias)
         return about
 
-    weighted = bool(np.ptp(targets.weights))  # whoever weighs examples has said how much a class counts
-    evens = (True, False) if isinstance(targets, ClassTargets) and not weighted else (False,)
+    evens = (True,) if named or _is_even(targets) else (True, False) if _may_even(targets) else (False,)
     settings = tuple(FitSetting(strength, even=even) for even in evens for strength in DENSE_STRENGTHS)
     *first, last = [part.name for part in parts]
-    name = f"{', '.join(first)} and {last} in one"
-    return PartRows(name, vectors * lengths, settings, put, held)
+    name = f"{', '.join(first)} and {last} in one" + ", with the names of the classes" * named
+    name += f", sentence vectors times {stress:g}" * (stress != 1)
+    return PartRows(name, vectors * lengths, settings, put, held, _taught(names))
+
+
+def forms(parts: Sequence[PartRows], shares: Mapping[str, float], targets: LinearTargets) -> list[PartRows]:
+    """Return the parts as one in every form that may suit: as they are, or with more of vectors or of names."""
+    stresses = (1.0, STRESS) if any(part.vector for part in parts) else (1.0,)
+    may_name = _may_even(targets) and any(part.named is not None for part in parts)
+    return [
+        together(parts, shares, targets, stress, named=named)
+        for named in ((False, True) if may_name else (False,))
+        for stress in stresses
+    ]
 
 
 def may_join(parts: Sequence[PartRows]) -> bool:
@@ -62,8 +121,35 @@ def may_join(parts: Sequence[PartRows]) -> bool:
     return len(parts) > 1 and all(part.rows.shape[0] <= MOST_DIRECTIONS for part in parts)
 
 
-def _products(first: Rows | None, second: Rows) -> Floats:
-    assert first is not None  # the caller looked
-    if isinstance(first, np.ndarray):
-        return first.astype(np.float64) @ second.T
-    return dense(first @ second.T)
+def _may_even(targets: LinearTargets) -> bool:
+    """Say whether classes may count alike: whoever weighs examples has said how much a class counts."""
+    return isinstance(targets, ClassTargets) and not np.ptp(targets.weights)
+
+
+def _is_even(targets: LinearTargets) -> bool:
+    """Say whether they do so anyway."""
+    return _may_even(targets) and bool(np.allclose(targets.evened().weights, targets.weights))
+
+
+def _taught(names: int) -> LinearTargets | None:
+    if not names:
+        return None
+    return ClassTargets.of_classes(np.arange(names), names, np.full(names, NAME))
+
+
+def _size(parts: Sequence[PartRows], shares: Mapping[str, float], count: int) -> float:
+    """Return the sum of the products of all examples with themselves where nothing is stressed."""
+    return sum(
+        shares.get(part.name, 1.0) * float(part.rows[:count].power(2).sum())
+        if not isinstance(part.rows, np.ndarray)
+        else shares.get(part.name, 1.0) * float((part.rows[:count].astype(np.float64) ** 2).sum())
+        for part in parts
+    )
+
+
+def _behind(rows: Rows, further: NDArray[np.floating]) -> Rows:
+    if isinstance(rows, np.ndarray):
+        return np.concatenate([rows, further])
+    from scipy import sparse
+
+    return sparse.vstack([rows, sparse.csr_matrix(further)], format="csr")

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from heedful.tasks.schema import About
-from heedful.tasks.sentences.by_folds import OutOfFold, PartRows
+from heedful.tasks.sentences.by_folds import OutOfFold, PartRows, Tried
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter
 from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, weigh
 from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
 from heedful.tasks.sentences.part_rows import WORDS_AND_CHARACTERS, in_one
-from heedful.tasks.sentences.together import may_join, together
+from heedful.tasks.sentences.together import NAME, forms, may_join, together
 from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS
 
 DRAW = np.random.default_rng(0)
@@ -102,26 +104,101 @@ def test_words_stand_beside_the_one_where_there_are_rows_enough() -> None:
     for own in (few, more):
         own[1] = replace(own[1], name=WORDS_AND_CHARACTERS)
     names = [
-        [part.name for part in in_one(own, ClassTargets.of_classes(np.arange(n) % 2, 2, np.ones(n)))]
+        [form.name for form, *_ in in_one(own, ClassTargets.of_classes(np.arange(n) % 2, 2, np.ones(n)))]
         for own, n in ((few, 299), (more, 300))
     ]
     one = f"dense and {WORDS_AND_CHARACTERS} in one"
     assert names == [[one], [one, WORDS_AND_CHARACTERS]]
-    assert in_one(few[:1], TARGETS) == few[:1]
+    assert in_one(few[:1], TARGETS) == [few[:1]]
+
+
+def tried(settings: Sequence[FitSetting], logits: Sequence[NDArray[np.float64]]) -> OutOfFold:
+    """Return a part that was tried in some settings, with what it gave in each."""
+    own = [Tried(parts()[0], *each) for each in zip(settings, logits, strict=True)]
+    return OutOfFold((tuple(own),), TARGETS, TARGETS, np.arange(30) % 5)
 
 
 def test_uneven_classes_must_be_likelier_by_the_gain() -> None:
     right = np.eye(3)[CLASSES]
     settings = (FitSetting(1.0, even=True), FitSetting(1.0))
-    part = replace(parts()[0], settings=settings)
     # the same logits, and logits so much better that they are chosen
-    for logits, best in (((right, right), 0), ((right, 5 * right + DRAW.normal(size=right.shape) / 9), 0)):
-        found = OutOfFold((part,), TARGETS, TARGETS, np.arange(30) % 5, (logits,))
-        assert found.best() == [best]
+    for logits in ((right, right), (right, 5 * right + DRAW.normal(size=right.shape) / 9)):
+        assert [each.setting for each in tried(settings, logits).best()] == [settings[0]]
     worse = right + 2 * DRAW.normal(size=right.shape)
-    found = OutOfFold((part,), TARGETS, TARGETS, np.arange(30) % 5, ((worse, right),))
     assert 30 * (weigh([worse], TARGETS)[1] - weigh([right], TARGETS)[1]) > GAIN
-    assert found.best() == [1]
+    assert [each.setting for each in tried(settings, (worse, right)).best()] == [settings[1]]
+
+
+def test_weaker_regularization_must_be_likelier_by_the_gain() -> None:
+    right = np.eye(3)[CLASSES]
+    settings = (FitSetting(1.0), FitSetting(3.0), FitSetting(10.0), FitSetting(1.0, scaled=True))
+    nearly = right + DRAW.normal(size=right.shape) / 5
+    worse = right + 2 * DRAW.normal(size=right.shape)
+    behind = 30 * (weigh([nearly], TARGETS)[1] - weigh([right], TARGETS)[1])
+    assert 0 < behind < GAIN
+    for logits, best in (((worse, nearly, right, worse), 1), ((worse, right, nearly, nearly), 1)):
+        assert [each.setting for each in tried(settings, logits).best()] == [settings[best]]
+    # what stands first is of another kind, and is worse
+    assert [each.setting for each in tried(settings, (nearly, worse, worse, right)).best()] == [settings[3]]
+
+
+def with_names() -> list[PartRows]:
+    """Return the parts, the dense one with rows of the names of classes; its last five features are a vector."""
+    dense, words = parts({})
+    names = np.array([DENSE[k == CLASSES].mean(axis=0) for k in range(3)], np.float32)
+    return [replace(dense, named=names, vector=5), words]
+
+
+def test_names_are_examples_of_their_classes_and_vectors_may_count_more() -> None:
+    given: dict[str, LinearFit] = {}
+    own = [replace(part, put=other.put) for part, other in zip(with_names(), parts(given), strict=True)]
+    whole = together(own, {"sparse": 0.3}, TARGETS, 4.0, named=True)
+    fit = whole.fitter(TARGETS).fit(FitSetting(3.0, even=True))
+    columns = np.hstack([np.ones(7), np.full(5, 2.0), np.ones(70)])
+    assert own[0].named is not None
+    named = np.hstack([own[0].named, np.zeros((3, 70))])
+    rows = columns * np.vstack([SIDE_BY_SIDE, named])
+    rows *= np.sqrt((SIDE_BY_SIDE**2).sum() / (rows[:30] ** 2).sum())
+    classes = np.concatenate([CLASSES, [0, 1, 2]])
+    weights = np.where(np.arange(33) < 30, 1.0, NAME)
+    total = np.bincount(classes, weights)
+    weights *= weights.sum() / 3 / total[classes]
+    expected = LogisticRegression(C=3.0, tol=1e-8, max_iter=10_000).fit(rows, classes, weights)
+    logits = fit.logits(whole.rows[:30])
+    centered = logits - logits.mean(axis=1, keepdims=True)
+    assert centered == pytest.approx(expected.decision_function(rows[:30]), abs=0.05)
+    whole.put(About(), fit, 2.0)
+    assert DENSE @ given["dense"].weights + given["dense"].bias + SPARSE @ given[
+        "sparse"
+    ].weights == pytest.approx(logits, abs=1e-6)
+    assert whole.held == pytest.approx(whole.rows[:30], abs=1e-6)
+
+
+def test_every_form_is_tried_and_a_name_is_in_no_fold() -> None:
+    every = forms([replace(part, held=None) for part in with_names()], {}, TARGETS)
+    names, vectors = ", with the names of the classes", ", sentence vectors times 4"
+    assert [form.name.removeprefix("dense and sparse in one") for form in every] == [
+        "",
+        vectors,
+        names,
+        names + vectors,
+    ]
+    assert len(forms(parts(), {}, TARGETS)) == 1
+    weighted = replace(TARGETS, weights=np.arange(30.0))
+    assert len(forms(with_names(), {}, weighted)) == 2  # who weighs examples says what counts
+    found = OutOfFold.of([every], TARGETS, np.arange(30) % 5)
+    assert {len(each.logits) for each in found.parts[0]} == {30}
+    assert found.nested()[0].shape == (30, 3)
+    (best,) = found.joining().parts
+    assert best.name == found.best()[0].part.name
+
+
+def test_a_fold_without_examples_of_a_class_knows_its_name() -> None:
+    own = with_names()
+    form = together(own, {}, TARGETS, named=True)
+    fit = form.fitter(TARGETS, np.flatnonzero(CLASSES < 2)).fit(FitSetting(3.0, even=True))
+    answered = fit.logits(form.rows[:30])[CLASSES == 2].argmax(axis=1)
+    assert (answered == 2).any()
 
 
 def test_a_part_that_answers_alone_keeps_a_weight() -> None:
