@@ -8,10 +8,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.data.datasets import DATASETS, DataSet, Part
+from heedful.data.datasets import DATASETS
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.readers.text_lines import DAMAGE, damaged, find_file, open_bytes
+from heedful.data.sets.data_set import DataSet, Part
 from heedful.errors import DataError, UsageError, check_known
 
 FOLDER_VARIABLE = "HEEDFUL_DATA"

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from heedful.data.catalog import available, data_folder, data_set, fingerprint, load, row_problem, splits
-from heedful.data.datasets import DATASETS, TREC_FINE_LABELS
+from heedful.data.datasets import DATASETS
 from heedful.data.examples import WordTags
+from heedful.data.sets.text_sets import TREC_FINE_LABELS
 from heedful.errors import DataError, UsageError
 
 OPEN = {"relatedness": float, "pair-number": float, "roles": tuple, "tags": WordTags, "translation": str}

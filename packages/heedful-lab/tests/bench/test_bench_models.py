@@ -45,7 +45,7 @@ def test_every_system_is_timed_with_and_without_shared_texts(report: ModelReport
     assert tuple(row.name for row in report.sharing) == SYSTEMS
     for row in report.sharing:
         assert min(row.train, row.train_grouped, row.infer_each, row.infer) > 0
-        assert row.line() in report.markdown()
+        assert " | ".join(row.cells()) in report.markdown()
 
 
 def test_pairs_in_a_row_share_a_premise_where_asked() -> None:
