@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UsageError
+from heedful.export.whole_layers import card_of, in_whole_numbers
 from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import ModelFolder, is_matrix, rounded, save_model_folder
 from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record, usable_baseforms
@@ -42,6 +43,9 @@ def export_folder(
     state = folder.state
     if numbers != "float32":
         state = _halved(state) if numbers == "float16" else rounded(state)
+    if numbers == "int8":
+        description = in_whole_numbers(description, state)
+        folder = replace(folder, card=card_of(folder.card, description))
     config = {**folder.config, "network": {**description, "numbers": numbers}}
     vocabulary = folder.vocabulary
     if shared:

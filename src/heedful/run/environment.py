@@ -20,6 +20,7 @@ def describe() -> dict[str, str]:
     import torch
 
     from heedful.attention import native
+    from heedful.runtime import whole_products
 
     threads.settle()
     facts = {
@@ -52,6 +53,7 @@ def describe() -> dict[str, str]:
             facts[package] = "not installed"
     kernels = {name: str(value) for name, value in native.status().items()}
     facts.update({f"kernels: {name.replace('_', ' ')}": value for name, value in kernels.items() if value})
+    facts["kernels: products in 8 bits"] = whole_products.form()
     return facts
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import sys
+import threading
 from collections.abc import Sequence
 from importlib.util import find_spec
 
@@ -16,7 +18,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 MODULE = f"{__name__.partition('.')[0]}._kernels"
-_ACTIVATIONS = {"linear": 0, "elu": 1, "relu": 2}
+ACTIVATIONS = {"linear": 0, "elu": 1, "relu": 2}
+"""Of dense layers, by their numbers in the kernels."""
 _ALIGNMENT = 64
 SCALES = (0.1, 10.0)
 """Bounds of the scores that the kernel of additive attention serves; see `heedful.attention.choice`."""
@@ -31,6 +34,9 @@ def _load() -> ctypes.CDLL | None:
         number, address = ctypes.c_int64, ctypes.c_void_p
         library.heedful_dense_panel.restype = number
         library.heedful_dense.argtypes = (*(address,) * 5, *(number,) * 3, ctypes.c_int32)
+        library.heedful_whole.argtypes = (*(address,) * 6, *(number,) * 3, ctypes.c_int32)
+        library.heedful_whole_form.restype = ctypes.c_char_p
+        library.heedful_use_whole_form.argtypes = (ctypes.c_char_p,)
         library.heedful_additive_of_text.argtypes = (
             *(address,) * 4,
             *(number,) * 4,
@@ -61,6 +67,48 @@ def address(array: NDArray[np.generic]) -> int:
     return start
 
 
+_UNUSED = 3
+"""References to a room of which no array is left: the list, the loop's name, and the question itself."""
+
+
+class _Rooms(threading.local):
+    """Memory for large arrays that a thread uses again: new pages from the system cost as much as the products."""
+
+    LEAST, STEP, MOST = 1 << 15, 1 << 14, 1 << 23
+    """Numbers of an array that is large, what its room is rounded up to, and numbers of all rooms."""
+
+    def __init__(self) -> None:
+        self._rooms: list[Floats] = []
+
+    def array(self, rows: int, width: int) -> Floats:
+        """Return an array that holds anything; its memory is used again once nobody has it or a part of it."""
+        count = rows * width
+        if count < self.LEAST:
+            return np.empty((rows, width), np.float32)
+        chosen: Floats | None = None
+        for each in self._rooms:
+            fits = each.size >= count and (chosen is None or each.size < chosen.size)
+            if fits and sys.getrefcount(each) <= _UNUSED:
+                chosen = each
+        if chosen is None:
+            chosen = np.empty(-(-count // self.STEP) * self.STEP, np.float32)
+            self._rooms.append(chosen)
+            while sum(each.size for each in self._rooms) > self.MOST:
+                del self._rooms[0]
+        return chosen[:count].reshape(rows, width)
+
+
+room = _Rooms().array
+"""Returns an array of some rows and features, float32, that holds anything."""
+
+
+def aligned(count: int, kind: np.dtype[np.generic]) -> NDArray[np.generic]:
+    """Return zeros that begin where the kernels want a packed matrix to begin."""
+    room = np.zeros(count + _ALIGNMENT, kind)
+    skip = -address(room) % _ALIGNMENT // room.itemsize
+    return room[skip : skip + count]
+
+
 class Packed:
     """A constant matrix, laid out for the kernel.
 
@@ -74,9 +122,7 @@ class Packed:
         self.outputs, self.terms = matrix.shape
         panel = LIBRARY.heedful_dense_panel()
         panels = -(-self.outputs // panel)
-        room = np.zeros(panels * self.terms * panel + _ALIGNMENT, matrix.dtype)
-        skip = -address(room) % _ALIGNMENT // room.itemsize
-        self._packed = room[skip : skip + panels * self.terms * panel]
+        self._packed = aligned(panels * self.terms * panel, matrix.dtype)
         laid_out = self._packed.reshape(panels, self.terms, panel)
         for number in range(panels):
             rows = matrix[number * panel : (number + 1) * panel]
@@ -100,10 +146,10 @@ class Packed:
             MemoryError: if there is no working memory.
         """
         assert LIBRARY is not None
-        output = np.empty((len(x), self.outputs), np.float32)
+        output = room(len(x), self.outputs)
         failed = LIBRARY.heedful_dense(
             *(address(x), self._address, self._scales_address, None if bias is None else address(bias)),
-            *(address(output), len(x), self.terms, self.outputs, _ACTIVATIONS[activation]),
+            *(address(output), len(x), self.terms, self.outputs, ACTIVATIONS[activation]),
         )
         if failed:
             raise MemoryError(f"a dense layer has no working memory for {len(x)} rows")
@@ -135,7 +181,7 @@ def additive(
         MemoryError: if there is no working memory.
     """
     assert LIBRARY is not None
-    output = np.empty_like(query)
+    output = room(*query.shape)
     arrays = (address(query), address(key), address(value), None if keep is None else address(keep))
     low, high, diagonal = band
     if LIBRARY.heedful_additive_of_text(*arrays, *query.shape, low, high, diagonal, scale, address(output)):
@@ -168,7 +214,7 @@ def additive_of_texts(
         MemoryError: if there is no working memory.
     """
     assert LIBRARY is not None
-    output, counts = np.empty_like(query), np.array(lengths, np.int64)
+    output, counts = room(*query.shape), np.array(lengths, np.int64)
     arrays = (address(query), address(key), address(value), address(counts))
     low, high, diagonal = band
     sizes = (len(counts), query.shape[1])
@@ -190,7 +236,7 @@ def weighted_sum(value: Floats, score: Floats, lengths: Sequence[int]) -> Floats
     """
     assert LIBRARY is not None
     counts = np.array(lengths, np.int64)
-    output = np.empty((len(counts), value.shape[1]), np.float32)
+    output = room(len(counts), value.shape[1])
     arrays = (address(value), address(score), address(counts))
     LIBRARY.heedful_weighted_sum(*arrays, len(counts), value.shape[1], address(output))
     return output
@@ -210,7 +256,7 @@ def gated(first: Floats, second: Floats, bias: Floats | None, x: Floats, y: Floa
         [rows, D].
     """
     assert LIBRARY is not None
-    output = np.empty_like(x)
+    output = room(*x.shape)
     arrays = (
         address(first),
         address(second),

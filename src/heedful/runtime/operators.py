@@ -162,7 +162,12 @@ def mix(step: Step) -> Compute:
 @row_wise
 def concat(step: Step) -> Compute:
     """Values side by side."""
-    return lambda *values: np.concatenate(values, axis=1)
+
+    def compute(*values: Floats) -> Floats:
+        width = sum(x.shape[1] for x in values)
+        return np.concatenate(values, axis=1, out=kernels.room(len(values[0]), width))
+
+    return compute
 
 
 @row_wise

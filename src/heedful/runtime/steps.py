@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError, nearest
 from heedful.runtime.kernels import Floats, Packed, compiled
 from heedful.runtime.weights import Weights
+from heedful.runtime.whole_products import MOST_TERMS, Whole, WholePacked, plain_sums
 
 Keep = NDArray[np.bool_]
 _DEEPEST = 50
@@ -124,12 +125,17 @@ WIDEST = 1 << 17
 """Features of a value; no network has more, and a description may not ask for the memory of more."""
 
 
+WHOLE = "whole"
+"""The setting of a dense layer that is computed in whole numbers (`heedful.export.whole_layers`)."""
+
+
 class Matrix:
     """A constant matrix that rows are multiplied with; packed for the kernel when it is first used.
 
     Args:
         weights: the tensors.
         name: of the matrix, [outputs, terms].
+        whole: whether products are computed in whole numbers, where the matrix is kept in such.
 
     Attributes:
         outputs: features of a result.
@@ -139,14 +145,15 @@ class Matrix:
         UsageError: if the tensor is missing or no matrix.
     """
 
-    def __init__(self, weights: Weights, name: str) -> None:
+    def __init__(self, weights: Weights, name: str, *, whole: bool = False) -> None:
         self._weights, self.name = weights, name
         shape = weights.raw(name).shape
         if len(shape) != 2 or 0 in shape:
             raise UsageError(f"tensor {name!r:.200} is {list(shape)}, expected a matrix")
         self.outputs, self.terms = shape
         self._scales = weights.scales(name)
-        self._packed: Packed | None = None
+        self._whole = whole and self._scales is not None and self.terms <= MOST_TERMS
+        self._packed: Packed | WholePacked | None = None
         self._plain: Floats | None = None
 
     def apply(self, x: Floats, bias: Floats | None = None, activation: str = "linear") -> Floats:
@@ -169,15 +176,24 @@ class Matrix:
             if self._packed is None:
                 self._packed = self._pack()
             return self._packed.apply(np.ascontiguousarray(x, np.float32), bias, activation)
-        if self._plain is None:
-            self._plain = self._weights.floats(self.name)
-        y = x @ self._plain.T
+        y = self._plainly(x)
         return activate(y if bias is None else y + bias, activation)
 
-    def _pack(self) -> Packed:
+    def _plainly(self, x: Floats) -> Floats:
+        """Multiply in NumPy."""
+        if self._whole and self._scales is not None:
+            return plain_sums(x, self._numbers(), self._scales)
+        if self._plain is None:
+            self._plain = self._weights.floats(self.name)
+        return x @ self._plain.T
+
+    def _pack(self) -> Packed | WholePacked:
         if self._scales is None:
             return Packed(self._weights.floats(self.name))
-        return Packed(self._weights.raw(self.name), self._scales)
+        return (WholePacked if self._whole else Packed)(self._numbers(), self._scales)
+
+    def _numbers(self) -> Whole:
+        return np.asarray(self._weights.raw(self.name), np.int8)
 
 
 def activate(x: Floats, name: str) -> Floats:
@@ -300,8 +316,8 @@ class Step:
         return self._named[role]
 
     def matrix(self, role: str) -> Matrix:
-        """Return the matrix of a role."""
-        return Matrix(self.weights, self.tensor(role))
+        """Return the matrix of a role; with the setting `WHOLE` its products are computed in whole numbers."""
+        return Matrix(self.weights, self.tensor(role), whole=self.flag(WHOLE))
 
     def floats(self, role: str, *shape: int) -> Floats:
         """Return the tensor of a role, which must have this shape."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.runtime.kernels import Floats
+from heedful.runtime.kernels import Floats, room
 from heedful.runtime.weights import Weights
 
 Ids = NDArray[np.int64]
@@ -110,7 +110,10 @@ class WordValues:
                 self._keep(keys, ids, ngrams)
             where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
             self._asked[where] += 1
-            return {name: table[where] for name, table in self._tables.items()}
+            return {
+                name: table.take(where, axis=0, out=room(len(where), table.shape[1]), mode="clip")
+                for name, table in self._tables.items()
+            }
 
     def _keep(self, keys: list[object], ids: Ids, ngrams: Ngrams) -> None:
         """Compute and keep the words that are not kept yet."""

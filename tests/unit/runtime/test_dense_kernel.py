@@ -61,3 +61,25 @@ def test_no_rows(instructions: str) -> None:
         0,
         3,
     )
+
+
+def test_room_is_used_again_once_nobody_has_a_part_of_it() -> None:
+    def address_of_new(rows: int) -> int:
+        return kernels.address(kernels.room(rows, 90))
+
+    first = kernels.room(700, 90)
+    kept, start = first[3:5], kernels.address(first)
+    kept[:] = 7
+    del first
+    others = [kernels.room(700, 90) for _ in range(3)]
+    places = [kernels.address(each) for each in others]
+    for other in others:
+        other[:] = 0
+    assert start not in places
+    assert (kept == 7).all()
+    del others, other
+    again = [address_of_new(650) for _ in range(3)]
+    assert again[0] in places
+    assert len(set(again)) == 1
+    huge = [kernels.room(2000, 1000) for _ in range(9)]  # more than is kept; each has its own memory
+    assert len({kernels.address(each) for each in huge}) == len(huge)

@@ -1,0 +1,136 @@
+// Dense layers for answering whose products are computed in whole numbers: activation(x W^T + b). Matrices are whole
+// numbers of 8 bits with a scale for each output; each row of the input is turned into such numbers, with a scale of its
+// own, as it comes. Sums have 32 bits and are exact, so that every form gives the same to the last bit, and no row
+// depends on the others.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "targets.h"
+#include "whole.h"
+#include "workspace.h"
+
+namespace heedful {
+namespace whole {
+
+#if HEEDFUL_X86
+HEEDFUL_BEGIN("avx512f,avx512dq,avx512vl,avx512bw,avx512vnni,fma")
+namespace avx512_vnni {
+#include "lanes_avx512.h"
+#include "dots_avx512_vnni.h"
+#include "whole.inc"
+}  // namespace avx512_vnni
+HEEDFUL_END
+#if defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11
+#define HEEDFUL_AVX_VNNI 1
+HEEDFUL_BEGIN("avx2,avxvnni,fma")
+namespace avx_vnni {
+#include "lanes_avx2.h"
+#include "dots_avx_vnni.h"
+#include "whole.inc"
+}  // namespace avx_vnni
+HEEDFUL_END
+#endif
+HEEDFUL_BEGIN_AVX2
+namespace avx2 {
+#include "lanes_avx2.h"
+#include "dots_avx2.h"
+#include "whole.inc"
+}  // namespace avx2
+HEEDFUL_END
+#endif
+#if defined(__ARM_FEATURE_DOTPROD)
+namespace neon {
+#include "lanes_portable.h"
+#include "dots_neon.h"
+#include "whole.inc"
+}  // namespace neon
+#endif
+namespace portable {
+#include "lanes_portable.h"
+#include "dots_portable.h"
+#include "whole.inc"
+}  // namespace portable
+
+namespace {
+
+struct Form {
+  const char* name;
+  bool (*supported)();
+  std::size_t (*room)(const Whole&);
+  void (*layer)(const Whole&, char*);
+};
+
+bool always() { return true; }
+
+// Best first.
+const Form FORMS[] = {
+#if HEEDFUL_X86
+    {"avx512-vnni",
+     [] {
+       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512vnni");
+     },
+     avx512_vnni::whole_room, avx512_vnni::whole_layer},
+#if HEEDFUL_AVX_VNNI
+    {"avx-vnni", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni"); }, avx_vnni::whole_room, avx_vnni::whole_layer},
+#endif
+    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }, avx2::whole_room,
+     avx2::whole_layer},
+#endif
+#if defined(__ARM_FEATURE_DOTPROD)
+    {"neon", always, neon::whole_room, neon::whole_layer},
+#endif
+    {"portable", always, portable::whole_room, portable::whole_layer},
+};
+
+const Form* best() {
+  for (const Form& form : FORMS)
+    if (form.supported()) return &form;
+  return nullptr;
+}
+
+const Form*& chosen() {
+  static const Form* form = best();
+  return form;
+}
+
+}  // namespace
+}  // namespace whole
+}  // namespace heedful
+
+using namespace heedful;
+
+// How products in whole numbers are computed on this machine.
+HEEDFUL_EXPORT const char* heedful_whole_form() { return whole::chosen()->name; }
+
+// Uses the named form from now on; returns 1 where this processor lacks it. For tests and measurements.
+HEEDFUL_EXPORT int heedful_use_whole_form(const char* name) {
+  for (const whole::Form& form : whole::FORMS)
+    if (std::strcmp(form.name, name) == 0 && form.supported()) {
+      whole::chosen() = &form;
+      return 0;
+    }
+  return 1;
+}
+
+// Returns 0, or 1 where memory ran out. `packed` begins at a multiple of 64 bytes; see whole.h.
+HEEDFUL_EXPORT int heedful_whole(const float* input, const std::int8_t* packed, const std::int32_t* sums,
+                                 const float* scales, const float* bias, float* output, std::int64_t rows,
+                                 std::int64_t terms, std::int64_t outputs, std::int32_t activation) {
+  static thread_local Memory memory;
+  const whole::Whole problem{input, packed, sums, scales, bias, output, rows, terms, outputs, activation};
+  if (rows == 0) return 0;
+  const whole::Form& form = *whole::chosen();
+  try {
+    memory.reserve(form.room(problem));
+  } catch (const std::bad_alloc&) {
+    return 1;
+  }
+  form.layer(problem, memory.start());
+  return 0;
+}
