@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from pathlib import Path
+
+import tiny
 
 NOUNS = {"dog": "Hund", "cat": "Kater", "horse": "Esel", "bird": "Vogel", "man": "Mann"}
 VERBS = {"sees": "sieht", "follows": "jagt", "likes": "mag"}
@@ -118,3 +121,38 @@ def write_sequences(folder: Path) -> Path:
     (folder / "roles.toml").write_text(ROLES, encoding="utf-8")
     (folder / "translation.toml").write_text(TRANSLATION, encoding="utf-8")
     return folder
+
+
+def with_mssan(made: Path, run: Path, task: str, metric: str) -> float:
+    """Train a task with MS-SAN in the place of its encoder; return the figure of its test split."""
+    options = "{heads=['forward & word', 'forward', 'backward & word', 'backward']}"
+    settings = ("encoder=mssan", "dropout=0", f"encoder_options={options}")
+    changes = [part for setting in settings for part in ("--set", f"model.{setting}")]
+    changes += ["--set", f"train.metric={metric}"]
+    words = ("train", made / f"{task}.toml", "--data", made, "--out", run, "--json", "-q", *changes)
+    trained = tiny.run(*words)
+    assert trained.code == 0, trained.err
+    figure: float = trained.json()["test"]["metrics"][metric]
+    return figure
+
+
+def compared_by_counts(made: Path, folder: Path, task: str, metric: str) -> None:
+    """Keep a study of few and one of more steps; their records hold counts alone, and a test reads them."""
+    for name, steps in (("few", 2), ("more", 25)):
+        changes = ("--set", f"train.max_steps={steps}", "--set", f"train.metric={metric}")
+        words = ("study", made / f"{task}.toml", "--data", made, "--seeds", "1", "--quiet")
+        result = tiny.run(*words, "--out", folder / name, *changes)
+        assert result.code == 0, result.err
+    text = (folder / "more" / "train.seed=1.json").read_text(encoding="utf-8")
+    answers = json.loads(text)["answers"]
+    assert answers["kind"] == "counts"
+    assert {type(value) for kept in (answers["gold"], answers["predicted"]) for value in kept} == {int}
+    assert len(answers["gold"]) == len(answers["predicted"]) == 30
+    assert "Kater" not in text
+    result = tiny.run("compare", folder / "few", folder / "more", "--resamples", 200, "--json")
+    assert result.code == 0, result.err
+    tests = result.json()["tests"]
+    assert [(name, [test["unit"] for test in found]) for name, found in tests.items()] == [
+        (metric, ["examples"])
+    ]
+    assert tests[metric][0]["difference"] > 0

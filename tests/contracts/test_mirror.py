@@ -32,7 +32,6 @@ TESTED_BY = {
     "cli/": "integration/test_cli.py",
     "run/run_config.py": "unit/run/test_recipe_files.py",
     "data/cache_contents.py": "integration/test_habits.py",
-    "data/bitext.py": "unit/tasks/test_translator.py",
     "data/sets/data_set.py": "unit/data/test_catalog.py",
     "data/sets/pair_sets.py": "unit/data/test_catalog.py",
     "data/sets/text_sets.py": "unit/data/test_catalog.py",
@@ -62,7 +61,7 @@ TESTED_BY = {
     "estimators/": "integration/test_estimators.py",
     "evaluation/label_sets.py": "integration/test_label_sets.py",
     "evaluation/report_text.py": "unit/evaluation/test_report.py",
-    "evaluation/sequences.py": "unit/evaluation/test_bleu.py",
+    "evaluation/sequences.py": "integration/test_sequence_runs.py",
     "evaluation/statistics.py": "unit/evaluation/test_significance.py",
     "explain/measured_methods.py": "unit/explain/test_measures.py",
     "explain/": "unit/explain/test_explanation.py",
@@ -87,7 +86,6 @@ TESTED_BY = {
     "tasks/": "unit/tasks/test_predictor.py",
     "tasks/roles/": "unit/tasks/test_role_predictor.py",
     "tasks/vectors.py": "unit/tasks/test_vector_task.py",
-    "tasks/translation/": "unit/tasks/test_translator.py",
     "text/pipes.py": "unit/data/readers/test_table_forms.py",
     "text/windows.py": "unit/text/test_windows_of_words.py",
     "text/opening.py": "unit/text/test_limits.py",
@@ -111,6 +109,7 @@ LABORATORY_TESTED_BY = {
     "commands/": "reproduce/test_make_tables.py",
     "reproduce/": "reproduce/test_make_tables.py",
     "repository/": "repository/test_results_page.py",
+    "translation/": "translation/test_translator.py",
     "studies/": "studies/test_options_of_studies.py",
 }
 """The same for the laboratory, whose tests lie beside it."""

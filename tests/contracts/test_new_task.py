@@ -216,8 +216,8 @@ def test_the_commands_take_it(folder: Path) -> None:
 
 def test_what_it_does_not_use_is_refused_for_it_by_name(folder: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        load_config(folder / "negations.toml", ["translation.pieces=500", "model.matching=absolute"])
-    for name in ("translation.pieces", "model.matching"):
+        load_config(folder / "negations.toml", ["data.label=label", "model.matching=absolute"])
+    for name in ("data.label", "model.matching"):
         assert f"{name} is not used by a task of negations" in str(caught.value)
 
 

@@ -270,7 +270,7 @@ def test_settings_that_contradict_the_data(trained, tmp_path: Path, changes: lis
             "data.score=label",
             "data.score is not used by a task of texts: remove it, or set model.task to one",
         ),
-        ("translation.pieces=500", "translation.pieces is not used by a task of texts"),
+        ("translation.pieces=500", "translation.pieces is not used by model.task='text'"),
         ("model.task_options.loss=huber", "model.task_options.loss: unknown setting"),
     ],
 )

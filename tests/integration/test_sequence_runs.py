@@ -1,8 +1,7 @@
-"""Roles and translation from files to answers by the command line: train, measure, answer, explain, compare."""
+"""Roles from files to answers by the command line: train, measure, answer, explain, compare."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -11,31 +10,18 @@ import tiny
 import tiny_sequences
 from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
 from heedful.errors import UsageError
-from heedful.tasks import RolePredictor, Translator, load_model
-
-pytest.importorskip("sacrebleu")
-pytest.importorskip("tokenizers")
+from heedful.tasks import RolePredictor, load_model
 
 TEXT = "The dog likes the cat today ."
-GERMAN = "Der Hund mag den Kater heute."
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Train both models; return the folder that holds data and runs."""
+    """Train a model; return the folder that holds data and runs."""
     folder = tiny_sequences.write_sequences(tmp_path_factory.mktemp("sequences"))
-    for name in ("roles", "translation"):
-        words = (
-            "train",
-            folder / f"{name}.toml",
-            "--data",
-            folder,
-            "--out",
-            folder / "runs" / name,
-            "--quiet",
-        )
-        result = tiny.run(*words, "--set", "train.device=cpu")
-        assert result.code == 0, result.err
+    words = ("train", folder / "roles.toml", "--data", folder, "--out", folder / "runs/roles", "--quiet")
+    result = tiny.run(*words, "--set", "train.device=cpu")
+    assert result.code == 0, result.err
     return folder
 
 
@@ -107,47 +93,12 @@ def conll_2012(line: str) -> str:
     return " ".join(["a/b", "0", "0", word, *"XX-", predicate, *"---", *cells, "-"]) if word else ""
 
 
-def test_translations_are_learned_measured_and_given(made: Path) -> None:
-    words = ("evaluate", made / "runs/translation", made / "dev.en", "--references", made / "dev.de")
-    report = tiny.run(*words, "--json").json()
-    assert report["metrics"]["bleu"] > 90
-    assert "tok:13a" in report["signatures"]["bleu"]
-    table = tiny.run(*words, "--by-length").out.rsplit("\n\n", maxsplit=1)[1].splitlines()
-    assert table[0].split() == ["tokens", "bleu", "count"]
-    assert sum(int(line.split()[-1]) for line in table[1:]) == report["count"]
-    result = tiny.run("predict", made / "runs/translation", "--text", TEXT.replace(" .", "."))
-    assert result.out.split("\t")[0] == GERMAN
-    many = load_model(made / "runs/translation").answer([TEXT, "", TEXT])
-    assert many[0].text == many[2].text
-    assert (many[1].empty, many[1].remarks) == (True, "text without words")
-
-
-def test_two_translators_are_compared_on_a_file(made: Path) -> None:
-    model, same = made / "runs/translation", made / "runs/translation"
-    words = (
-        "compare",
-        model,
-        same,
-        "--on",
-        made / "dev.en",
-        "--references",
-        made / "dev.de",
-        "--resamples",
-        100,
-    )
-    result = tiny.run(*words, "--json")
-    assert result.code == 0, result.err
-    (test,) = result.json()["tests"]["bleu"]
-    assert (test["test"], test["difference"]) == ("paired bootstrap, 100 resamples", 0.0)
-
-
 def test_loading_gives_the_class_of_the_task(made: Path) -> None:
     assert isinstance(load_model(made / "runs/roles"), RolePredictor)
-    assert isinstance(load_model(made / "runs/translation"), Translator)
 
 
-@pytest.mark.parametrize("name", ["roles", "translation"])
-def test_an_estimator_refuses_the_models_of_another_task(made: Path, name: str) -> None:
+def test_an_estimator_refuses_the_models_of_another_task(made: Path) -> None:
+    name = "roles"
     for estimator in (TextClassifier, PairClassifier, PairScorer):
         with pytest.raises(UsageError, match=rf"this is a '{name}' model"):
             estimator.from_pretrained(made / "runs" / name)
@@ -155,24 +106,13 @@ def test_an_estimator_refuses_the_models_of_another_task(made: Path, name: str) 
     assert model.answer([TEXT]) == load_model(made / "runs" / name).answer([TEXT])
 
 
-@pytest.mark.parametrize(("name", "shown"), [("roles", "[V likes]"), ("translation", "source")])
-def test_explanations_are_printed_and_drawn(made: Path, tmp_path: Path, name: str, shown: str) -> None:
+def test_explanations_are_printed_and_drawn(made: Path, tmp_path: Path) -> None:
     page, figure = tmp_path / "why.html", tmp_path / "why.svg"
-    result = tiny.run("explain", made / "runs" / name, "--text", TEXT, "--html", page, "--figure", figure)
+    result = tiny.run("explain", made / "runs/roles", "--text", TEXT, "--html", page, "--figure", figure)
     assert result.code == 0, result.err
-    assert shown in result.out
+    assert "[V likes]" in result.out
     assert "likes" in page.read_text(encoding="utf-8")
     assert figure.stat().st_size > 1000
-
-
-def test_the_picture_of_a_translation_has_its_words_against_the_source(made: Path) -> None:
-    found = tiny.run("explain", made / "runs/translation", "--text", TEXT.replace(" .", "."), "--json").json()
-    sides = {side["name"]: side["words"] for side in found["sides"]}
-    assert sides["translation"] == [*GERMAN.removesuffix(".").split(), "."]
-    assert sides["source"] == [*TEXT.split(), "[END]"]
-    (weights,) = found["alignments"].values()
-    assert (len(weights), len(weights[0])) == (7, 8)
-    assert [sum(row) for row in weights] == pytest.approx([1] * 7, abs=1e-3)
 
 
 def test_explaining_takes_one_predicate(made: Path) -> None:
@@ -189,23 +129,16 @@ def test_explaining_takes_one_predicate(made: Path) -> None:
         (("predict", "roles", "--text", TEXT, "--predicates", "9"), "there is no word '9'"),
         (("predict", "roles", "--text", TEXT, "--predicates", "3", "--predicates", "2"), "got 2 for 1 texts"),
         (("explain", "roles", "--text", ""), "no predicate was found"),
-        (("predict", "translation", "--text", TEXT, "--predicates", "3"), "models of semantic roles"),
-        (("predict", "translation", "--text", TEXT, "--conll"), "tags of words and semantic roles"),
-        (("predict", "translation", "--premise", "a", "--hypothesis", "b"), "this model takes single texts"),
         (("encode", "roles", "--text", TEXT), "no vector of a sentence"),
-        (("encode", "translation", "--text", TEXT), "no vector of a sentence"),
-        (("evaluate", "translation", "dev.en"), "add --references FILE"),
         (("evaluate", "roles", "dev.en"), "the name must end in one of"),
         (
             ("evaluate", "roles", "roles.props", "--references", "dev.de"),
             "--references is for models of translation",
         ),
-        (("evaluate", "translation", "dev.en", "--references", "none.de"), "none.de: no such file"),
         (
             ("evaluate", "roles", "roles.props", "--column", "group=genre"),
             "--column group= is for models of texts, pairs",
         ),
-        (("predict", "translation", "--text", "a " * 200), "at most max_tokens = 60 allowed"),
     ],
 )
 def test_mistakes_are_one_line(made: Path, words: tuple[str, ...], message: str) -> None:
@@ -217,48 +150,12 @@ def test_mistakes_are_one_line(made: Path, words: tuple[str, ...], message: str)
     assert "Traceback" not in result.err
 
 
-@pytest.mark.parametrize(
-    ("task", "metric", "files", "answer"),
-    [
-        ("roles", "f1", ("roles-test.props",), "[V likes]"),
-        ("translation", "bleu", ("dev.en", "--references", "dev.de"), GERMAN),
-    ],
-)
-def test_mssan_takes_the_place_of_either_stack(
-    made: Path, tmp_path: Path, task: str, metric: str, files: tuple[str, ...], answer: str
-) -> None:
-    options = "{heads=['forward & word', 'forward', 'backward & word', 'backward']}"
-    settings = ("encoder=mssan", "dropout=0", f"encoder_options={options}")
-    changes = [part for setting in settings for part in ("--set", f"model.{setting}")]
-    changes += ["--set", f"train.metric={metric}"]
-    run = tmp_path / "run"
-    words = ("train", made / f"{task}.toml", "--data", made, "--out", run, "--json", "-q", *changes)
-    trained = tiny.run(*words)
-    assert trained.code == 0, trained.err
-    named = [made / word if "." in word else word for word in files]
-    measured = tiny.run("evaluate", run, *named, "--json").json()["metrics"][metric]
-    assert measured == trained.json()["test"]["metrics"][metric]
-    assert measured > {"f1": 0.9, "bleu": 80}[metric]
-    text = TEXT if task == "roles" else TEXT.replace(" .", ".")
-    assert answer in tiny.run("predict", run, "--text", text).out
+def test_mssan_takes_the_place_of_the_stack(made: Path, tmp_path: Path) -> None:
+    trained = tiny_sequences.with_mssan(made, tmp_path / "run", "roles", "f1")
+    measured = tiny.run("evaluate", tmp_path / "run", made / "roles-test.props", "--json").json()
+    assert 0.9 < measured["metrics"]["f1"] == trained
+    assert "[V likes]" in tiny.run("predict", tmp_path / "run", "--text", TEXT).out
 
 
-@pytest.mark.parametrize(("task", "metric"), [("roles", "f1"), ("translation", "bleu")])
-def test_a_study_keeps_counts_and_is_compared(made: Path, tmp_path: Path, task: str, metric: str) -> None:
-    for name, steps in (("few", 2), ("more", 25)):
-        changes = ("--set", f"train.max_steps={steps}", "--set", f"train.metric={metric}")
-        words = ("study", made / f"{task}.toml", "--data", made, "--seeds", "1", "--quiet")
-        result = tiny.run(*words, "--out", tmp_path / name, *changes)
-        assert result.code == 0, result.err
-    text = (tmp_path / "more" / "train.seed=1.json").read_text(encoding="utf-8")
-    answers = json.loads(text)["answers"]
-    assert answers["kind"] == "counts"
-    assert {type(value) for kept in (answers["gold"], answers["predicted"]) for value in kept} == {int}
-    assert len(answers["gold"]) == len(answers["predicted"]) == 30
-    assert "Kater" not in text
-    result = tiny.run("compare", tmp_path / "few", tmp_path / "more", "--resamples", 200, "--json")
-    assert result.code == 0, result.err
-    assert [(name, [test["unit"] for test in tests]) for name, tests in result.json()["tests"].items()] == [
-        (metric, ["examples"])
-    ]
-    assert result.json()["tests"][metric][0]["difference"] > 0
+def test_a_study_keeps_counts_and_is_compared(made: Path, tmp_path: Path) -> None:
+    tiny_sequences.compared_by_counts(made, tmp_path, "roles", "f1")

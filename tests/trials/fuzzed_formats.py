@@ -20,7 +20,7 @@ import sick_release
 from heedful.cli.requests import Asked, gather
 from heedful.data.examples import Corpus, LabelSet, WordTags
 from heedful.data.parses import read_conllu
-from heedful.data.readers.line_files import read_label_text, read_parallel, read_trec
+from heedful.data.readers.line_files import read_label_text, read_trec
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_snli
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.role_columns import brackets, read_role_columns
@@ -32,6 +32,7 @@ from heedful.data.readers.tag_files import read_tags
 from heedful.storage.shared_rows import write_rows
 from heedful.text.bio import Span, tags_of
 from heedful.text.vectors import read_vectors
+from heedful_lab.translation.parallel_files import read_parallel
 from vector_files import fasttext_file, floret_file, model2vec_folder, word2vec_file
 
 Rows = list[tuple[Any, ...]]

@@ -14,16 +14,16 @@ from heedful.baselines.roster import roster
 from heedful.baselines.splits import Splits, read_splits
 from heedful.baselines.systems import HeedfulSystem
 from heedful.data import catalog
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import data_sets
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
-from heedful.packaged import recipe_names
 from heedful.run.comparison import read_study
 from heedful.run.decided import remembered
 from heedful.run.own_file import is_own_file, own_file
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
+from heedful.storage.packaged import recipe_names
 
 _RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}
 """Kind of data to the recipe of a data set that has none of its own."""
@@ -125,7 +125,7 @@ def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = 
 
 
 def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> RunConfig:
-    if name in DATASETS:
+    if name in data_sets():
         task = catalog.data_set(name).task
         if kind_of(task).of_words:
             return load_config("disan-ewt-upos", [f"data.set={name}", *overrides])
@@ -208,4 +208,4 @@ def kept_row(name: str, folder: Path, runs: Sequence[str]) -> Row:
 
 
 def _splits(config: RunConfig) -> tuple[str, ...]:
-    return catalog.splits(config.data.set) if config.data.set in DATASETS else ("train",)
+    return catalog.splits(config.data.set) if config.data.set in data_sets() else ("train",)

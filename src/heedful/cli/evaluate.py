@@ -100,8 +100,8 @@ def command(
     from heedful.tasks import task_of
 
     outcome.check_figures(WHAT)
+    predictor = open_model(model, limits, precision)  # whose task may bring metrics
     gate = outcome.gate(list(METRICS), "accuracy=0.9")
-    predictor = open_model(model, limits, precision)
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
     report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.given(references))

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import DATASETS, data_sets
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.readers.text_lines import DAMAGE, damaged, find_file, open_bytes
@@ -70,8 +70,9 @@ def data_set(name: str) -> DataSet:
 
     Raises UsageError if there is none of this name; gives the nearest.
     """
-    check_known(name, DATASETS, f"data set {name!r} is not known")
-    return DATASETS[name]
+    known = DATASETS if name in DATASETS else data_sets()
+    check_known(name, known, f"data set {name!r} is not known")
+    return known[name]
 
 
 def splits(name: str) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ def available(folder: str | Path) -> list[Availability]:
             _locate(part, Path(folder)) is not None,
             entry.obtain,
         )
-        for entry in DATASETS.values()
+        for entry in data_sets().values()
         for split, part in entry.parts.items()
     ]
 

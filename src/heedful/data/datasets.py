@@ -1,7 +1,8 @@
 """The table of known data sets.
 
 To add one: write or reuse a reader, add an entry to the module of `heedful.data.sets` of its kind, and its counts to
-the tests that read the real files.
+the tests that read the real files. A package of your own names a function that returns its data sets by an entry point
+of the group ``heedful.data_sets``.
 """
 
 from __future__ import annotations
@@ -10,5 +11,14 @@ from heedful.data.sets.data_set import DataSet
 from heedful.data.sets.pair_sets import PAIR_SETS
 from heedful.data.sets.text_sets import TEXT_SETS
 from heedful.data.sets.word_sets import WORD_SETS
+from heedful.storage.installed import installed
+
+GROUP = "heedful.data_sets"
 
 DATASETS: dict[str, DataSet] = {data_set.name: data_set for data_set in (*PAIR_SETS, *TEXT_SETS, *WORD_SETS)}
+
+
+def data_sets() -> dict[str, DataSet]:
+    """Return the data sets of this package and of all that are installed, by name."""
+    others = (made for entry in installed(GROUP).values() for made in entry.load()())
+    return {each.name: each for each in others} | DATASETS

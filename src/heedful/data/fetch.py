@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import data_sets
 from heedful.data.download import MOST_BYTES, SOURCES, Download, Progress, download, is_offline, problem
 from heedful.data.readers.text_lines import find_file
 from heedful.errors import DataError, OutputError, UsageError, nearest
@@ -195,8 +195,8 @@ def _downloads(name: str, sources: Mapping[str, tuple[Download, ...]]) -> tuple[
     source = _SAME_SOURCE.get(name, name)
     if source in sources:
         return sources[source]
-    if name in DATASETS:
-        raise UsageError(f"{name} has no download; to get it: {DATASETS[name].obtain}")
+    if known := data_sets().get(name):
+        raise UsageError(f"{name} has no download; to get it: {known.obtain}")
     raise UsageError(f"nothing to get by the name {name!r}; {nearest(name, tuple(sources))}")
 
 

@@ -125,18 +125,6 @@ class Settings(TypedDict, total=False):
     train__save_seconds: float
     train__save_steps: int
     train__log_every: int
-    translation__pieces: int
-    translation__shared: bool
-    translation__label_smoothing: float
-    translation__decoder__layers: int
-    translation__decoder__heads: int
-    translation__decoder__hidden: int
-    translation__decoder__norm: Literal["pre", "post"]
-    translation__decoder__dropout: float
-    translation__decoder__attention_dropout: float
-    translation__search__beam: int
-    translation__search__length_penalty: float
-    translation__search__extra_tokens: int
     distil__teacher: Sequence[str]
     distil__texts: str
     distil__weight: float

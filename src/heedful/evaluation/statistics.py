@@ -8,13 +8,13 @@ compares the two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.evaluation.bleu import bleu_of_copies
+from heedful.evaluation.metrics import METRICS, Metric
 from heedful.evaluation.role_counts import Counts
 
 Values = NDArray[Any]
@@ -105,7 +105,6 @@ STATISTICS: dict[str, Statistic] = {
     "mse": mse,
     "mae": mae,
     "r2": r2,
-    "bleu": bleu_of_copies,
     "f1": f1,
     "precision": precision,
     "recall": recall,
@@ -114,6 +113,21 @@ STATISTICS: dict[str, Statistic] = {
     "subset_accuracy": complete,
 }
 """Name of a metric to its form over weighted copies."""
+
+
+def register_metric(
+    name: str, better: Literal["higher", "lower"], statistic: Statistic | None = None
+) -> None:
+    """Make a metric of a task of your own known, for checkpoints, gates and tests.
+
+    Args:
+        name: its key in a report.
+        better: which way is better.
+        statistic: its form over weighted copies of the answers that a report keeps; None if it has none.
+    """
+    METRICS[name] = Metric(name, better)
+    if statistic is not None:
+        STATISTICS[name] = statistic
 
 
 COUNTS = ("f1", "precision", "recall", "complete")

@@ -28,7 +28,6 @@ from heedful.models.networks import (
     VectorNetwork,
 )
 from heedful.models.tagger import TaggerNetwork, WordReader, WordTagger
-from heedful.models.translation_network import TranslationConfig, TranslationNetwork
 from heedful.models.vector_network import JoinedEncoder, SentenceVectorNetwork
 
 __all__ = [
@@ -50,8 +49,6 @@ __all__ = [
     "TaggerConfig",
     "TaggerNetwork",
     "TextNetwork",
-    "TranslationConfig",
-    "TranslationNetwork",
     "VectorNetwork",
     "WordReader",
     "WordTagger",

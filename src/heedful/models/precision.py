@@ -12,7 +12,7 @@ from torch.nn.utils import parametrize
 from heedful.attention.choice import collect_choices, joined_choices
 from heedful.errors import check_known
 from heedful.models.networks import Network
-from heedful.nn import PieceTables, WordEmbedding
+from heedful.nn import VectorTables
 from heedful.structures import Batch, Sentences
 
 Precision = Literal["float32", "bfloat16", "int8"]
@@ -44,7 +44,7 @@ def at_precision(network: AnyNetwork, precision: Precision) -> AnyNetwork:
     if precision == "bfloat16":
         return copy.to(torch.bfloat16)
     for part in list(copy.modules()):
-        if isinstance(part, WordEmbedding | PieceTables | nn.Embedding | nn.EmbeddingBag | nn.RNNBase):
+        if isinstance(part, VectorTables | nn.Embedding | nn.EmbeddingBag | nn.RNNBase):
             continue
         for name, parameter in list(part.named_parameters(recurse=False)):
             if parameter.dim() > 1:

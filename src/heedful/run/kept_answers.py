@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from heedful.storage.fields import Fields
 from heedful.tasks import TASKS
 
-COUNTED = {"roles": "f1", "translation": "bleu"}
-"""Tasks whose answers are kept as counts, and the metric that is a function of their sums."""
 Kind = Literal["classes", "right", "scores", "counts"]
 """Of answers: numbers of classes; 1 where the class is right and 0 elsewhere, without the gold labels; scores; counts
 of arguments or of n-grams, whose sums a metric is made of."""

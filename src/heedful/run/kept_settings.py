@@ -9,8 +9,10 @@ from pathlib import Path
 
 from heedful.errors import UsageError
 from heedful.run.run_config import RunConfig
+from heedful.run.task_tables import into_options
 from heedful.storage.fields import Fields, is_table
 from heedful.storage.manifest import read_json
+from heedful.tasks import find_task
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import checkpoint_exists, may_change
 from heedful.training.train_settings import flat
@@ -26,7 +28,7 @@ def plain_settings(config: RunConfig) -> dict[str, object]:
 
 
 def completed(saved: Mapping[str, object]) -> dict[str, object]:
-    """Add the defaults of settings that did not exist yet when a run was kept.
+    """Add the defaults of settings that did not exist yet when a run was kept, and those of the task's own settings.
 
     Args:
         saved: plain settings of the run.
@@ -34,7 +36,13 @@ def completed(saved: Mapping[str, object]) -> dict[str, object]:
     Returns:
         Plain settings with every key of today.
     """
-    return _filled(saved, plain_settings(RunConfig()))
+    filled = _filled(into_options(saved), plain_settings(RunConfig()))
+    model = filled["model"]
+    task = find_task(str(model["task"])) if is_table(model) else None
+    if task is None or not is_table(model) or not is_table(model["task_options"]):
+        return filled
+    own: dict[str, object] = json.loads(json.dumps(asdict(task.settings())))
+    return {**filled, "model": {**model, "task_options": _filled(model["task_options"], own)}}
 
 
 def _filled(given: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
@@ -61,7 +69,7 @@ def same_run(saved: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
         train = {key: value for key, value in train.items() if key not in ONLY_MEASURED}
         return {**settings, "train": train}
 
-    return without(completed(saved)) == without(wanted)
+    return without(completed(saved)) == without(completed(wanted))
 
 
 _NOT_SET = "not set"
@@ -99,7 +107,7 @@ def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, st
 
 
 def _other_settings(saved: Mapping[str, object], config: RunConfig) -> Iterable[str]:
-    then, now = dict(flat(saved)), dict(flat(plain_settings(config)))
+    then, now = dict(flat(saved)), dict(flat(completed(plain_settings(config))))
     free = {f"train.{name}" for name in may_change(config.train.schedule)}
     for name in sorted((then.keys() | now.keys()) - free):
         if name not in then or name not in now or then[name] != now[name]:

@@ -25,8 +25,8 @@ from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
 from heedful.errors import DataError, UsageError
-from heedful.packaged import recipe_names
 from heedful.run.recipe_files import load_config, values_of
+from heedful.storage.packaged import recipe_names
 from heedful.tasks.tables import find_named
 from heedful.text.pipes import is_pipe, is_spooled
 

@@ -14,9 +14,11 @@ from heedful.data.readers.table_files import TABLE_SUFFIXES
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import UsageError
 from heedful.models import encoder_problems
-from heedful.packaged import recipe_text
 from heedful.run.run_config import RunConfig
+from heedful.run.task_tables import into_options, misplaced
 from heedful.storage import note_read
+from heedful.storage.layout import ENVIRONMENT
+from heedful.storage.packaged import recipe_text
 from heedful.tasks import task_problems
 
 FEW_ROWS = "data.few_rows"
@@ -153,7 +155,9 @@ _MOST_SHOWN = 20
 
 def _checked(table: dict[str, object], problems: list[str], source: str, *, starts: bool = True) -> RunConfig:
     """Make settings of a table; of a run that has been trained, what its task made of them is not asked again."""
-    config = read_table(RunConfig, table, "", problems) or RunConfig()
+    if starts:
+        problems += misplaced(table)
+    config = read_table(RunConfig, into_options(table), "", problems) or RunConfig()
     problems += encoder_problems(config.model)
     if starts:
         problems += task_problems(config)
@@ -180,7 +184,8 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
     else:
         text, source = recipe_text(str(recipe)), f"recipe {recipe}"
     try:
-        return tomllib.loads(text), source
+        table = tomllib.loads(text)
+        return into_options(table) if _is_of_a_run(path) else table, source
     except (
         ValueError,
         RecursionError,
@@ -188,8 +193,13 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
         raise UsageError(f"{source}: not TOML: {error!s:.300}") from error
 
 
+def _is_of_a_run(path: Path) -> bool:
+    """Say whether a recipe is that of a run, which may hold the defaults of tasks of other packages."""
+    return path.with_name(ENVIRONMENT).exists()
+
+
 def _read_text(path: Path) -> str:
-    if not path.with_name("env.json").exists():  # a run's own recipe, which the run may write again
+    if not _is_of_a_run(path):  # which the run may write again
         note_read(path)
     try:
         return path.read_text(encoding="utf-8")

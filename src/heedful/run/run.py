@@ -20,7 +20,7 @@ from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
 from heedful.models import MappedVectors
 from heedful.models.config import NO_NETWORK
-from heedful.nn import PieceTables, WordEmbedding
+from heedful.nn import VectorTables
 from heedful.run.card import model_card
 from heedful.run.kept_settings import check_same_run
 from heedful.run.prepare import TrainingBatches
@@ -310,7 +310,7 @@ def report(predictor: AnyModel, dataset: object) -> Report:
 
 def count_parameters(network: nn.Module) -> int:
     """Count trained numbers, also those of a pretrained encoder; vectors of words and of subwords are excluded."""
-    parts = (part for part in network.modules() if isinstance(part, WordEmbedding | PieceTables))
+    parts = (part for part in network.modules() if isinstance(part, VectorTables))
     tables = {id(p) for part in parts for p in part.parameters()}
     return sum(p.numel() for p in network.parameters() if p.requires_grad and id(p) not in tables)
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from heedful.checked import Settings, above, at_least, changed_fields, inside, one_of, ranged, share, up_to
 from heedful.data.encoding import Truncate
-from heedful.models import ModelConfig, TranslationConfig
+from heedful.models import ModelConfig
 from heedful.text.boundaries import AUTO
 from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer, tokenizer
 from heedful.text.unknown_words import MOST_ROWS
@@ -277,7 +277,6 @@ class RunConfig(Settings):
         batches: the ``[batches]`` table.
         model: the ``[model]`` table.
         train: the ``[train]`` table.
-        translation: the ``[translation]`` table, read by translation alone.
         distil: the ``[distil]`` table, read by the classes of texts and pairs.
     """
 
@@ -287,7 +286,6 @@ class RunConfig(Settings):
     batches: BatchConfig = field(default_factory=BatchConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     train: TrainSettings = field(default_factory=TrainSettings)
-    translation: TranslationConfig = field(default_factory=TranslationConfig)
     distil: DistilConfig = field(default_factory=DistilConfig)
 
     def __repr__(self) -> str:

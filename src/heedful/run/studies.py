@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from heedful.data import catalog
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import data_sets
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report
 from heedful.machine.child import Failed
@@ -243,7 +243,7 @@ def _check_folds(config: RunConfig) -> None:
     if config.data.hold_out_fold:
         return
     if name in ("", GENERATED) or "train" in catalog.splits(name):
-        whole = [known for known in DATASETS if "train" not in catalog.splits(known)]
+        whole = [known for known in data_sets() if "train" not in catalog.splits(known)]
         raise UsageError(
             f"--folds: {name or 'data with data.test'} has a test split of its own; only {', '.join(whole)} and your "
             "own file without data.test are divided into folds. Use --seeds"

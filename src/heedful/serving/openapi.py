@@ -233,24 +233,23 @@ def _roles() -> Schema:
     return record(row=_COUNT, **words, predicates=list_of(predicate), unknown=_COUNT, truncated=yes)
 
 
-_TRANSLATION = record(
-    row=_COUNT,
-    translation=_TEXT,
-    log_probability={"type": "number"},
-    score={"type": "number"},
-    tokens=_COUNT,
-    truncated={"type": "boolean"},
-    empty={"type": "boolean"},
-)
 _SCHEMAS: dict[str, Schema] = {
     "ClassAnswer": {**_answer(Answer), "description": "Of a model of classes, grades or numbers."},
     "LabelsAnswer": {**_answer(LabelsAnswer), "description": "Of a model of several labels."},
     "TagsAnswer": {**_answer(TagsAnswer), "description": "Of a model of tags of words."},
     "RolesAnswer": {**_roles(), "description": "Of a model of semantic roles."},
-    "TranslationAnswer": {**_TRANSLATION, "description": "Of a model that translates."},
+    "OtherAnswer": {
+        "type": "object",
+        "properties": {"row": _COUNT},
+        "required": ["row"],
+        "not": {
+            "anyOf": [{"required": [name]} for name in ("probabilities", "labels", "tags", "predicates")]
+        },
+        "description": "Of a model whose task comes with another package.",
+    },
     "Answer": {
         "description": "The line that heedful predict --json prints.",
-        "anyOf": [_named(f"{kind}Answer") for kind in ("Class", "Labels", "Tags", "Roles", "Translation")],
+        "anyOf": [_named(f"{kind}Answer") for kind in ("Class", "Labels", "Tags", "Roles", "Other")],
     },
     "Answers": record(model=_TEXT, answers=list_of(_named("Answer"))),
     "Vector": _NUMBERS,

@@ -9,7 +9,10 @@ from heedful.tasks.registry import (
     TASKS,
     AnyModel,
     AnyTask,
+    all_tasks,
     build_network,
+    find_task,
+    is_task,
     load_model,
     refuse_options,
     register,
@@ -24,8 +27,6 @@ from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task
-from heedful.tasks.translation.translation_task import build_translation
-from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.vectors import VectorModel
 from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.text_model import TextModel
@@ -63,11 +64,11 @@ __all__ = [
     "Text",
     "TextModel",
     "TextSettings",
-    "Translation",
-    "Translator",
     "VectorModel",
+    "all_tasks",
     "build_network",
-    "build_translation",
+    "find_task",
+    "is_task",
     "load_model",
     "model_folder",
     "refuse_options",

@@ -1,7 +1,9 @@
 """The table of tasks: a name to the one object that knows everything about the task of that name.
 
 To add a task: write a class derived from `heedful.tasks.task.Task` (or from `WordTask` or `SentenceTask`) in a module
-or folder of its own, and add an object of it to the table; a package of your own calls `register`.
+or folder of its own, and add an object of it to the table. A package of your own names its class, which is called
+without arguments, by an entry point of the group ``heedful.tasks`` under the name of the task; a script calls
+`register`.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch import Tensor
 
 from heedful.data.readers.reading import ROLES
-from heedful.errors import ArtifactError, UsageError, nearest
+from heedful.errors import ArtifactError, MissingExtraError, UsageError, nearest
 from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
+from heedful.model.decisions import ELSEWHERE
 from heedful.models import ModelConfig, Network, word_embedding
 from heedful.storage.fields import Fields
+from heedful.storage.installed import installed
 from heedful.storage.model_folder import CONFIG, load_model_folder
 from heedful.tasks.classification import PairTask, TextTask
 from heedful.tasks.labels import LabelsTask
@@ -28,7 +32,6 @@ from heedful.tasks.roles.roles_task import RolesTask
 from heedful.tasks.saved_model import Limits, SavedModel, model_folder
 from heedful.tasks.tags import TagsTask
 from heedful.tasks.task import Task
-from heedful.tasks.translation.translation_task import TranslationTask
 from heedful.tasks.vectors import VectorTask
 from heedful.tasks.words.word_task import WordTask
 
@@ -47,12 +50,14 @@ _OWN: tuple[AnyTask, ...] = (
     LabelsTask(),
     TagsTask(),
     RolesTask(),
-    TranslationTask(),
     VectorTask(),
 )
 
+GROUP = "heedful.tasks"
 TASKS: dict[str, AnyTask] = {task.name: task for task in _OWN}
-"""``model.task`` to task."""
+"""``model.task`` to task: those of this package, those that were registered, and those of others once asked for."""
+READ_ELSEWHERE = frozenset({"data.languages"})
+"""Settings that only tasks of other packages read."""
 
 
 def register(task: AnyTask) -> None:
@@ -69,6 +74,37 @@ def register(task: AnyTask) -> None:
     TASKS[task.name] = task
 
 
+def find_task(name: str) -> AnyTask | None:
+    """Return the task of a name, also one of another package that is installed; None if there is none.
+
+    Args:
+        name: ``model.task``.
+
+    Returns:
+        The task, or None.
+
+    Raises:
+        MissingExtraError: if it is one of a package that is not installed.
+    """
+    if name not in TASKS and (entry := installed(GROUP).get(name)):
+        register(entry.load()())
+    if name not in TASKS and name in ELSEWHERE:
+        raise MissingExtraError(ELSEWHERE[name], "", f"model.task={name!r}", install=ELSEWHERE[name])
+    return TASKS.get(name)
+
+
+def is_task(name: str) -> bool:
+    """Say whether there is a task of a name, be it one of a package that is not installed."""
+    return name in TASKS or name in ELSEWHERE or name in installed(GROUP)
+
+
+def all_tasks() -> list[AnyTask]:
+    """Return every task, also those of other packages that are installed, which are then imported."""
+    for name in installed(GROUP):
+        find_task(name)
+    return list(TASKS.values())
+
+
 def task_named(name: str) -> AnyTask:
     """Return the task of a name.
 
@@ -79,11 +115,12 @@ def task_named(name: str) -> AnyTask:
         The task.
 
     Raises:
-        UsageError: if there is none; gives the nearest.
+        UsageError: if there is none; gives the nearest, or says how it is installed.
     """
-    if name not in TASKS:
+    found = find_task(name)
+    if found is None:
         raise UsageError(_unknown(name))
-    return TASKS[name]
+    return found
 
 
 def task_of(model: AnyModel) -> AnyTask:
@@ -107,6 +144,7 @@ def load_model(
 
     Raises:
         ArtifactError: if anything is missing, altered or of an unknown version.
+        MissingExtraError: if its task comes with a package that is not installed.
         UsageError: if the limit is below 1.
     """
     threads.settle()
@@ -114,11 +152,12 @@ def load_model(
     folder = load_model_folder(path)
     model = folder.config.get("model")
     name = model.get("task", ModelConfig.task) if isinstance(model, dict) else ModelConfig.task
-    if not isinstance(name, str) or name not in TASKS:
+    task = find_task(name) if isinstance(name, str) else None
+    if task is None:
         raise ArtifactError(
             f"{path / CONFIG}: {_unknown(str(name)[:80])}. Copy the folder again, or train the model again."
         )
-    found: AnyModel = TASKS[name].load(folder, path, Limits(max_tokens, truncate))
+    found: AnyModel = task.load(folder, path, Limits(max_tokens, truncate))
     return found
 
 
@@ -158,9 +197,9 @@ def task_problems(config: RunConfig) -> list[str]:
         One sentence a mistake: a task that is not known, a setting that it does not use and that is not at its default,
         and what the task itself finds.
     """
-    if config.model.task not in TASKS:
+    task = find_task(config.model.task)
+    if task is None:
         return [_unknown(config.model.task)]
-    task = TASKS[config.model.task]
     own = task.options_problems(config.model) if "model.task_options" in task.uses else []
     return [*_unused(task, config), *own, *task.problems(config)]
 
@@ -177,18 +216,18 @@ def refuse_options(task: AnyTask, given: Mapping[str, object]) -> None:
     """
     for name, value in given.items():
         if value not in (None, False, ()) and name not in task.options:
-            others = [other.noun for other in TASKS.values() if name in other.options]
+            others = [other.noun for other in all_tasks() if name in other.options] or ["other packages"]
             option = f"--column {name}=" if name in ROLES else f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} is for models of {_listed(others)}; this is a model of {task.noun}")
 
 
 def _unknown(name: str) -> str:
-    return f"model.task={name!r} is unknown; {nearest(name, list(TASKS))}"
+    return f"model.task={name!r} is unknown; {nearest(name, [*TASKS, *installed(GROUP)])}"
 
 
 def unread_settings(task: AnyTask) -> list[str]:
     """Return the settings that only other tasks read, by their dotted names, or those of the tables that hold them."""
-    particular = sorted(set().union(*(other.uses for other in TASKS.values())))
+    particular = sorted(READ_ELSEWHERE.union(*(other.uses for other in TASKS.values())))
     return [
         setting
         for setting in particular
@@ -201,7 +240,7 @@ def _unused(task: AnyTask, config: RunConfig) -> Iterable[str]:
     values, usual = asdict(config), asdict(type(config)())
     for setting in unread_settings(task):
         for name in _changed(_at(values, setting), _at(usual, setting), setting):
-            users = [other.name for other in TASKS.values() if setting in other.uses]
+            users = [other.name for other in all_tasks() if setting in other.uses] or ["of another package"]
             yield (
                 f"{name} is not used by a task of {task.noun}: remove it, or set model.task to one that uses it "
                 f"({', '.join(users)})"

@@ -153,7 +153,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         noun: its subject, for messages: "a task of NOUN", "a model of NOUN".
         metrics: names of the metrics; the first is the main one.
         uses: settings that this task reads and some other tasks do not: names such as "data.score", or whole tables
-            such as "translation". A setting that only other tasks use is refused.
+            such as "model.tagger". A setting that only other tasks use is refused.
         options: command-line options that this task accepts and some other tasks do not, without the dashes.
         question: what the model predicts, for its card.
         usage: Python code that predicts with it, for its card.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heedful.data.catalog import available, data_folder, data_set, fingerprint, load, row_problem, splits
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import DATASETS, data_sets
 from heedful.data.examples import WordTags
 from heedful.data.sets.text_sets import TREC_FINE_LABELS
 from heedful.errors import DataError, UsageError
@@ -89,7 +89,7 @@ def test_absent_file_says_what_is_there_and_how_to_get_it(folder: Path) -> None:
 
 def test_available_lists_every_split(folder: Path) -> None:
     lines = available(folder)
-    assert len(lines) == sum(len(entry.parts) for entry in DATASETS.values())
+    assert len(lines) == sum(len(entry.parts) for entry in data_sets().values())
     present = [(line.name, line.split) for line in lines if line.present]
     assert present == [("trec", "test"), ("trec-fine", "test"), ("cr", "all")]
 

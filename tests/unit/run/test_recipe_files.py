@@ -10,9 +10,9 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.models import encoder_config
-from heedful.packaged import recipe_names
 from heedful.run.recipe_files import from_table, load_config, override, to_toml
 from heedful.run.run_config import RunConfig
+from heedful.storage.packaged import recipe_names, recipe_text
 
 
 def test_every_recipe_loads_and_names_a_known_encoder() -> None:
@@ -25,14 +25,8 @@ def test_every_recipe_loads_and_names_a_known_encoder() -> None:
 
 
 def test_every_recipe_starts_with_its_command() -> None:
-    from importlib import resources
-
     for name in recipe_names():
-        first = (
-            (resources.files("heedful") / "recipes" / f"{name}.toml")
-            .read_text(encoding="utf-8")
-            .splitlines()[0]
-        )
+        first = recipe_text(name).splitlines()[0]
         assert first.startswith("# ")
         assert f"heedful train {name}" in first or f"heedful study {name}" in first
 
@@ -175,7 +169,7 @@ def test_a_table_in_the_place_of_a_recipe_gets_the_command_that_trains_on_it() -
         ("epochs=3", "epochs: unknown setting; did you mean 'train.epochs'?"),
         ("train.lr=0.1", "train.lr: unknown setting; did you mean 'train.optimizer.lr'?"),
         ("train.epoch=3", "train.epoch: unknown setting; did you mean 'epochs'?"),
-        ("dropout=0.1", "did you mean 'model.dropout' or 'translation.decoder.dropout'?"),
+        ("dropout=0.1", "did you mean 'model.dropout'?"),
     ],
 )
 def test_a_setting_without_its_table_is_found(wrong: str, hint: str) -> None:
@@ -189,7 +183,7 @@ def test_settings_are_shown_by_what_differs_from_the_defaults() -> None:
     shown = repr(load_config("my-texts", ["data.train=a.csv", "train.epochs=3"]))
     assert "data.train='a.csv'" in shown
     assert "train.epochs=3" in shown
-    assert "translation" not in shown
+    assert "distil" not in shown
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_roles_are_compared_by_the_mean_f1_of_their_runs() -> None:
 
 def test_translations_are_compared_by_bleu_as_a_share() -> None:
     sacrebleu = pytest.importorskip("sacrebleu")
-    from heedful.evaluation.bleu import pack_translations
+    from heedful_lab.translation.bleu import pack_translations
 
     references = [f"a {noun} sees the {other} today ." for noun in "bcdef" for other in "ghijk"]
     half = [text if k % 2 else text.replace("today", "now") for k, text in enumerate(references)]

@@ -13,9 +13,9 @@ from heedful.run.recipe_files import load_config
 from heedful.run.run import count_parameters
 from heedful.run.run_config import RunConfig
 from heedful.tasks import build_network
-from heedful.tasks.translation.translation_task import build_translation
 from heedful_lab.reproduce.plan import experiments, systems, tables
 from heedful_lab.reproduce.runner import Budget, Cell, plan_cells
+from heedful_lab.translation.translation_task import build_translation, options_of
 from printed_sizes import (
     PRINTED,
     READ,
@@ -104,7 +104,7 @@ def size(settings: str) -> int:
     model = config.model
     with torch.device("meta"):
         if model.task == "translation":  # tables of subwords do not count, so any few will do
-            return count_parameters(build_translation(model, config.translation, 9, 9))
+            return count_parameters(build_translation(model, options_of(model), 9, 9))
         return count_parameters(build_network(model, torch.empty(9, model.width)))
 
 
@@ -113,7 +113,7 @@ def built(table: str, cell: Cell) -> Built:
     task, data = config.model.task, config.data.set
     outputs = {"pair": 3, "roles": TAGS, "text": CLASSES.get(data, 0)}.get(task, config.model.outputs)
     config = replace(config, model=replace(config.model, outputs=outputs))
-    settings = repr((config.model, config.translation))
+    settings = repr(config.model)
     CONFIGS[settings] = config
     return Built(table, cell.system.name, task, data, config.model.final_bias, size(settings))
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import CorpusBuilder
-from heedful.data.readers.text_lines import COMPRESSED, find_file, numbered_lines
+from heedful.data.readers.text_lines import find_file, numbered_lines
 from heedful.errors import DataError, check_known
 
 _KINDS = ("coarse", "fine")
@@ -85,34 +85,6 @@ def read_label_text(
     return builder.build()
 
 
-def read_parallel(
-    path: str | Path, *, target: str | Path, keep_empty: bool = False, encoding: str = "utf-8"
-) -> Corpus:
-    """Read a file of source sentences and the file of their translations.
-
-    Args:
-        path: the source, one sentence a line, plain or compressed.
-        target: the translations; a bare name lies beside the source.
-        keep_empty: keep a pair of which one line is empty rather than count and leave it out.
-        encoding: of both files.
-
-    Returns:
-        The sources, each with its translation as gold.
-
-    Raises:
-        DataError: if a file is missing, empty, damaged or in another encoding, or the files differ in length.
-    """
-    source_file = find_file(path)
-    target_file = find_file(source_file.parent / target)
-    builder = CorpusBuilder(source_file, keep_empty=keep_empty)
-    for row, text, translation in _both(source_file, target_file, encoding):
-        if not translation.strip() and not keep_empty:
-            builder.skip("no translation")
-            continue
-        builder.add(row, (text,), translation)
-    return builder.build()
-
-
 EMOTIONS = ("anger", "joy", "optimism", "sadness")
 IRONY = ("non_irony", "irony")
 
@@ -138,13 +110,25 @@ def read_numbered_labels(
     number_file = find_file(file.parent / numbers)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
     known = {str(number): name for number, name in enumerate(names)}
-    for row, text, number in _both(file, number_file, "utf-8"):
+    for row, text, number in lines_of_both(file, number_file, "utf-8"):
         builder.add(row, (text.strip(),), known[builder.label(row, "label", number.strip(), tuple(known))])
     return builder.build()
 
 
-def _both(first: Path, second: Path, encoding: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the lines of two files side by side; refuse a file that ends before the other."""
+def lines_of_both(first: Path, second: Path, encoding: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the lines of two files side by side, with their number.
+
+    Args:
+        first: a file, plain or compressed.
+        second: another one.
+        encoding: of both.
+
+    Yields:
+        The row, from 1, and the line of each file.
+
+    Raises:
+        DataError: if a file is empty or damaged, or ends before the other.
+    """
     for left, right in zip_longest(numbered_lines(first, encoding), numbered_lines(second, encoding)):
         if left is None or right is None:
             longer, shorter = (second, first) if left is None else (first, second)
@@ -153,14 +137,3 @@ def _both(first: Path, second: Path, encoding: str) -> Iterator[tuple[int, str, 
                 f"{longer}: row {row}: {shorter.name} ends before it; line n of both is one example"
             )
         yield left[0], left[1], right[1]
-
-
-def parallel_files(stem: str | Path, languages: tuple[str, str]) -> tuple[str, str]:
-    """Return the names of both files of a part: its stem and the language, as in ``train.en`` and ``train.de``.
-
-    Returns the path of the source, and the bare name of the translations' file beside it.
-    """
-    bare = str(stem)
-    for suffix in COMPRESSED:
-        bare = bare.removesuffix(suffix)
-    return f"{bare}.{languages[0]}", f"{Path(bare).name}.{languages[1]}"

@@ -1,13 +1,10 @@
-"""Data sets with an answer for each word: tags, roles, translations."""
+"""Data sets with an answer for each word: tags and roles."""
 
 from __future__ import annotations
 
-from heedful.data.readers.line_files import (
-    read_parallel,
-)
 from heedful.data.readers.role_columns import read_role_columns
 from heedful.data.readers.tag_files import read_tags
-from heedful.data.sets.data_set import NOT_STATED, DataSet, Part
+from heedful.data.sets.data_set import DataSet, Part
 
 
 def _ewt_srl() -> DataSet:
@@ -64,37 +61,8 @@ def _wnut17() -> DataSet:
     )
 
 
-def _multi30k(source: str, target: str) -> DataSet:
-    def part(stem: str, rows: int) -> Part:
-        translations = f"{stem}.{target}"
-        options = {"target": translations}
-        return Part(
-            f"multi30k/raw/{stem}.{source}", read_parallel, rows, options, (f"multi30k/raw/{translations}",)
-        )
-
-    return DataSet(
-        f"multi30k-{source}-{target}",
-        "translation",
-        (),
-        {
-            "train": part("train", 29_000),
-            "dev": part("val", 1_014),
-            "test": part("test_2016_flickr", 1_000),
-            "test-2017": part("test_2017_flickr", 1_000),
-            "test-coco": part("test_2017_mscoco", 461),
-            "test-2018": part("test_2018_flickr", 1_071),
-        },
-        NOT_STATED,
-        "https://github.com/multi30k/dataset",
-        "Elliott, Frank, Sima'an and Specia (2016): Multi30K: multilingual English-German image descriptions",
-        "copy data/task1/raw of the homepage's repository into the folder multi30k",
-    )
-
-
 WORD_SETS = (
     _wnut17(),
-    _multi30k("en", "de"),
-    _multi30k("de", "en"),
     _ewt_srl(),
     _ewt_tags("ewt-upos", "upos"),
     _ewt_tags("ewt-xpos", "xpos"),

@@ -2,12 +2,13 @@
 
 from heedful.model.decisions.classes import ClassDecision, cheapest
 from heedful.model.decisions.decision import Decision, softmax
-from heedful.model.decisions.kinds import KINDS, WITH_TORCH, Kind, kind_of
+from heedful.model.decisions.kinds import ELSEWHERE, KINDS, WITH_TORCH, Kind, kind_of
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.named_labels import NamedLabels
 from heedful.model.decisions.scores import GradeDecision, NumberDecision, ScoreDecision
 
 __all__ = [
+    "ELSEWHERE",
     "KINDS",
     "WITH_TORCH",
     "ClassDecision",

@@ -63,8 +63,10 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 )
 """``model.task`` to what is known of its answers."""
 _OTHER = Kind(Layout((), object, lambda answer: []), "other")
-WITH_TORCH = ("roles", "translation")
+WITH_TORCH = ("roles",)
 """Tasks that only torch answers."""
+ELSEWHERE: Mapping[str, str] = MappingProxyType({"translation": "heedful-lab"})
+"""Tasks of other packages, which only torch answers: ``model.task`` to the package that brings it."""
 
 
 def kind_of(task: str) -> Kind:

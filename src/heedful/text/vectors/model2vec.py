@@ -98,7 +98,7 @@ def _bare(name: str) -> str:
 
 
 def _read_tokenizer(file: Path) -> tuple[Tokenizer, int]:
-    with needing("tokenizers", "translation", "reading a model2vec folder"):
+    with needing("tokenizers", "model2vec", "reading a model2vec folder"):
         from tokenizers import Tokenizer
     with tokenizers_told(
         lambda reason: DataError(f"{file}: not a tokenizer: {reason}. Copy the folder again.")

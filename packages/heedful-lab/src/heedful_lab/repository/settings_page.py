@@ -21,7 +21,7 @@ from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tables import markdown_table
-from heedful.tasks.registry import TASKS
+from heedful.tasks.registry import TASKS, all_tasks
 from heedful_lab.repository import ROOT
 
 PAGE = ROOT / "docs" / "settings.md"
@@ -43,6 +43,7 @@ PROBES: dict[Any, tuple[Any, ...]] = {int: (-(10**12), 10**12), float: (-1e12, 1
 
 def page() -> str:
     """Return the page."""
+    all_tasks()  # those of other packages too, which stand among the readers of a setting
     parts = [INTRODUCTION]
     for title, path, kind in sections(RunConfig, ""):
         parts.append(f"## {title}\n\n{summary(kind)}\n\n{table(kind, path)}")
@@ -53,9 +54,10 @@ def page() -> str:
         if fields(kind):
             parts.append(f"### `{name}`\n\n{table(kind, '', tasks=False)}")
     parts.append("## Options of the tasks\n\n`model.task_options` holds the options of `model.task`.\n")
-    for name, task in sorted(TASKS.items()):
+    for task in sorted(all_tasks(), key=lambda task: task.name):
         if task.settings is not Settings and fields(task.settings):
-            parts.append(f"### `{name}`\n\n{table(task.settings, '', tasks=False)}")
+            parts.append(f"### `{task.name}`\n")
+            parts += [table(kind, path, tasks=False) for _, path, kind in sections(task.settings, "")]
     return "\n".join(parts)
 
 

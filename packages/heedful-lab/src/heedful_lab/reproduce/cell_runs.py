@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from heedful.errors import ArtifactError
 from heedful.evaluation.significance import Comparison
-from heedful.run.kept_answers import COUNTED
 from heedful.run.kept_settings import plain_settings, same_run
 from heedful.run.recipe_files import load_config
 from heedful.run.record import RunRecord
 from heedful.storage.fields import Fields
 from heedful.storage.layout import Varied
+from heedful.tasks import task_named
 from heedful_lab.reproduce.kept_runs import runs_of_cell
 from heedful_lab.reproduce.plan import SKIP, Column, Row, Table, experiments
 from heedful_lab.reproduce.resampled import Resampled
@@ -102,7 +102,8 @@ class Runs:
         first = self.found[0]
         if first.answers is None or first.answers.kind in ("classes", "right"):
             return "accuracy"
-        return COUNTED.get(first.task, "pearson")
+        task = task_named(first.task)
+        return task.metrics[0] if task.kept == "counts" else "pearson"
 
     def answers(self) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
         """Return gold and answers for a test over examples.

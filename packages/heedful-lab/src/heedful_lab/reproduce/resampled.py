@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtifactError
-from heedful.evaluation.bleu import bleu_of_copies
 from heedful.evaluation.significance import RESAMPLES, Comparison, Interval, paired_bootstrap
 from heedful.evaluation.statistics import STATISTICS, Statistic, Values, Weights
 from heedful.storage import write_text
 from heedful.storage.fields import Fields
+from heedful_lab.translation.bleu import bleu_of_copies
 
 FILE = "resampled.jsonl"
 """Name of the file, in the folder of all runs."""

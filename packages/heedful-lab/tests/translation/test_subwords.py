@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from heedful.text.subwords import Subwords
+from heedful_lab.translation.subwords import Subwords
 
 pytest.importorskip("tokenizers")
 

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from heedful.checked import read_table
 from heedful.errors import UsageError
-from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork
-from heedful.nn.decoder import DecoderConfig
+from heedful.models import ModelConfig
 from heedful.structures import Batch, Sentences
-from heedful.tasks import build_translation
+from heedful_lab.translation.decoder import DecoderConfig
+from heedful_lab.translation.translation_network import TranslationConfig, TranslationNetwork
+from heedful_lab.translation.translation_task import build_translation
 
 SMALL = DecoderConfig(layers=2, heads=2, hidden=16)
 ENCODERS = {

@@ -12,18 +12,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from heedful.data.bitext import ParallelDataset, collate_parallel, source_batch
 from heedful.data.examples import Corpus
 from heedful.data.tokens import place
 from heedful.errors import DataError
 from heedful.machine.torch_state import own_torch_state
-from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork
-from heedful.nn.beam import Hypothesis, beam_search
+from heedful.models import ModelConfig
 from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import SavedModel, even_batches, refuse_rounded
 from heedful.tasks.schema import About, Requests, Text, TextSettings
-from heedful.text.subwords import BEGIN, END, PADDING, Languages
+from heedful_lab.translation.beam import Hypothesis, beam_search
+from heedful_lab.translation.bitext import ParallelDataset, collate_parallel, source_batch
+from heedful_lab.translation.subwords import BEGIN, END, PADDING, Languages
+from heedful_lab.translation.translation_network import TranslationConfig, TranslationNetwork
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
@@ -177,7 +178,7 @@ class Translator(SavedModel[Translation]):
     @own_torch_state()
     def explain(self, request: Text | Corpus) -> Explanation:
         """See `SavedModel.explain`; the text is translated, and each word of the translation shows where it looked."""
-        from heedful.tasks.translation.explaining_translation import explain_translation
+        from heedful_lab.translation.explaining_translation import explain_translation
 
         return explain_translation(self, self.one(request))
 

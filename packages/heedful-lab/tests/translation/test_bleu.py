@@ -11,9 +11,9 @@ import sacrebleu
 
 from heedful.errors import UsageError
 from heedful.evaluation import paired_bootstrap
-from heedful.evaluation.bleu import bleu_of_copies, pack_translations, translation_metrics
 from heedful.evaluation.report_text import render_lengths
-from heedful.evaluation.sequences import evaluate_translations
+from heedful_lab.translation.bleu import bleu_of_copies, pack_translations, translation_metrics
+from heedful_lab.translation.translation_report import evaluate_translations
 
 REFERENCES = [
     f"Der Hund {verb} im {place} , und die Katze schläft ."
@@ -135,7 +135,7 @@ def test_refusals() -> None:
 def test_without_the_package_the_message_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['sacrebleu'] = None\n"
-        "from heedful.evaluation.bleu import translation_metrics\n"
+        "from heedful_lab.translation.bleu import translation_metrics\n"
         "try: translation_metrics(['a'], ['a'])\nexcept Exception as error: print(error)"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

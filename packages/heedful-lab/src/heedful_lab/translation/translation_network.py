@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from heedful.checked import Settings, ranged, share
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
-from heedful.nn import PieceTables
-from heedful.nn.beam import SearchConfig
-from heedful.nn.decoder import DecoderCache, DecoderConfig, TransformerDecoder
 from heedful.structures import Batch, ContextStates, NetworkOutput, Sentences
+from heedful_lab.translation.beam import SearchConfig
+from heedful_lab.translation.decoder import DecoderCache, DecoderConfig, TransformerDecoder
+from heedful_lab.translation.piece_tables import PieceTables
 
 
 def _enough_for_bytes(pieces: int) -> str:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.explain.legends import by_caption
-from heedful.nn.decoder import DecoderConfig, TransformerDecoder
+from heedful_lab.translation.decoder import DecoderConfig, TransformerDecoder
 
 WIDTH, SOURCE = 12, 8
 LENGTHS = (4, 1, 3)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from heedful.errors import DivergedError, UsageError
-from heedful.nn.beam import Hypothesis, SearchConfig, beam_search, length_penalty
+from heedful_lab.translation.beam import Hypothesis, SearchConfig, beam_search, length_penalty
 
 PAD, BEGIN, END = 0, 1, 2
 WORDS = 5

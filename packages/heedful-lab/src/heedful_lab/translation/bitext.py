@@ -15,7 +15,7 @@ from heedful.data.examples import Corpus, Ragged
 from heedful.data.tokens import place
 from heedful.errors import DataError
 from heedful.structures import Batch, Sentences
-from heedful.text.subwords import BEGIN, END, PADDING, Subwords
+from heedful_lab.translation.subwords import BEGIN, END, PADDING, Subwords
 
 NOT_COUNTED = -1
 """The target of a place that the loss leaves out."""

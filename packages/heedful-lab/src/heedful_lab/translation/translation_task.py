@@ -1,4 +1,4 @@
-"""A text in another language."""
+"""A text in another language: the task, which an entry point of ``heedful.tasks`` names."""
 
 from __future__ import annotations
 
@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from heedful.attention.randomness import drawing_from, seeded
-from heedful.data.bitext import ParallelDataset, collate_parallel, encode_parallel
+from heedful.checked import read_table
 from heedful.data.examples import Corpus
-from heedful.data.readers.line_files import parallel_files, read_parallel
 from heedful.data.readers.reading import RequestFiles
 from heedful.errors import UsageError
 from heedful.evaluation import Report
-from heedful.evaluation.sequences import evaluate_translations
-from heedful.models import ModelConfig, TranslationConfig, TranslationNetwork, build_encoder
+from heedful.evaluation.statistics import register_metric
+from heedful.models import ModelConfig, build_encoder
 from heedful.models.expected import fit_tensors
-from heedful.nn import SeparateTables, SharedTables
-from heedful.nn.decoder import TransformerDecoder
 from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
@@ -32,10 +29,17 @@ from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import check_options, find_named, published, sum_of
 from heedful.tasks.task import Files, Place, Prepared, Source, Task
-from heedful.tasks.translation.translator import Translation, Translator
 from heedful.tasks.words.word_task import refuse_leaving_out, text_settings
-from heedful.text.subwords import Languages, Subwords
 from heedful.training.step import Objective
+from heedful_lab.translation.bitext import ParallelDataset, collate_parallel, encode_parallel
+from heedful_lab.translation.bleu import bleu_of_copies
+from heedful_lab.translation.decoder import TransformerDecoder
+from heedful_lab.translation.parallel_files import parallel_files, read_parallel
+from heedful_lab.translation.piece_tables import SeparateTables, SharedTables
+from heedful_lab.translation.subwords import Languages, Subwords
+from heedful_lab.translation.translation_network import TranslationConfig, TranslationNetwork
+from heedful_lab.translation.translation_report import evaluate_translations
+from heedful_lab.translation.translator import Translation, Translator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,13 +58,19 @@ class TranslationFolder(FolderSettings):
     translation: TranslationConfig = field(default_factory=TranslationConfig)
 
 
+register_metric("bleu", "higher", bleu_of_copies)
+register_metric("chrf", "higher")
+register_metric("perplexity", "lower")
+
+
 class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation]):
     """A text in another language; texts are read as subwords."""
 
     name, noun = "translation", "translation"
     kept = "counts"
     metrics = ("bleu", "chrf", "perplexity")
-    uses = frozenset({"data.languages", "translation"})
+    uses = frozenset({"data.languages", "model.task_options"})
+    settings = TranslationConfig
     options = frozenset({"references"})
     question, usage = "a text with its translation", 'model.answer(["a text"])'
     hub_task = "translation"
@@ -139,10 +149,9 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
         """See `Task.untrained`."""
         languages = prepared.lexicon
         with drawing_from(seeded(config.train.seed)):
-            network = build_translation(
-                config.model, config.translation, len(languages.source), len(languages.target)
-            )
-        return Translator(network, config.model, config.translation, languages, text_settings(config))
+            own = options_of(config.model)
+            network = build_translation(config.model, own, len(languages.source), len(languages.target))
+        return Translator(network, config.model, own, languages, text_settings(config))
 
     def collate(self, dataset: ParallelDataset, rows: NDArray[np.int64]) -> Batch:
         """See `Task.collate`."""
@@ -150,7 +159,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
 
     def objective(self, config: RunConfig, model: Translator) -> Objective:
         """Return the label-smoothed cross-entropy of a translation's subwords; see `Task.objective`."""
-        return partial(_loss, smoothing=config.translation.label_smoothing)
+        return partial(_loss, smoothing=options_of(config.model).label_smoothing)
 
     def read(self, model: Translator, corpus: Corpus, folder: Path | None = None) -> ParallelDataset:
         """See `Task.read`; subwords have no trees."""
@@ -210,6 +219,25 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
         return belonging(path, build)
 
 
+def options_of(model: ModelConfig) -> TranslationConfig:
+    """Return the settings of the task itself, ``[model.task_options]``, which a recipe may call ``[translation]``.
+
+    Args:
+        model: the settings all models have.
+
+    Returns:
+        The settings, defaults filled in.
+
+    Raises:
+        UsageError: listing every mistake.
+    """
+    problems: list[str] = []
+    own = read_table(TranslationConfig, model.task_options, "model.task_options.", problems)
+    if problems or own is None:
+        raise UsageError("; ".join(problems))
+    return own
+
+
 def _loss(output: NetworkOutput, targets: Tensor, *, smoothing: float) -> Tensor:
     return sequence_cross_entropy(output.logits, targets, smoothing)
 
@@ -217,11 +245,11 @@ def _loss(output: NetworkOutput, targets: Tensor, *, smoothing: float) -> Tensor
 def _learn(corpus: Corpus, config: RunConfig) -> Languages:
     sources = [example.texts[0] for example in corpus.examples]
     targets = [str(example.target) for example in corpus.examples]
-    pieces = config.translation.pieces
-    if config.translation.shared:
-        both = Subwords.learn([*sources, *targets], pieces)
+    own = options_of(config.model)
+    if own.shared:
+        both = Subwords.learn([*sources, *targets], own.pieces)
         return Languages(both, both)
-    return Languages(Subwords.learn(sources, pieces), Subwords.learn(targets, pieces))
+    return Languages(Subwords.learn(sources, own.pieces), Subwords.learn(targets, own.pieces))
 
 
 def _notes(corpora: Mapping[str, Corpus], datasets: Mapping[str, ParallelDataset]) -> Iterable[str]:

@@ -10,13 +10,16 @@ import pytest
 import torch
 
 from heedful.errors import DivergedError, UsageError
-from heedful.models import ModelConfig, TranslationConfig
+from heedful.models import ModelConfig
 from heedful.models.precision import at_precision
-from heedful.nn.beam import SearchConfig
-from heedful.nn.decoder import DecoderConfig
-from heedful.tasks import TextSettings, Translator, build_translation, load_model
+from heedful.tasks import TextSettings, load_model
 from heedful.tasks.saved_model import even_batches
-from heedful.text.subwords import Languages, Subwords
+from heedful_lab.translation.beam import SearchConfig
+from heedful_lab.translation.decoder import DecoderConfig
+from heedful_lab.translation.subwords import Languages, Subwords
+from heedful_lab.translation.translation_network import TranslationConfig
+from heedful_lab.translation.translation_task import build_translation
+from heedful_lab.translation.translator import Translator
 
 pytest.importorskip("tokenizers")
 

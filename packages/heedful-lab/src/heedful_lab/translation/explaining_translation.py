@@ -11,15 +11,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from heedful.data.bitext import source_batch
 from heedful.data.examples import Corpus
 from heedful.explain import Explanation, SentenceView
 from heedful.explain.legends import caption
 from heedful.structures import Batch, MapPlace
-from heedful.text.subwords import BEGIN, END, Pieces
+from heedful_lab.translation.bitext import source_batch
+from heedful_lab.translation.subwords import BEGIN, END, Pieces
 
 if TYPE_CHECKING:
-    from heedful.tasks.translation.translator import Translator
+    from heedful_lab.translation.translator import Translator
 
 END_NAME = "[END]"
 _NOTE = (

@@ -1,1 +1,0 @@
-"""A text in another language."""
