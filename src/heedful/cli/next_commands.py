@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError
-from heedful.model.decisions.kinds import kind_of
 
 if TYPE_CHECKING:
     from heedful.data.examples import Example
@@ -44,6 +43,8 @@ def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) ->
 
 
 def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> list[str]:
+    from heedful.model.decisions.kinds import kind_of  # loads NumPy
+
     asked, folder = _quoted(examples), shlex.quote(named)
     test = config.data.test if config.data.test and not config.data.set else "new.csv"
     return [

@@ -24,6 +24,8 @@ from heedful.text.tokenize import Tokenizer
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
 """What texts are called whose columns have no names of their own."""
+ROUNDING = 1e-6
+"""Words of two texts that together add no more than this are no link: a network in float32 rounds as much."""
 
 
 def side_names(
@@ -296,17 +298,28 @@ def _attribution(game: Game, made: Explained, value: ExplainedValue, reach: floa
     together: defaultdict[tuple[int, int, int], float] = defaultdict(float)
     for joint in shares.joint:
         together[joint.side, joint.start, joint.end] += float(joint.values @ slope)
-    strongest = sorted((Joint(*place, each) for place, each in together.items()), key=lambda j: -abs(j.value))
-    across = [Across(each.first, each.second, float(each.values @ slope)) for each in shares.across]
+    strongest = sorted(
+        (Joint(*place, each) for place, each in together.items()),
+        key=lambda j: _by_strength(j.value, j.side, j.start, j.end),
+    )
+    linked = (Across(each.first, each.second, float(each.values @ slope)) for each in shares.across)
+    across = [each for each in linked if abs(each.value) > ROUNDING]
     return Attribution(
         DEFAULT,
         values=tuple(values),
         whole=whole,
         start=start,
         joint=tuple(sorted(strongest[:JOINTS], key=lambda j: (j.side, j.start, j.end))),
-        across=tuple(sorted(across, key=lambda each: -abs(each.value))[:LINKS]),
+        across=tuple(
+            sorted(across, key=lambda each: _by_strength(each.value, each.first, each.second))[:LINKS]
+        ),
         reach=reach,
         samples=made.choices,
         run=made.run,
         **_named(game, value),
     )
+
+
+def _by_strength(value: float, *place: int) -> tuple[float, ...]:
+    """Return the key that sorts by strength; what differs by less than its rounding goes by its place."""
+    return -float(f"{abs(value):.4g}"), *place

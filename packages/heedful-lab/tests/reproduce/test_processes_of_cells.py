@@ -73,7 +73,7 @@ def test_no_process_outlives_one_that_was_killed(tmp_path: Path) -> None:
     data, runs = tiny.write_tasks(tmp_path / "data"), tmp_path / "runs"
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    tests = Path(__file__).parents[3]
+    tests = Path(tiny.__file__).parent
     words = [sys.executable, str(program), str(data), str(runs), str(tests), str(Path(__file__).parent)]
     work = runs / cell(data).folder / "unfinished" / "train.seed=1"
     parent = subprocess.Popen(words)

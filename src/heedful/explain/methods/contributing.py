@@ -94,7 +94,8 @@ def _across(
     The size of a word is that of what it adds to the logits, less their mean, which no softmax sees.
     """
     centered = values - values.mean(axis=1, keepdims=True) if values.shape[1] > 1 else values
-    order = np.argsort(-np.linalg.norm(centered, axis=1), kind="stable").tolist()
+    sizes = np.linalg.norm(centered, axis=1).round(6)  # what rounding alone sets apart goes by its place
+    order = np.argsort(-sizes, kind="stable").tolist()
     sides = [[i for i in order if places[i][0] == side][:_ACROSS] for side in (0, 1)]
     if not all(sides):
         return [], 0
