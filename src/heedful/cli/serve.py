@@ -27,6 +27,7 @@ class _Most:
     texts: int | None
     queue: int | None
     seconds: float | None
+    word_memory: int | None
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,12 @@ class _Callers:
     "seconds",
     type=click.FloatRange(min=0.001),
     help="Seconds within which a request is answered. The default is 30.",
+)
+@click.option(
+    "--word-memory",
+    type=click.IntRange(min=0),
+    metavar="MB",
+    help="Memory of each model for what it makes of single words. The default is 64; 0 keeps nothing.",
 )
 @click.option(
     "--workers",

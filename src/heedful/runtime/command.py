@@ -85,6 +85,13 @@ def _options() -> argparse.ArgumentParser:
         )
         command.add_argument("--max-tokens", type=int, help="Longest text, in tokens.")
         command.add_argument("--truncate", choices=("error", "head"), help="What a longer text does.")
+        command.add_argument(
+            "--word-memory",
+            type=int,
+            default=64,
+            metavar="MB",
+            help="For values of words; 64 by default, 0 for none.",
+        )
         command.add_argument("--threads", type=int, default=1, help="Threads that compute; 1 by default.")
     predict.add_argument(
         "--json", action="store_true", help="Print one JSON object a line, with every probability."
@@ -94,6 +101,7 @@ def _options() -> argparse.ArgumentParser:
 
 def _lines(options: argparse.Namespace) -> Iterator[str]:
     model = load(options.model).limited(options.max_tokens, options.truncate).threaded(options.threads)
+    model = model.remembering(options.word_memory)
     if options.command == "encode":
         texts = (text for text in _requests(options, pair=False) if isinstance(text, str))
         yield from (json.dumps(vector.tolist()) for vector in model.vectors(texts))

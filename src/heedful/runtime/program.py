@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from heedful.runtime.kernels import Floats, Rows
 from heedful.runtime.looking import Sight, align, look, read_shown
 from heedful.runtime.stepping import Steps, value_of
 from heedful.runtime.weights import Weights
-from heedful.runtime.word_values import Ids, Ngrams, Words, WordValues
+from heedful.runtime.word_values import Ids, Ngrams, WordCounts, Words, WordValues
 
 FORMAT = 1
 EACH = ("text", "word")
@@ -89,6 +90,17 @@ class Program:
         self.outputs = tried.logits.shape[-1]
         if self.each == "word" and len(tried.logits) != len(some[0]):
             raise UsageError(f"network: {len(some[0])} words, and logits of {len(tried.logits)}")
+
+    def remembering(self, memory: int) -> Program:
+        """Return the network with other memory for what it makes of words alone; see `WordValues`."""
+        found = copy(self)
+        found._known = WordValues(self._of_words, memory)
+        return found
+
+    @property
+    def word_counts(self) -> WordCounts:
+        """What became of the words that were read."""
+        return self._known.counts
 
     @property
     def words_width(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,20 @@ Ngrams = Sequence[NDArray[np.int32]]
 """For each word the rows of its n-grams; empty for a network that reads none."""
 MEMORY = 1 << 26
 """Bytes for what is kept of words, about 6,000 words of a DiSAN."""
+
+
+class WordCounts(NamedTuple):
+    """What became of the words that were asked for.
+
+    Attributes:
+        asked: words, each as often as it was asked for.
+        computed: words whose values were computed; the others were kept from before.
+        kept: words whose values are kept now.
+    """
+
+    asked: int
+    computed: int
+    kept: int
 
 
 class Words:
@@ -82,7 +97,7 @@ class WordValues:
 
     Args:
         compute: returns the values of words by name, a row for each word; no row depends on the others.
-        memory: bytes for them; more only where the words of one request need more.
+        memory: bytes for them; more only where the words of one request need more. 0 keeps nothing.
     """
 
     def __init__(self, compute: Callable[[Ids, Ngrams], Mapping[str, Floats]], memory: int = MEMORY) -> None:
@@ -91,6 +106,13 @@ class WordValues:
         self._tables: dict[str, Floats] = {}
         self._asked = np.zeros(0, np.int64)
         self._lock = Lock()
+        self._asked_for = self._computed = 0
+
+    @property
+    def counts(self) -> WordCounts:
+        """What became of the words that were asked for."""
+        with self._lock:
+            return WordCounts(self._asked_for, self._computed, len(self._places))
 
     def of(self, ids: Ids, ngrams: Ngrams) -> dict[str, Floats]:
         """Return the values of words.
@@ -102,10 +124,15 @@ class WordValues:
         Returns:
             The values by name, [L, D] each; the same to the last bit whatever was asked before.
         """
+        if not self._memory:
+            with self._lock:
+                self._asked_for, self._computed = self._asked_for + len(ids), self._computed + len(ids)
+            return dict(self._compute(ids, ngrams))
         keys: list[object] = ids.tolist()
         if ngrams:
             keys = [(key, n.tobytes()) if len(n) else key for key, n in zip(keys, ngrams, strict=True)]
         with self._lock:
+            self._asked_for += len(keys)
             if not self._tables or not all(map(self._places.__contains__, keys)):
                 self._keep(keys, ids, ngrams)
             where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
@@ -123,6 +150,7 @@ class WordValues:
         new = [key for key in first if key not in self._places]
         chosen = [first[key] for key in new]
         values = self._compute(ids[chosen], [ngrams[place] for place in chosen] if ngrams else ())
+        self._computed += len(new)
         start, stop = len(self._places), len(self._places) + len(new)
         if stop > self._room or not self._tables:
             width = sum(x.shape[1] for x in values.values())

@@ -379,6 +379,10 @@ class App:
         }
         for name, served in self._shelf.models.items():
             gauges["heedful_waiting_texts", name] = served.batcher.waiting
+            if (words := served.engine.word_counts) is not None:
+                gauges["heedful_words_asked_total", name] = words.asked
+                gauges["heedful_words_computed_total", name] = words.computed
+                gauges["heedful_words_kept", name] = words.kept
         return gauges
 
     async def _openapi(self, request: Request) -> Response:

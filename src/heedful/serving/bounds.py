@@ -24,6 +24,7 @@ class Bounds(Settings):
             while the answer is computed.
         head: bytes of the head of a request, and of its trailers; more gets 431.
         fields: fields of the head of a request, and of its trailers; more gets 431.
+        word_memory: megabytes of each model for what it makes of single words; 0 keeps nothing.
         head_seconds: for which a connection may be silent, or may send the head of a request; it is then closed.
     """
 
@@ -35,6 +36,7 @@ class Bounds(Settings):
     seconds: float = ranged(30.0, at_least(0.001))
     head: int = ranged(1 << 15, at_least(1))
     fields: int = ranged(100, at_least(1))
+    word_memory: int = ranged(64, at_least(0))
     head_seconds: float = ranged(10.0, at_least(0.001))
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heedful.errors import HeedfulError, OutputError, UsageError
 from heedful.runtime import Model
 from heedful.runtime import load as load_runtime
+from heedful.runtime.word_values import WordCounts
 from heedful.serving.private_folder import restore, temporary_folder
 from heedful.storage.folders import read_settled
 from heedful.storage.layout import MODEL
@@ -229,6 +230,15 @@ class Engine(ABC):
         words = len(self.tokenizer.words(text))
         return Vector([round(float(x), 6) for x in numbers], (min(words, self.max_tokens),))
 
+    def remember(self, megabytes: int) -> None:
+        """Keep what is computed of single words in so much memory, if this engine keeps it; 0 keeps nothing."""
+        del megabytes  # torch keeps nothing of words
+
+    @property
+    def word_counts(self) -> WordCounts | None:
+        """What became of the words that were read; None for an engine that keeps nothing of them."""
+        return None
+
     def warm(self) -> None:
         """Answer once, so that a folder that cannot answer is not served."""
         self.answers([(WARM, WARM) if self.is_pair else WARM])
@@ -253,6 +263,15 @@ class RuntimeEngine(Engine):
         self.task, self.is_pair = self.model.settings.task, self.model.is_pair
         settings = self.model.settings
         self.max_tokens, self.tokenizer = settings.max_tokens, settings.cutter
+
+    def remember(self, megabytes: int) -> None:
+        """See `Engine.remember`."""
+        self.model = self.model.remembering(megabytes)
+
+    @property
+    def word_counts(self) -> WordCounts | None:
+        """See `Engine.word_counts`."""
+        return self.model.program.word_counts
 
     def answers(self, requests: Sequence[Request]) -> list[AnyAnswer]:
         """See `Engine.answers`."""
@@ -309,13 +328,19 @@ class TorchEngine(Engine):
             return [self.vector(text, self.predictor.encode([text])[0]) for text in texts]
 
 
-def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate | None = None) -> Engine:
+def open_engine(
+    folder: Path,
+    max_tokens: int | None = None,
+    truncate: Truncate | None = None,
+    word_memory: int | None = None,
+) -> Engine:
     """Copy a model folder, check the copy and answer once with it.
 
     Args:
         folder: a model folder, or the run folder that holds it.
         max_tokens: longest text, in tokens; None for what the model was saved with.
         truncate: what a longer text does; None for what was saved.
+        word_memory: megabytes for what the runtime makes of single words; None for its default.
 
     Returns:
         The engine: the runtime's where it can run the model, else torch's.
@@ -329,6 +354,8 @@ def open_engine(folder: Path, max_tokens: int | None = None, truncate: Truncate 
     try:
         read_settled(model_of(folder), lambda place: _copy(place, copy))
         engine = _fitting(copy, (max_tokens, truncate))
+        if word_memory is not None:
+            engine.remember(word_memory)
         engine.warm()
         engine.keep(folder)
     except BaseException as error:

@@ -77,7 +77,7 @@ class Answering:
         counters, self._say = Counters(), say
         if workers:
             workers.go_on(counters)
-        read = opener(service.max_tokens, service.truncate)
+        read = opener(service.max_tokens, service.truncate, service.bounds.word_memory)
         self.shelf = Shelf(service.folders, service.bounds, counters, read, say)
         self._app = App(self.shelf, service.bounds, service.access, counters, say, workers)
 

@@ -198,6 +198,8 @@ def named(models: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def opener(max_tokens: int | None, truncate: Truncate | None) -> Callable[[Path], Engine]:
+def opener(
+    max_tokens: int | None, truncate: Truncate | None, word_memory: int | None = None
+) -> Callable[[Path], Engine]:
     """Return a function that reads a model folder under limits; see `open_engine`."""
-    return lambda folder: open_engine(folder, max_tokens, truncate)
+    return lambda folder: open_engine(folder, max_tokens, truncate, word_memory)

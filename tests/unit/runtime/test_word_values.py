@@ -59,6 +59,17 @@ def test_a_full_memory_forgets_and_a_larger_text_still_fits() -> None:
     assert len(compute.asked) == 5
 
 
+def test_without_memory_every_word_is_computed_and_the_same() -> None:
+    compute = Counting()
+    values, kept = WordValues(compute, memory=0), WordValues(Counting())
+    for asked in ((5, 2, 5), (2,)):
+        found, wanted = values.of(ids(*asked), ()), kept.of(ids(*asked), ())
+        assert all(np.array_equal(found[name], x) for name, x in wanted.items())
+    assert compute.asked == [[5, 2, 5], [2]]
+    assert values.counts == (4, 4, 0)
+    assert kept.counts == (4, 2, 2)
+
+
 def test_no_words() -> None:
     found = WordValues(Counting()).of(ids(), ())
     assert found["own"].shape == (0, WIDTH)
@@ -70,6 +81,21 @@ def test_threads_share_them() -> None:
     with ThreadPoolExecutor(4) as pool:
         for mine, found in zip(asked, pool.map(lambda each: values.of(each, ()), asked), strict=True):
             assert np.array_equal(found["own"][:, 0], mine)
+
+
+@pytest.mark.parametrize("encoder", ["disan", "mtsa", "mssan", "bi-lstm"])
+@pytest.mark.parametrize("memory", [0, 5000])
+def test_a_network_gives_the_same_bits_with_any_memory(encoder: str, memory: int, tmp_path: Path) -> None:
+    program = program_of(built({"encoder": encoder}), tmp_path)
+    other = program.remembering(memory)
+    texts = [np.random.default_rng(n).integers(1, 49, n) for n in (1, 4, 9, 4)]
+    for _ in range(2):
+        wanted, found = (each.read([(text, ()) for text in texts]) for each in (program, other))
+        for one, two in zip(wanted, found, strict=True):
+            assert all(np.array_equal(two[name], x) for name, x in one.items())
+    assert other.word_counts.asked == 36
+    assert program.word_counts.computed < 36
+    assert memory or other.word_counts.computed == 36
 
 
 @pytest.mark.parametrize("encoder", ["disan", "bi-lstm", "transformer"])

@@ -272,6 +272,13 @@ def test_health_metrics_and_description(app: InProcess) -> None:
     before = counted(app, 'heedful_unknown_words_total{model="texts"}')
     app.ask("/v1/predict", {"model": "texts", "texts": ["quux film"]})
     assert counted(app, 'heedful_unknown_words_total{model="texts"}') == before + 1
+    asked, computed = (
+        counted(app, f'heedful_words_{each}_total{{model="texts"}}') for each in ("asked", "computed")
+    )
+    app.ask("/v1/predict", {"model": "texts", "texts": ["quux film"]})
+    assert counted(app, 'heedful_words_asked_total{model="texts"}') == asked + 2
+    assert counted(app, 'heedful_words_computed_total{model="texts"}') == computed
+    assert counted(app, 'heedful_words_kept{model="texts"}') == computed
     described = app.ask("/openapi.json").json()["paths"]
     for path, ways in described.items():
         for way in ways:
@@ -298,6 +305,7 @@ class Slow:
     """An engine that waits until it is let go."""
 
     task, is_pair, max_tokens, kind, together = "text", False, 9, "runtime", 64
+    word_counts = None
     with_policy = with_features = None
 
     def __init__(self) -> None:
