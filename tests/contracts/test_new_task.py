@@ -1,10 +1,12 @@
 """A task is added by one module and one registration: here a task that counts the negations of a text, written below.
 
-Nothing else of the package knows it. It trains, saves, loads, answers, evaluates, explains, and the commands take it.
+Nothing else of the package knows it. It goes through every door: it trains, saves, loads, answers, evaluates, explains,
+is served and answers files; the doors that cannot take it, such as the runtime, say so in one line.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 import heedful
+import heedful.runtime
 import tiny
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
@@ -34,6 +37,7 @@ from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import Read, SentenceModel, Shown
 from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask, example_weights, gold_of
 from heedful.tasks.tables import TEXT, Table
+from served import in_process
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
@@ -161,6 +165,11 @@ NEGATIONS = ("not", "never", "nobody", "nothing")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    return write_data(tmp_path)
+
+
+def write_data(folder: Path) -> Path:
+    """Write the examples and the recipe into a folder."""
     rows = []
     for number in range(240):
         chosen = [word for place, word in enumerate(NEGATIONS) if number >> place & 1]
@@ -168,9 +177,9 @@ def folder(tmp_path: Path) -> Path:
         rows.append({"text": " ".join([*filler, *chosen]), "score": len(chosen)})
     for name, part in (("negations", rows[:192]), ("negations-test", rows[192:])):
         lines = "".join(json.dumps(row) + "\n" for row in part)
-        (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    (tmp_path / "negations.toml").write_text(RECIPE, encoding="utf-8")
-    return tmp_path
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "negations.toml").write_text(RECIPE, encoding="utf-8")
+    return folder
 
 
 def test_it_trains_saves_loads_answers_evaluates_and_explains(folder: Path) -> None:
@@ -212,6 +221,95 @@ def test_the_commands_take_it(folder: Path) -> None:
     assert tiny.run("explain", folder / "run", "--text", "film not", "--json").json()["score"] > 0
     refused = tiny.run("predict", folder / "run", "--text", "film", "--predicates", "film")
     assert refused.code == UsageError.exit_code
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a trained model in "run" and two texts in "new.csv"."""
+    register(NegationTask())
+    place = write_data(tmp_path_factory.mktemp("negations"))
+    config = load_config(place / "negations.toml", ["train.device=cpu"])
+    train(config, prepare(config, place, place / "cache"), folder=place / "run")
+    (place / "new.csv").write_text("text\n" + "\n".join(TEXTS) + "\n", encoding="utf-8")
+    del TASKS["negations"]
+    return place
+
+
+TEXTS = ["film not never", "song"]
+
+
+def test_files_are_answered_as_texts_are(trained: Path, tmp_path: Path) -> None:
+    numbers = [answer.negations for answer in load_model(trained / "run").answer(TEXTS)]
+    words = ("predict", trained / "run", "--input", trained / "new.csv", "--output")
+    for name in ("out.csv", "out.jsonl"):
+        assert tiny.run(*words, tmp_path / name).code == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["text"] for row in rows] == TEXTS
+    assert [float(row["negations"]) for row in rows] == pytest.approx(numbers, abs=0.005)
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [line["prediction"]["negations"] for line in lines] == pytest.approx(numbers)
+    assert tiny.run("encode", trained / "run", "--text", "song", "--output", tmp_path / "v.npy").code == 0
+    assert np.load(tmp_path / "v.npy").shape == (1, 16)
+
+
+def test_blocks_of_a_cluster_engine_are_answered(trained: Path) -> None:
+    numbers = [answer.negations for answer in load_model(trained / "run").answer(TEXTS)]
+    found = heedful.BatchPredictor(str(trained / "run"))({"text": TEXTS})
+    assert isinstance(found, dict)
+    assert [json.loads(each)["negations"] for each in found["prediction"]] == pytest.approx(numbers)
+
+
+def test_it_is_served(trained: Path) -> None:
+    numbers = [answer.negations for answer in load_model(trained / "run").answer(TEXTS)]
+    with in_process({"count": trained / "run"}) as app:
+        reply = app.ask("/v1/predict", {"model": "count", "texts": TEXTS})
+        assert reply.status == 200, reply.body
+        assert [each["negations"] for each in reply.json()["answers"]] == pytest.approx(numbers)
+        assert app.ask("/v1/encode", {"model": "count", "texts": TEXTS}).status == 200
+        explained = app.ask("/v1/explain", {"model": "count", "text": "film not"})
+        assert explained.status == 200, explained.body
+        assert explained.json()["explanation"]["score"] > 0
+
+
+def test_an_explanation_is_drawn(trained: Path, tmp_path: Path) -> None:
+    page, figure = tmp_path / "why.html", tmp_path / "why.svg"
+    words = ("explain", trained / "run", "--text", "film not", "--html", page, "--figure", figure)
+    result = tiny.run(*words)
+    assert result.code == 0, result.err
+    assert ">not<" in page.read_text(encoding="utf-8")
+    assert "not" in figure.read_text(encoding="utf-8")
+
+
+def test_a_folder_in_eight_bits_answers_alike(trained: Path, tmp_path: Path) -> None:
+    assert tiny.run("export", trained / "run", "--int8", tmp_path / "small").code == 0
+    small, own = (load_model(path).answer(TEXTS) for path in (tmp_path / "small", trained / "run"))
+    assert [each.negations for each in small] == pytest.approx([each.negations for each in own], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        (("export", "--page", "x.html"), "a page answers text, pair"),
+        (("export", "--onnx", "x.onnx"), "this is a 'negations' model; the runtime runs text, pair"),
+        (("baselines",), "the baselines take classes or scores of texts and pairs, not 'negations'"),
+    ],
+)
+def test_what_cannot_take_it_says_so_in_one_line(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: tuple[str, ...], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    verb, *rest = way
+    place = (trained / "negations.toml", "--data", trained) if verb == "baselines" else (trained / "run",)
+    refused = tiny.run(verb, *place, *rest)
+    assert (refused.code, refused.err.count("\n")) == (UsageError.exit_code, 1)
+    assert message in refused.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_runtime_refuses_it_and_names_the_command_that_runs_it(trained: Path) -> None:
+    with pytest.raises(UsageError, match=r"this is a 'negations' model; .*\. Use heedful predict\.$"):
+        heedful.runtime.load(trained / "run")
 
 
 def test_what_it_does_not_use_is_refused_for_it_by_name(folder: Path) -> None:

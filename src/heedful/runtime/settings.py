@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TypeGuard, TypeVar, get_args
 
 from heedful.errors import ArtifactError, UsageError
-from heedful.model.decisions import ELSEWHERE, KINDS, WITH_TORCH, Kind
+from heedful.model.decisions import KINDS, Kind
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
 from heedful.storage.manifest import CONFIG, REMEDY
@@ -94,7 +95,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
             raise ArtifactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
     model, text, network, run = (_table(config, name, path) for name in ("model", "text", "network", "run"))
     task = model.get("task", "text")
-    if task in (*WITH_TORCH, *ELSEWHERE):
+    if isinstance(task, str) and task not in KINDS and re.fullmatch(r"[a-z][a-z0-9-]{0,40}", task):
         raise UsageError(
             f"{path}: this is a {task!r} model; the runtime runs {', '.join(KINDS)}. Use heedful predict."
         )

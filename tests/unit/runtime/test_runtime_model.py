@@ -201,7 +201,7 @@ HOSTILE: dict[str, Callable[[Any], Any]] = {
     "no logits": _set("network", "logits", to="v1000"),
     "temperature": _set("temperature", to=0.0),
     "tokenizer": _set("text", "tokenizer", to="none"),
-    "a task that is none": _set("model", "task", to="divination"),
+    "a task whose name is none": _set("model", "task", to="../divination"),
 }
 
 
@@ -218,6 +218,7 @@ def test_a_description_that_is_wrong_is_refused(saved: Any, name: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
+        _set("model", "task", to="divination"),  # of another package, perhaps
         _set("network", to={}),
         _set("network", to={"missing": "model.encoder='resan' is not described"}),
         _set("text", "parser", to="builtin"),
