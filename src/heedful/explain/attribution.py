@@ -161,13 +161,21 @@ class Attribution:
     def legend(self) -> str:
         """What the numbers mean, in sentences."""
         of = visible(self.of)
+        if not any(len(side) for side in self.values):
+            return f"There are no words; the base is what {of} is without them."
         raises = (
             f"Above 0 a word speaks for “{visible(self.label)}”, below 0 against it."
             if self.is_log_odds
             else "Above 0 a word raises the number, below 0 it lowers it."
         )
-        sums = f"With the base, which is {of} without words, everything adds up to the sum."
+        start = "with vectors of zero in the network" if self.starts_at_zero else "without words"
+        sums = f"With the base, which is {of} {start}, everything adds up to the sum."
         return f"{self._meaning(of)} {raises} {sums}"
+
+    @property
+    def starts_at_zero(self) -> bool:
+        """Whether contributions start from word vectors of zero, and not from a text without words."""
+        return self.method in ("gradient", "integrated")
 
     def _meaning(self, of: str) -> str:
         if self.method == "contributions":

@@ -101,7 +101,7 @@ def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int
         shown.append(Line("others", words, sum(line.value for line in rest)))
     if abs(attribution.together) >= _NOTHING:
         shown.append(Line("together", "what the words do together", attribution.together))
-    base = "without words" if attribution.method != "integrated" else "with zero vectors"
+    base = "zero vectors" if attribution.starts_at_zero else "without words"
     shown.append(Line("base", f"base, {base}", attribution.start))
     return [*shown, Line("sum", attribution.of.removeprefix("the "), attribution.whole)]
 

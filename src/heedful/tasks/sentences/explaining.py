@@ -94,7 +94,9 @@ def explain(
         choice,
         asked.game,
         asked.values,
-        _by_gradients(predictor, dataset, asked.values.value),
+        None
+        if predictor.model.encoder == NO_NETWORK  # which has no gradients
+        else _by_gradients(predictor, dataset, asked.values.value),
         deletions=faithfulness and shown.deletable,
         added=len(predictor.network.prefix),
     )

@@ -229,7 +229,7 @@ def explain_tag(
 
         return way
 
-    further = {name: by_gradients(name) for name in ("gradient", "integrated")}
+    further = {} if alone else {name: by_gradients(name) for name in ("gradient", "integrated")}
     explanation = replace(explanation, tags=tags_of(answer))
     return explained_by(explanation, choice, game, values, further, deletions=True)
 
