@@ -7,7 +7,7 @@ WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # Folder of the real data sets; tests that need it are skipped, and counted, without it.
 export HEEDFUL_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test trials lint bench load ray format clean
+.PHONY: demo test trials lint site bench load ray format clean
 
 demo: $(VENV)/.installed ## train on the generated corpus, predict, explain
 	$(BIN)/heedful demo
@@ -18,12 +18,16 @@ test: $(VENV)/.ready ## run the tests, one file a process at a time on every cor
 trials: $(VENV)/.ready ## kills, full disks, flipped bits, hostile input by the thousand: about 20 minutes
 	$(BIN)/pytest -m trial tests/trials
 
-lint: $(VENV)/.ready ## style, types, import order, docstrings
+lint: $(VENV)/.ready ## style, types, import order, docstrings, the site of the documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pydoclint -q src/heedful packages/heedful-lab/src
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q --strict
+
+site: $(VENV)/.ready ## the documents as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.ready ## time heedful against its peers
 	$(BIN)/heedful bench

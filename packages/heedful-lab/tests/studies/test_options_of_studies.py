@@ -10,7 +10,15 @@ import pytest
 
 from heedful_lab import repository, studies
 
-BY_HAND = ("costs", "claims", "setting_types", "page_kernels", "house_figures", "installed_sizes")
+BY_HAND = (
+    "costs",
+    "claims",
+    "setting_types",
+    "page_kernels",
+    "house_figures",
+    "installed_sizes",
+    "site_pages",
+)
 """Modules without options."""
 MODULES = [
     module.name
