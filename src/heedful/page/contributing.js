@@ -4,11 +4,14 @@
 const EXACT = 7, PAIRS = 48, FEWEST = 16, LONG_TEXT = 40, TOKENS = 20000, STEPS = 64, REACH = 2, OTHERS = 20, ACROSS = 4, LINKS = 6;
 const PHRASES = 5, SHARE = 0.25, LEAST = 0.1, SHOWN = 10, NOTHING = 5e-4;
 
-// A number of an answer as a function of the logits: of a class its log-odds, of grades their mean, else the number.
+// A number of an answer as a function of the logits: of a class or one of several labels its log-odds, of grades their
+// mean, else the number. ends: the least and the greatest number that there can be.
 class ExplainedValue {
-  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "" }) {
-    Object.assign(this, { kind, column, label, temperature, quantity });
+  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "", ends = [0, 0] }) {
+    Object.assign(this, { kind, column, label, temperature, quantity, ends });
   }
+
+  get isLogOdds() { return this.kind === "class" || this.kind === "label"; }
 
   value(logits) {
     const wide = logits.map((each) => each / this.temperature);
@@ -220,11 +223,11 @@ function contributionsTo(value, shares, logits) {
   }
   const across = shares.across.map(({ first, second, values: row }) => ({ first, second, value: dot(row) }))
     .sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, LINKS);
-  const isLogOdds = value.kind === "class";
+  const { isLogOdds, ends: [least, greatest] } = value;
   const of = isLogOdds ? `log-odds of “${value.label}”` : value.quantity ? `predicted “${value.quantity}”` : "predicted number";
   return {
     label: value.label, of, values, start, whole, isLogOdds, joint: [...together.values()], across, choices: shares.choices,
-    run: shares.run, reach: isLogOdds ? REACH : Math.max((logits.length - 1) / 4, 1e-9),
+    run: shares.run, reach: isLogOdds ? REACH : (greatest - least) / 4 || 1,
   };
 }
 

@@ -74,7 +74,8 @@ class Model {
   // The words of a text as strings.
   tokens(text) { return this.reader.words(text).map(({ word }) => word); }
 
-  // The answer for a text, or for two: {label, score, probabilities, sides, alignments}. Without `look` no pictures.
+  // The answer for a text, or for two: {label, chosen, score, probabilities, sides, alignments}. `chosen` are the labels
+  // of a model of several. Without `look` no pictures.
   predict(texts, look = true) {
     if (this.task === "vector") return this.compare(texts, look);
     if (this.paths) return this.tag(texts, look);
@@ -84,12 +85,23 @@ class Model {
     const own = this.network.answer(sides, looks);
     const beside = this.beside(sides.map(({ read }) => read));
     const logits = Array.from(own, (logit, number) => logit + beside[number]);
-    const shares = shared(logits.map((logit) => logit / this.temperature));
-    const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
-    const score = this.labels.length ? null : sum(shared(logits).map((share, grade) => share * (grade + 1)));
-    const label = this.labels.length ? this.labels[cheapest(shares, this.costs)] : null;
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
-    return { label, score, probabilities, logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+    return { ...this.decided(logits), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+  }
+
+  // What logits stand for; see heedful.model.decisions. {label, chosen, score, probabilities}
+  decided(logits) {
+    const { kind, temperature, thresholds, costs } = this;
+    if (kind === "number") return { label: null, chosen: null, score: logits[0], probabilities: [] };
+    const shares = kind === "labels" ? logits.map((logit) => 1 / (1 + Math.exp(-logit)))
+      : shared(logits.map((logit) => logit / temperature));
+    const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
+    if (kind === "grades")
+      return { label: null, chosen: null, score: sum(shared(logits).map((share, grade) => share * (grade + 1))), probabilities };
+    if (kind !== "labels") return { label: this.labels[cheapest(shares, costs)], chosen: null, score: null, probabilities };
+    const reached = [...shares.keys()].filter((place) => shares[place] >= thresholds[place]);
+    const chosen = reached.sort((a, b) => shares[b] - shares[a]).map((place) => this.labels[place]);
+    return { label: null, chosen, score: null, probabilities };
   }
 
   // What the parts beside the network add for the words of each text.
@@ -102,12 +114,17 @@ class Model {
   // contributing.js. An iterator, so that whoever draws may rest between its steps; its last value is the list.
   *contributions({ sides, logits, probabilities, label, score }) {
     const shares = yield* sharesOf(this, sides, logits);
-    const { temperature } = this;
-    if (score !== null) return [contributionsTo(new ExplainedValue({ kind: "grade", quantity: this.quantity }), shares, logits)];
+    const { temperature, quantity } = this, several = this.kind === "labels";
+    if (score !== null) {
+      const ends = this.kind === "grades" ? [1, logits.length] : [Math.min(this.range[0], score), Math.max(this.range[1], score)];
+      const kind = this.kind === "grades" ? "grade" : "number";
+      return [contributionsTo(new ExplainedValue({ kind, quantity, ends }), shares, logits)];
+    }
     const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
-    const best = probabilities.findIndex((each) => each.label === label);
+    const best = several ? order[0] : probabilities.findIndex((each) => each.label === label);
     return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({
-      ...contributionsTo(new ExplainedValue({ kind: "class", column, label: this.names[column], temperature }), shares, logits),
+      ...contributionsTo(
+        new ExplainedValue({ kind: several ? "label" : "class", column, label: this.names[column], temperature }), shares, logits),
       probability: probabilities[column].probability,
     }));
   }

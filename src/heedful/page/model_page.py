@@ -118,7 +118,10 @@ def _brackets(holds: Callable[[str], bool]) -> str:
 TASKS = {
     "text": ("text",),
     "pair": ("premise", "hypothesis"),
+    "labels": ("text",),
+    "number": ("text",),
     "relatedness": ("first text", "second text"),
+    "pair-number": ("first text", "second text"),
     "vector": ("first text", "second text"),
     "tags": ("text",),
 }
@@ -214,12 +217,15 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
     wide, sentence, tagging = _wide(folder), _sentence(folder), _tagging(folder)
     about = {
         "task": _task(folder),
+        "kind": KINDS[_task(folder)].outputs,
         "sides": _names_of_texts(folder),
         "quantity": quantity_of(folder.config.get("run")),
         "labels": folder.labels,
         "outputs": config.part("model").whole("outputs"),
         "temperature": float(config.number("temperature", 1.0)),
         "costs": config.items("costs", ()),
+        "thresholds": _numbers(folder, "thresholds"),
+        "range": _numbers(folder, "scale")[2:],
         "text": {
             "tokenizer": text.text("tokenizer"),
             "markup": text.text("markup", "keep"),
@@ -253,6 +259,12 @@ def _tensor_of(folder: ModelFolder) -> Callable[[str], NDArray[np.generic]]:
         return found
 
     return tensor
+
+
+def _numbers(folder: ModelFolder, name: str) -> list[float]:
+    """Return a tensor of the network itself, which the answer needs beside the steps; none where it has no such one."""
+    found: list[float] = folder.state[name].double().tolist() if name in folder.state else []
+    return found
 
 
 def _names_of_texts(folder: ModelFolder) -> tuple[str, ...]:

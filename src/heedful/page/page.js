@@ -15,13 +15,13 @@ function bar(share) {
 }
 
 // The probabilities as a table; of classes the most probable first.
-function answerTable({ label, probabilities, score }) {
+function answerTable({ label, chosen, probabilities, score }) {
   if (!probabilities.length) return "";
   const shown = score === null ? [...probabilities].sort((a, b) => b.probability - a.probability) : probabilities;
   const rows = shown.map(({ label: name, probability }) =>
-    element("tr", name === label ? { class: "best" } : {}, element("td", {}, oneLine(name)),
+    element("tr", name === label || chosen?.includes(name) ? { class: "best" } : {}, element("td", {}, oneLine(name)),
       element("td", { class: "bar" }, bar(probability)), element("td", { class: "r" }, percent(probability))));
-  const head = element("tr", {}, element("th", {}, score === null ? "answer" : "grade"), element("th"),
+  const head = element("tr", {}, element("th", {}, chosen ? "label" : score === null ? "answer" : "grade"), element("th"),
     element("th", { class: "r" }, "probability"));
   if (rows.length <= 6) return element("table", {}, head, ...rows);
   const folded = element("details", {}, element("summary", {}, `${rows.length - 5} more`), element("table", {}, ...rows.slice(5)));
@@ -210,11 +210,14 @@ function tagTables({ tags, spans }) {
 }
 
 // The headline: what is answered, and how sure it is.
-function headline({ label, score, probabilities, tags, spans }, model) {
+function headline({ label, chosen, score, probabilities, tags, spans }, model) {
   if (tags && !model.paths.marksSpans) return [`${tags.length} tags`, "one a word"];
   if (tags) return [`${spans.length} span${spans.length === 1 ? "" : "s"}`, [...new Set(spans.map(({ role }) => role))].join(", ")];
+  if (chosen) return [chosen.map(oneLine).join(", ") || "no label", `${chosen.length} of ${probabilities.length} labels`];
+  const [least, greatest] = model.range.map((each) => each.toFixed(2)), quantity = shorten(oneLine(model.quantity || "score"), 40);
+  if (model.kind === "number") return [`${quantity} ${score.toFixed(2)}`, `numbers of training: ${least} to ${greatest}`];
   if (score === null) return [oneLine(label), percent(probabilities.find((each) => each.label === label)?.probability ?? 0)];
-  if (probabilities.length) return [`${shorten(oneLine(model.quantity || "score"), 40)} ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
+  if (probabilities.length) return [`${quantity} ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
   return [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
 }
 

@@ -20,7 +20,7 @@ from heedful.export.folder import rounded
 from heedful.model.decisions import cheapest
 from heedful.models import Network
 from heedful.page import render_page
-from heedful.page.model_page import TASKS, operators
+from heedful.page.model_page import operators
 from heedful.runtime.program import Program
 from heedful.runtime.weights import SCALE, Weights
 from heedful.storage.model_folder import save_tensors
@@ -58,8 +58,9 @@ def in_8_bits(network: Network, path: Path) -> Program:
     return Program(description, Weights(path), (ROWS, FROZEN, 0))
 
 
-ANSWERING = [name for name in MODELS if MODELS[name].get("task", "text") in set(TASKS) - {"vector", "tags"}]
-"""Networks whose logits a page turns into answers; `test_model_page.py` and `test_page_tags.py` have the others."""
+ANSWERING = [name for name in MODELS if MODELS[name].get("task", "text") in ("text", "pair", "relatedness")]
+"""Networks whose logits a softmax turns into answers; `test_model_page.py`, `test_page_tags.py` and
+`test_page_decisions.py` have the others."""
 
 
 @pytest.mark.parametrize("name", ANSWERING)
