@@ -394,3 +394,32 @@ def test_no_sentences_and_no_words(name: str, batch: int, length: int) -> None:
     states = Encoding(built)(x, valid)
     assert states.shape == (batch, length, built.width_out)
     states.sum().backward()
+
+
+NOTHING = pytest.mark.parametrize("shape", [(0, 4), (2, 0), (0, 0)])
+
+
+@NOTHING
+@pytest.mark.parametrize("impl", ["auto", "torch", "reference"])
+@pytest.mark.parametrize("kind", ["additive", "tensorized", "heads", "between"])
+def test_an_operator_of_nothing_has_every_derivative(kind: str, impl: str, shape: tuple[int, int]) -> None:
+    batch, length = shape
+    valid = torch.ones(batch, length, dtype=torch.bool)
+
+    def compute(*x: Tensor) -> Tensor:
+        if kind == "additive":
+            return additive_attention(*x[:3], valid, Band(high=-1), impl=impl).output
+        if kind == "tensorized":
+            seen = [Band(high=-1), Band(-2, 2)]
+            return tensorized_attention(*x, valid, seen, token2token="sigmoid", impl=impl).output
+        bias = head_bias([Band(high=0), Band()], [None, None], 0.5, valid)
+        if kind == "heads":
+            return masked_head_attention(*x[:3], valid, bias, impl=impl).output
+        return head_attention(*x[:3], valid[:, None, None], impl=impl).output
+
+    sizes = (batch, length, D) if kind == "additive" else (batch, H, length, D)
+    given = [torch.ones(sizes) for _ in range(4)]
+    assert compute(*given).shape[0] == batch
+    assert all(len(each) == batch for each in second(compute, given[: 4 if kind == "tensorized" else 3]))
+    torch.func.jvp(compute, tuple(given), tuple(given))
+    torch.func.vmap(torch.func.grad(lambda *x: compute(*x).sum()))(*(torch.stack([x, x]) for x in given))

@@ -67,7 +67,7 @@ def backward_part(inputs: Inputs, part: Part, given: Sequence[Tensor], grads: Se
 def _parts(query: Tensor) -> Iterator[Part]:
     batch, heads, length, width = query.shape
     step = batch if query.is_cuda else max(1, min(batch, _SLAB_CELLS // max(1, length * width)))
-    for head in range(heads):
+    for head in range(heads if query.numel() else 0):
         for start in range(0, batch, max(1, step)):
             yield Part(head, slice(start, start + step))
 
