@@ -1,4 +1,4 @@
-"""The code of docs/tokens.md reads texts as the models do: it is run from the page."""
+"""The code of docs/reference-code.md reads texts as the models do: it is run from the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from heedful.text.tokenize import tokenizer
 from whole_models import TEXTS, tagger, whole
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
-PAGE = Path(__file__).parents[3] / "docs" / "tokens.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference-code.md"
 PIECES = (
     *(
         "word",
