@@ -149,6 +149,7 @@ def _record(
 def _summary(
     prepared: Prepared, result: RunResult, out: Path, beside: Beside | None, warnings: list[str]
 ) -> str:
+    from heedful.run.card import made_of
     from heedful.training.run_folder import RunFolder
 
     first = [] if beside is None or not beside.warning else [beside.warning]
@@ -159,5 +160,6 @@ def _summary(
     if result.test is not None:
         lines += ["", f"test  {result.test.render()}"]
     lines += [] if beside is None else ["", beside.render()]
-    size = f"{result.parameters:,} parameters besides the word vectors"
-    return "\n".join([*lines, "", f"model: {RunFolder(out).model}  ({size}; {result.seconds:.0f} s)"])
+    return "\n".join(
+        [*lines, "", f"model: {RunFolder(out).model}  ({made_of(result)}; {result.seconds:.0f} s)"]
+    )

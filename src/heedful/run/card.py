@@ -58,7 +58,7 @@ def model_card(
         *_front_matter(config, name, task.hub_task, result),
         f"# {name}",
         "",
-        f"A Heedful model ({_kind(result)}). "
+        f"A Heedful model ({made_of(result)}). "
         f"It predicts {task.question}" + (f": {labels}." if labels else "."),
         "",
         "## Use",
@@ -111,8 +111,8 @@ def model_card(
     return "\n".join(lines)
 
 
-def _kind(result: RunResult) -> str:
-    """Say what the model is made of."""
+def made_of(result: RunResult) -> str:
+    """Say what the model of a run is made of."""
     encoder = result.predictor.model.encoder
     if encoder == NO_NETWORK:
         return "linear parts alone, without a network"

@@ -13,19 +13,25 @@ import numpy as np
 from torch import Tensor, nn
 
 from heedful.structures import Batch
-from heedful.training.health import Examination, examine
+from heedful.training.health import Examination, attention_peaks, examine
 from heedful.training.train_settings import TrainSettings
 
 EARLY = (10, 30, 100)
 """Steps after which the network is looked at, beside the evaluations."""
 EVALUATIONS = frozenset(math.ceil(1.5**power) for power in range(40))
 """Numbers of the evaluations at which it is looked at."""
+FEW_TEXTS, MOST_WEIGHTS = 16, 100_000
+"""Texts in which attention is looked at, and most weights for each feature; longer texts are left out."""
 MOST_TEXTS, MOST_TOKENS = 256, 16_384
 """What it reads then, at most."""
 JOINED = 1024
 """Padded words up to which small batches are read as one."""
 DEAD, CONSTANT, LONG_STEP, LONG_WORDS = 0.4, 0.9, 1.0, 2.5
 """Shares of dead and of constant units, the length of a step, and the ratio of word lengths that are reported."""
+FLAT = 0.03
+"""How far the heaviest weight of attention is above the mean on average where attention counts as constant."""
+UNLIKE = 30.0
+"""How many times as large, or as small, as those of the other layers the values of a layer are that is reported."""
 FALL = 0.15
 """Share of the best dev figure by which a later one may be worse."""
 _SLOWER = (
@@ -73,21 +79,29 @@ class Watch:
         """
         return step in EARLY or evaluation in EVALUATIONS
 
-    def look(self, step: int, batches: Sequence[Batch]) -> list[Sign]:
+    def look(self, step: int, batches: Sequence[Batch], few: Batch | None = None) -> list[Sign]:
         """Look inside the network.
 
         Args:
             step: the steps that were taken.
             batches: training examples with their gradients just computed; see `sample`.
+            few: some of them, whose attention is looked at; None for none.
 
         Returns:
             The signs that were not reported before.
         """
         seen = examine(self.network, batches)
         self.dead = {name: units.dead for name, units in seen.units.items() if units.kind != "sigmoid"}
-        found = [*of_units(seen, step), *of_steps(seen, step, self.settings), *of_words(seen)]
+        found = [
+            *of_units(seen, step),
+            *of_steps(seen, step, self.settings),
+            *of_words(seen),
+            *of_sizes(seen),
+        ]
         if step >= EARLY[-1]:
             found += of_gradients(self.network)
+            if few is not None and _weights_of(few) <= MOST_WEIGHTS:
+                found += of_attention(attention_peaks(self.network, few), step)
         return self._new(found)
 
     def judge(self, step: int, metrics: Mapping[str, float], best: Mapping[str, float]) -> list[Sign]:
@@ -169,6 +183,39 @@ def of_words(seen: Examination) -> Iterator[Sign]:
         )
 
 
+def of_sizes(seen: Examination) -> Iterator[Sign]:
+    """Yield a sign for each layer whose values are far larger or smaller than those of the others."""
+    spreads = {name: layer.spread for name, layer in seen.inputs.items()}
+    if len(spreads) < 3:
+        return
+    usual = float(np.median([*spreads.values()]))
+    for name, spread in spreads.items():
+        times = spread / max(usual, 1e-12)
+        if not 1 / UNLIKE <= times <= UNLIKE:
+            size = (
+                f"{times:,.0f} times as large"
+                if times > 1
+                else f"{1 / max(times, 1e-12):,.0f} times as small"
+            )
+            yield Sign(
+                f"size {name}",
+                f"The values of {name} are {size} as those of the other layers (standard deviation {spread:.2g}, usual "
+                f"{usual:.2g}). Lower train.optimizer.lr, or give word vectors one length (text.vector_norm=5)",
+            )
+
+
+def of_attention(peaks: Mapping[str, float], step: int) -> Iterator[Sign]:
+    """Yield one sign for all attentions that give every word the same weight."""
+    flat = [name for name, peak in peaks.items() if peak < FLAT]
+    if flat:
+        shown = ", ".join(flat[:3]) + (f" and {len(flat) - 3} more" if len(flat) > 3 else "")
+        yield Sign(
+            "attention",
+            f"Attention gives every word the same weight ({shown}) after {step:,} steps, so it does not choose. Train "
+            "for longer, raise train.optimizer.lr, or take the mean, which is faster (model.pooling=mean)",
+        )
+
+
 def of_gradients(network: nn.Module) -> Iterator[Sign]:
     """Yield a sign for the matrices that the last step gave no gradient, or one of zeros."""
     silent = [
@@ -237,6 +284,11 @@ def _joined(chosen: Sequence[tuple[Sequence[int], Batch]]) -> list[list[tuple[Se
             groups.append([each])
             rows, width = own, wide
     return groups
+
+
+def _weights_of(batch: Batch) -> int:
+    """Return how many weights an attention for single features builds for a batch, per feature."""
+    return sum(side.valid.numel() * side.valid.shape[1] for side in batch.sides)
 
 
 def _words_of(batch: Batch) -> int:

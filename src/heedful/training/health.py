@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from heedful.attention.randomness import drawing_from, seeded
+from heedful.models.networks import Network
 from heedful.nn.embedding import WordEmbedding
-from heedful.structures import Batch, SharedBatch
+from heedful.structures import Batch, MapPlace, SharedBatch
 
 _FLOOR = {"relu": 0.0, "elu": -0.98}
 """Output up to which a unit does not fire."""
@@ -27,6 +28,7 @@ _OPERATORS = {
     torch.ops.aten.elu_.default: "elu",
     torch.ops.aten.sigmoid.default: "sigmoid",
 }
+_LEAST_WORDS = 3
 _FROZEN = 1e-3
 """Standard deviation of a gate over all words below which it counts as constant."""
 
@@ -117,6 +119,47 @@ def examine(network: nn.Module, batches: Sequence[Batch]) -> Examination:
     lengths = torch.cat(seen.lengths) if seen.lengths else None
     ends = None if lengths is None else (float(lengths.median()), float(torch.quantile(lengths, 0.95)))
     return Examination(seen.units, inputs, ends)
+
+
+def attention_peaks(network: nn.Module, batch: Batch) -> dict[str, float]:
+    """Measure how much attention chooses: by how much the heaviest word of a row of weights is above their mean.
+
+    Of n weights that are all 1 / n that is 0; of one weight that is 1 it is n - 1. Rows of fewer than three words say
+    little and are left out. All weights are built for it, [B, L, L, D], so that a batch must be small.
+
+    Args:
+        network: a `Network`; of another module nothing is measured.
+        batch: what it reads.
+
+    Returns:
+        The mean over words and features, by the name of the attention; that of the pooling is called "pooling".
+    """
+    if not isinstance(network, Network):
+        return {}
+    training = network.training
+    network.eval()
+    try:
+        with drawing_from(seeded(0)), torch.no_grad():
+            output = network(batch, need_weights=True)
+    finally:
+        network.train(training)
+    found: dict[str, list[float]] = {}
+    for trace in output.traces:
+        maps = {_name_of(place): weights for place, weights in trace.context.maps.items()}
+        if trace.pooled.weights is not None:
+            maps["pooling"] = trace.pooled.weights[:, None]
+        for name, weights in maps.items():
+            count = (weights > 0).sum(dim=2)
+            peaks = (weights.max(dim=2).values * count - 1)[count >= _LEAST_WORDS]
+            if len(peaks):
+                found.setdefault(name, []).append(float(peaks.mean()))
+    return {name: max(peaks) for name, peaks in found.items()}
+
+
+def _name_of(place: MapPlace) -> str:
+    parts = {"layer": place.layer, "head": place.head, "number": place.number, "encoder": place.encoder}
+    told = (f"{name} {value}" for name, value in parts.items() if value is not None)
+    return ", ".join(filter(None, (place.rule, place.kind, place.distance, *told))) or "attention"
 
 
 class _Seen(TorchDispatchMode):

@@ -14,7 +14,7 @@ from heedful.machine import threads
 from heedful.machine.memory import freed_memory_kept
 from heedful.machine.signals import StopRequest
 from heedful.machine.torch_state import own_torch_state
-from heedful.training.breakage import Sign, Watch, sample
+from heedful.training.breakage import FEW_TEXTS, Sign, Watch, sample
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer, learning_rate_factor
@@ -314,7 +314,8 @@ class _Loop:
         with self.keeper.state.aside.counting():
             chosen = sample(self.data.batches(0), self.data.collate)
             batches = [batch.to(self.fabric.device) for batch in chosen]
-            signs = self.watch.look(self.keeper.state.step, batches)
+            few = sample(self.data.batches(0), self.data.collate, FEW_TEXTS)[0].to(self.fabric.device)
+            signs = self.watch.look(self.keeper.state.step, batches, few)
         self._report(signs)
 
     def _report(self, signs: Sequence[Sign]) -> None:

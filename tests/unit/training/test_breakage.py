@@ -12,7 +12,8 @@ from torch import nn
 
 from heedful.nn.dense import Dense
 from heedful.training import breakage
-from heedful.training.breakage import Watch, sample
+from heedful.training.breakage import Watch, of_attention, of_sizes, sample
+from heedful.training.health import Examination, Inputs, examine
 from heedful.training.loop import fit
 from heedful.training.progress import Silent
 from heedful.training.run_folder import Keeping
@@ -146,3 +147,24 @@ def test_what_is_read_for_it_has_a_bound() -> None:
     assert [len(batch.rows) for batch in sample(wide.batches(0), wide.collate)] == [150, 106]
     long = ToyData(64, 64)
     assert len(sample(long.batches(0), long.collate)) == 1
+
+
+def test_attention_without_a_choice_is_reported() -> None:
+    assert list(of_attention({"forward": 0.4, "pooling": 1.2}, 100)) == []
+    (sign,) = of_attention({"forward": 0.01, "pooling": 0.0, "backward": 0.2}, 1_200)
+    assert "the same weight (forward, pooling) after 1,200 steps" in sign.sentence
+    assert "model.pooling=mean" in sign.sentence
+
+
+def test_values_of_another_size_are_reported() -> None:
+    network, data = Wide(), ToyData(64, 8)
+    network.more = nn.Sequential(Dense(60, 60), Dense(60, 60))
+    kept = sample(data.batches(0), data.collate)
+    assert list(of_sizes(examine(network, kept))) == []
+    layers = {
+        name: Inputs(1.0, spread)
+        for name, spread in {"a": 0.3, "b": 0.2, "c": 0.5, "d": 40.0, "e": 0.001}.items()
+    }
+    large, small = of_sizes(Examination(inputs=layers))
+    assert large.sentence.startswith("The values of d are 133 times as large as those of the other layers")
+    assert small.sentence.startswith("The values of e are 300 times as small")

@@ -6,11 +6,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from heedful.models import ModelConfig, Network, TextNetwork
+from heedful.models.build import build_sentence_encoder, classifier_head
 from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.nn.gates import FusionGate
-from heedful.structures import Batch, NetworkOutput, Sentences
-from heedful.training.health import examine
+from heedful.structures import Batch, ContextStates, MapPlace, NetworkOutput, Pooled, Sentences, SideTrace
+from heedful.training.health import attention_peaks, examine
 
 
 class Small(nn.Module):
@@ -124,3 +126,40 @@ def test_nothing_is_left_behind() -> None:
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
     assert all(not part._forward_hooks and not part._forward_pre_hooks for part in network.modules())
     assert all(parameter.grad is None for parameter in network.parameters())
+
+
+@pytest.mark.parametrize("encoder", ["disan", "mtsa", "multi-head"])
+def test_attention_that_gives_every_word_one_weight_has_no_peak(encoder: str) -> None:
+    torch.manual_seed(2)
+    config = ModelConfig(encoder=encoder, width=8, hidden=8, outputs=2)
+    reader = build_sentence_encoder(config, WordEmbedding(torch.randn(30, 8)))
+    network = TextNetwork(reader, classifier_head(config, reader.width_out))
+    (batch,) = batches(1, padding=0)
+    found = attention_peaks(network, batch)
+    assert len(found) >= 2
+    assert min(found.values()) > 1e-4
+    assert attention_peaks(Small(), batch) == {}
+    with torch.no_grad():
+        for parameter in network.sentence_encoder.parameters():
+            parameter.zero_()
+    assert max(attention_peaks(network, batch).values()) == pytest.approx(0, abs=1e-6)
+
+
+def test_peaks_are_those_of_the_formula() -> None:
+    weights = torch.tensor(
+        [[0.5, 0.25, 0.25, 0.0], [1.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25], [0.7, 0.3, 0, 0]]
+    )
+    trace = SideTrace(
+        ContextStates(torch.zeros(1, 4, 2), {MapPlace(rule="window(3)"): weights[None]}),
+        Pooled(torch.zeros(1, 2)),
+    )
+
+    class Given(Network):
+        def __init__(self) -> None:
+            nn.Module.__init__(self)
+
+        def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
+            return NetworkOutput(torch.zeros(1, 2), (), (trace,))
+
+    (batch,) = batches(1)
+    assert attention_peaks(Given(), batch) == {"window(3)": pytest.approx((0.5 * 3 - 1 + 0) / 2)}
