@@ -76,13 +76,16 @@ def doors_of(folder: Path, texts: list[Any]) -> Iterator[tuple[str, float]]:
 
 
 def in_exported_page(file: Path, texts: list[Any]) -> Iterator[tuple[str, float]]:
-    """Yield the distance of each text in an exported page, computed by Chromium."""
+    """Yield the distance of each text in an exported page, computed by Chromium; of tags it shows no contributions."""
     import shutil
 
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("google-chrome")
-    ask = "async (texts) => { const m = await heedful; return [m.predict(texts, false), m.explain(texts)]; }"
+    ask = (
+        "async (texts) => { const m = await heedful; "
+        "return [m.predict(texts, false), m.paths ? [] : m.explain(texts)]; }"
+    )
     with sync_playwright() as started:
         page = started.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page()
         page.goto(file.resolve().as_uri())

@@ -126,6 +126,24 @@ def test_axe_finds_nothing_serious(
     assert found == []
 
 
+def test_what_is_folded_away_is_printed_in_reports(
+    pages: dict[str, Path],
+    browser: Any,  # noqa: F811
+) -> None:
+    page = browser.new_page()
+    page.emulate_media(media="print")
+    found = 0
+    for name, path in pages.items():
+        if name.endswith("whole model"):
+            page.goto(path.as_uri())
+            page.evaluate("for (const each of document.querySelectorAll('details')) each.open = false")
+            folded = "[...document.querySelectorAll('details :is(li, td)')]"
+            found += page.evaluate(f"{folded}.length")
+            assert page.evaluate(f"{folded}.filter((each) => !each.checkVisibility()).length") == 0
+    assert found > 0
+    page.close()
+
+
 def test_nothing_runs_out_of_a_page_on_a_phone_or_on_paper(
     pages: dict[str, Path],
     browser: Any,  # noqa: F811

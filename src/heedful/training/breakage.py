@@ -100,7 +100,7 @@ class Watch:
         ]
         if step >= EARLY[-1]:
             found += of_gradients(self.network)
-            if few is not None and _weights_of(few) <= MOST_WEIGHTS:
+            if few is not None and step > EARLY[-1] and _weights_of(few) <= MOST_WEIGHTS:
                 found += of_attention(attention_peaks(self.network, few), step)
         return self._new(found)
 

@@ -25,7 +25,8 @@ mark{background:none;color:var(--ink);font-weight:650}
 .texts li{padding:6px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
 .texts li:first-child{border-top:0}.facts{color:var(--soft);font-size:12.5px;display:block}
 .weak td{font-weight:650}.mistake{margin-top:16px;break-inside:avoid}.mistake .read{font-size:16px;line-height:1.9}
-@media print{details>*{display:block}}
+.note+.scroll{margin-top:10px}
+@media print{details>*{display:block}details::details-content{content-visibility:visible}}
 """
 _TEXT, _CARDS, _ROWS = 300, 12, 25
 """Characters of a text that are shown; cards, and rows of a table, that are not folded away."""
