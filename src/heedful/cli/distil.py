@@ -6,13 +6,14 @@ import json
 
 import click
 
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
+from heedful.cli.option_groups import Lessons, Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
     computing_options,
     first_use_reported,
     going_on_by,
     out_option,
     printing_options,
+    teacher_options,
 )
 from heedful.cli.output import print_json
 from heedful.cli.reading_options import training_options
@@ -23,17 +24,7 @@ RECORD = "distillation.json"
 
 @click.command()
 @click.argument("recipe")
-@click.option(
-    "--teacher",
-    "teachers",
-    multiple=True,
-    help="A model folder, or a .jsonl file of soft labels. Several folders are an ensemble: the mean of their "
-    "probabilities is learned. Short for --set distil.teacher=[...].",
-)
-@click.option(
-    "--texts",
-    help="File of texts without labels, for which the teacher also predicts. Short for --set distil.texts=FILE.",
-)
+@teacher_options
 @out_option("Run folder of the student.")
 @training_options
 @click.option("--no-plain", is_flag=True, help="Do not also train the student without a teacher.")
@@ -41,11 +32,10 @@ RECORD = "distillation.json"
 @click.option("--overwrite", is_flag=True, help="Replace an earlier distillation in --out.")
 @computing_options
 @printing_options
-@grouped(recipe=Recipe, place=RunPlace, printing=Printing)
+@grouped(recipe=Recipe, lessons=Lessons, place=RunPlace, printing=Printing)
 def command(
     recipe: Recipe,
-    teachers: tuple[str, ...],
-    texts: str | None,
+    lessons: Lessons,
     place: RunPlace,
     seed: int | None,
     no_plain: bool,
@@ -62,16 +52,14 @@ def command(
     from heedful.errors import UsageError
     from heedful.run import check_run_folder
     from heedful.run.distilling.distillation import PLAIN, Places, distil
+    from heedful.run.distilling.fine_tuning import fine_tuned
     from heedful.storage import write_text
     from heedful.storage.results import is_record, refuse_foreign_results
     from heedful.training.run_folder import RunFolder
 
     place.check("what is")
     out, resume, overwrite = place.folder(recipe.named), place.resume, place.overwrite
-    named = [f"distil.teacher={json.dumps(list(teachers))}"] if teachers else []
-    named += [f"distil.texts={json.dumps(texts)}"] if texts else []
-    named += [f"train.seed={seed}"] if seed is not None else []
-    config = recipe.config(*named)
+    config = recipe.config(*lessons.settings(), *([] if seed is None else [f"train.seed={seed}"]))
     if not config.distil.teacher:
         raise UsageError("name a teacher: --teacher FOLDER, or --teacher FILE.jsonl")
     own = is_record(out / RECORD, ("split", "systems"))
@@ -84,14 +72,10 @@ def command(
         first_use_reported(quiet=printing.quiet),
         printing.stages(),
     ):
+        places = Places(out, recipe.data, resume=resume, overwrite=overwrite)
         with going_on_by("the same command with --resume"):
-            found = distil(
-                config,
-                Places(out, recipe.data, resume=resume, overwrite=overwrite),
-                plain=not no_plain,
-                reporter=printing.reporter(),
-                say=printing.say,
-            )
+            config = fine_tuned(config, places, reporter=printing.reporter(), say=printing.say).config
+            found = distil(config, places, plain=not no_plain, reporter=printing.reporter(), say=printing.say)
         write_text(out / RECORD, json.dumps(found.as_dict(), indent=1) + "\n")
     if printing.as_json:
         print_json({"model": str(RunFolder(out).model), **found.as_dict()})

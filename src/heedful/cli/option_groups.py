@@ -7,6 +7,7 @@ your own files are read is in `heedful.cli.reading_options`.
 from __future__ import annotations
 
 import functools
+import json
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -219,6 +220,19 @@ class Recipe:
             object.__setattr__(self, "recipe", found.recipe)
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
             click.echo(found.said, err=True)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """Who teaches a model beside the gold labels, and on which further texts."""
+
+    teachers: tuple[str, ...]
+    texts: str | None
+
+    def settings(self) -> list[str]:
+        """Return the settings that the options are short for, as ``key=value``."""
+        named = [f"distil.teacher={json.dumps(list(self.teachers))}"] if self.teachers else []
+        return named + ([f"distil.texts={json.dumps(self.texts)}"] if self.texts else [])
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,23 @@ def out_option(help_text: str, default: str | None = None, makes: tuple[str, ...
     return click.option("--out", type=Written(*makes), help=help_text, **folder)
 
 
+teacher_options = together(
+    click.option(
+        "--teacher",
+        "teachers",
+        multiple=True,
+        help="A model whose probabilities are learned too: a model folder, a .jsonl file of soft labels, or a "
+        "transformer, the folder or the name on the Hugging Face Hub, which is fine-tuned first. Several folders are "
+        "an ensemble: the mean of their probabilities is learned. Short for --set distil.teacher=[...].",
+    ),
+    click.option(
+        "--texts",
+        help="File of texts without labels, for which the teacher also predicts. Short for --set distil.texts=FILE.",
+    ),
+)
+"""The options of commands that train a student; the record is `heedful.cli.option_groups.Lessons`."""
+
+
 def figures_option(help_text: str) -> Callable[[F], F]:
     """Return ``--figure``, the files that a drawing is written to; the command gets them as ``figures``."""
     return click.option("--figure", "figures", type=WRITTEN, multiple=True, help=help_text)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.next_commands import ending
-from heedful.cli.option_groups import Printing, Recipe, RunPlace, grouped
+from heedful.cli.option_groups import Lessons, Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
     computing_options,
     going_on_by,
     no_baseline_option,
     out_option,
     printing_options,
+    teacher_options,
     track_option,
 )
 from heedful.cli.output import print_json
@@ -33,15 +34,17 @@ if TYPE_CHECKING:
     default="",
 )
 @training_options
+@teacher_options
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
 @no_baseline_option
 @track_option
 @computing_options
 @printing_options
-@grouped(recipe=Recipe, place=RunPlace, printing=Printing)
+@grouped(recipe=Recipe, lessons=Lessons, place=RunPlace, printing=Printing)
 def command(
     recipe: Recipe,
+    lessons: Lessons,
     seed: int | None,
     place: RunPlace,
     no_baseline: bool,
@@ -58,12 +61,16 @@ def command(
 
     Ctrl-C finishes the current step, saves everything and stops. Pass --resume to continue from there.
 
+    With --teacher the model also learns what a larger one answers, to the training texts and to those of --texts.
+
     Example: heedful train reviews.csv
     """
     from heedful.baselines.beside import beside_run, or_warning
     from heedful.data.cache_contents import first_use_note
     from heedful.run import check_place, check_run_folder, prepare, train
     from heedful.run.card import cautions
+    from heedful.run.distilling.distillation import Places
+    from heedful.run.distilling.fine_tuning import fine_tuned
     from heedful.run.recipe_files import as_table
     from heedful.training.distributed import is_first_process, settled
     from heedful.training.run_folder import RunFolder
@@ -71,7 +78,7 @@ def command(
     from heedful.training.trackers import with_trackers
 
     place.check("the run")
-    config = recipe.config(*([] if seed is None else [f"train.seed={seed}"]))
+    config = recipe.config(*lessons.settings(), *([] if seed is None else [f"train.seed={seed}"]))
     out, data, quiet = place.folder(recipe.named), recipe.data, printing.quiet
     first, kept = is_first_process(), first_use_note()
     reporter = printing.reporter()
@@ -84,6 +91,10 @@ def command(
             check_run_folder(out, resume=place.resume or place.overwrite)
             if place.resume and not checkpoint_exists(RunFolder(out).checkpoint):
                 click.echo(f"--resume: {out} has no checkpoint; the run starts from the beginning", err=True)
+        if config.distil.teacher:
+            places = Places(out, data, resume=place.resume, overwrite=place.overwrite)
+            with going_on_by("the same command with --resume"):
+                config = fine_tuned(config, places, reporter=reporter, say=printing.say).config
         prepared = prepare(config, data)
         if first and not quiet:
             for note in (*prepared.notes, *kept):

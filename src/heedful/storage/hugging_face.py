@@ -101,6 +101,12 @@ def read_piece_rules(path: Path) -> PieceRules:
     if backend is None or tokenizer.unk_token_id is None:
         what = "is not of the fast kind" if backend is None else "has no token for what it cannot cut"
         raise UsageError(f"{path}: the tokenizer {what}; choose another encoder")
+    if set(tokenizer.get_vocab()) <= set(
+        tokenizer.all_special_tokens
+    ):  # what transformers makes of a missing file
+        raise DataError(
+            f"{path}: there is no vocabulary (tokenizer.json or vocab.txt). Copy the folder again."
+        )
     backend.no_truncation()
     backend.no_padding()
     added = backend.encode("", add_special_tokens=True).ids

@@ -1,0 +1,148 @@
+"""A transformer as a teacher: before the student, it is fine-tuned on the gold labels, as a model of Heedful."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heedful.errors import UsageError
+from heedful.run.distilling.distillation import Places
+from heedful.run.prepare import prepare
+from heedful.run.recipe_files import load_config, override
+from heedful.run.run import RunResult, train
+from heedful.run.run_config import DistilConfig, RunConfig
+from heedful.storage.manifest import MANIFEST
+from heedful.training.progress import Reporter
+
+FOLDER = "teacher"
+"""Run folder of the fine-tuned transformer, inside that of the student; further ones are called teacher-2 and so on."""
+RECIPE = "my-texts-transformer"
+"""The packaged recipe whose settings of the network and of its training a transformer is fine-tuned with."""
+_CONFIG = "config.json"
+_HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+@dataclass(frozen=True)
+class FineTuned:
+    """The settings of a student whose transformers have been fine-tuned.
+
+    Attributes:
+        config: the settings; the teachers are run folders of Heedful.
+        results: the run of each transformer, by the name that the user gave.
+    """
+
+    config: RunConfig
+    results: Mapping[str, RunResult]
+
+
+def is_transformer(name: str, root: Path | None = None) -> bool:
+    """Tell whether a teacher is a transformer: a folder as transformers writes it, or an id of the Hugging Face Hub.
+
+    Args:
+        name: what the user typed.
+        root: the folder of data sets, where a relative folder is looked for first.
+
+    Returns:
+        False for models of Heedful and files of soft labels.
+    """
+    for path in [Path(name)] if root is None else [root / name, Path(name)]:
+        if path.is_dir():
+            return not (path / MANIFEST).exists() and _kind_of(path / _CONFIG) is not None
+        if path.exists():
+            return False
+    return _HUB_ID.fullmatch(name) is not None and not name.startswith((".", "runs/"))
+
+
+def _kind_of(file: Path) -> str | None:
+    """Return what kind of transformer a configuration is of, None where it is of none."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    kind = found.get("model_type") if isinstance(found, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+def fine_tuning(config: RunConfig, name: str) -> RunConfig:
+    """Return the settings that fine-tune a transformer on the data of a student.
+
+    Args:
+        config: the settings of the student.
+        name: of the transformer.
+
+    Returns:
+        Data, task, seed and metric are the student's; the network, its words and its training are those of `RECIPE`.
+    """
+    recipe = load_config(RECIPE)
+    model = replace(recipe.model, task=config.model.task, outputs=config.model.outputs)
+    training = replace(
+        recipe.train,
+        seed=config.train.seed,
+        metric=config.train.metric,
+        class_weight=config.train.class_weight,
+        class_weights=config.train.class_weights,
+    )
+    own = replace(
+        config,
+        name=f"{name}, fine-tuned",
+        model=model,
+        train=training,
+        text=recipe.text,
+        batches=recipe.batches,
+        distil=DistilConfig(),
+    )
+    return override(
+        own, {"model.pretrained.name": name, "model.pretrained.download": not Path(name).exists()}
+    )
+
+
+def fine_tuned(
+    config: RunConfig,
+    places: Places,
+    *,
+    reporter: Reporter | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> FineTuned:
+    """Fine-tune the transformers among the teachers; a run that has ended is read again, one that was cut off goes on.
+
+    Args:
+        config: the settings of the student, which name its teachers.
+        places: where to read and write.
+        reporter: shows progress.
+        say: told what happens next.
+
+    Returns:
+        The settings with the trained teachers, and how good they are.
+
+    Raises:
+        UsageError: if the settings contradict each other, or a model is there that is neither resumed nor replaced.
+        DataError: if a folder lacks its weights or its tokenizer, or there is no model of the name.
+        MissingExtraError: without the extra "transformers".
+        Interrupted: when asked to stop; ``resume`` goes on.
+    """
+    names, results = list(config.distil.teacher), {}
+    wanted = [name for name in names if is_transformer(name, places.data)]
+    if len(set(wanted)) < len(wanted):
+        raise UsageError(f"distil.teacher: {', '.join(wanted)}: name each transformer once")
+    for number, name in enumerate(wanted, start=1):
+        folder = places.out / (FOLDER if number == 1 else f"{FOLDER}-{number}")
+        own = fine_tuning(config, name)
+        say(f"fine-tuning the teacher {name}")
+        prepared = prepare(own, places.data)
+        results[name] = train(
+            own,
+            prepared,
+            folder=folder,
+            resume=places.resume,
+            overwrite=places.overwrite,
+            reporter=reporter,
+        )
+        metric, value = next(iter(results[name].dev.metrics.items()))
+        say(
+            f"teacher {name}: {metric} {value:.4f} on {'dev' if 'dev' in prepared.datasets else 'cross-validation'}"
+        )
+        names[names.index(name)] = str(folder)
+    return FineTuned(replace(config, distil=replace(config.distil, teacher=tuple(names))), results)

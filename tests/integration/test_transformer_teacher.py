@@ -1,0 +1,140 @@
+"""A transformer in place of a teacher: it is fine-tuned first, and the student needs it no longer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+import tiny
+from heedful.run.distilling.distillation import Places
+from heedful.run.distilling.fine_tuning import fine_tuned, fine_tuning, is_transformer
+from heedful.run.recipe_files import load_config, override
+from heedful.run.run_config import RunConfig
+from heedful.tasks import load_model
+from heedful.training.progress import Silent
+from tiny_encoder import write_encoder
+
+SHORT = (
+    "--set",
+    "train.epochs=1",
+    "--set",
+    "train.least_steps=0",
+    "--set",
+    "model.wide=none",
+    "--set",
+    "model.sentence=none",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tiny.write_tasks(tmp_path_factory.mktemp("taught"))
+    write_encoder(root / "encoder")
+    tiny.write_csv(root / "reviews.csv", tiny.texts()[:80], ["review", "mood"])
+    tiny.write_csv(root / "pool.csv", [[f"a dull and fine film {k}"] for k in range(20)], ["review"])
+    return root
+
+
+def student(folder: Path, **settings: object) -> RunConfig:
+    config = load_config(
+        "my-texts", [f"data.train={folder / 'reviews.csv'}", "data.text=review", "data.label=mood"]
+    )
+    return override(config, {"distil.teacher": [str(folder / "encoder")], **settings})
+
+
+def test_what_is_a_transformer(folder: Path, tmp_path: Path) -> None:
+    assert is_transformer(str(folder / "encoder"))
+    assert is_transformer("encoder", folder)
+    assert is_transformer("sentence-transformers/all-MiniLM-L6-v2")
+    for name in (
+        "runs/mine",
+        "../mine/model",
+        "/nowhere/model",
+        "nothing",
+        str(folder),
+        str(folder / "reviews.csv"),
+    ):
+        assert not is_transformer(name), name
+
+
+def test_the_settings_are_those_of_the_recipe_with_the_data_of_the_student(folder: Path) -> None:
+    config = student(folder, **{"train.seed": 3, "train.metric": "macro_f1"})
+    own, recipe = fine_tuning(config, str(folder / "encoder")), load_config("my-texts-transformer")
+    assert own.data == config.data
+    assert (own.train.seed, own.train.metric) == (3, "macro_f1")
+    assert (own.model.encoder, own.train.optimizer, own.text) == (
+        "embedding",
+        recipe.train.optimizer,
+        recipe.text,
+    )
+    assert own.model.pretrained.name == str(folder / "encoder")
+    assert not own.model.pretrained.download
+    assert fine_tuning(config, "owner/name").model.pretrained.download
+
+
+def test_one_command_fine_tunes_and_teaches(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [
+        "train",
+        folder / "reviews.csv",
+        "--teacher",
+        folder / "encoder",
+        "--texts",
+        folder / "pool.csv",
+    ]
+    done = tiny.run(*command, "--out", out, "--no-baseline", *SHORT)
+    assert done.code == 0, done.err
+    assert f"fine-tuning the teacher {folder / 'encoder'}" in done.err
+    assert re.search(rf"teacher {folder}/encoder: accuracy [01]\.\d{{4}} on dev", done.err)
+    assert str(out / "teacher") in (out / "model" / "config.json").read_text(encoding="utf-8")
+    shutil.move(out / "teacher", tmp_path / "elsewhere")
+    assert tiny.run("predict", out, "--text", "a dull film").code == 0
+    assert tiny.run("predict", tmp_path / "elsewhere", "--text", "a dull film").code == 0
+
+
+def test_a_teacher_that_was_cut_off_goes_on_and_one_that_is_done_is_kept(
+    folder: Path, tmp_path: Path
+) -> None:
+    class Stops(Silent):
+        """Stops the training of the teacher in the middle."""
+
+        def step(self, step: int, loss: float) -> None:
+            if step == 5:
+                raise KeyboardInterrupt
+
+    config, name = student(folder, **{"train.save_steps": 2}), str(folder / "encoder")
+    whole = fine_tuned(config, Places(tmp_path / "whole", folder))
+    with pytest.raises(KeyboardInterrupt):
+        fine_tuned(config, Places(tmp_path / "cut", folder), reporter=Stops())
+    on = fine_tuned(config, Places(tmp_path / "cut", folder, resume=True))
+    kept = fine_tuned(config, Places(tmp_path / "whole", folder, resume=True))
+    assert whole.config.distil.teacher == (str(tmp_path / "whole" / "teacher"),)
+    assert kept.config == whole.config
+    for other in (on, kept):
+        assert other.results[name].dev.metrics == whole.results[name].dev.metrics
+    first, second = (
+        load_model(tmp_path / each / "teacher").network.state_dict() for each in ("whole", "cut")
+    )
+    assert all(torch.equal(first[part], second[part]) for part in first)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "problem"),
+    [("model.safetensors", "there are no weights"), ("tokenizer.json", "there is no vocabulary")],
+)
+def test_a_folder_that_lacks_a_part_is_refused_in_one_line(
+    folder: Path, tmp_path: Path, left_out: str, problem: str
+) -> None:
+    shutil.copytree(folder / "encoder", tmp_path / "encoder")
+    for file in (tmp_path / "encoder").iterdir():
+        if file.name.startswith(left_out.partition(".")[0]):
+            file.unlink()
+    command = ["train", folder / "reviews.csv", "--teacher", tmp_path / "encoder", "--out", tmp_path / "run"]
+    done = tiny.run(*command, *SHORT, "-q")
+    assert done.code == 3, done.err
+    assert problem in done.err.splitlines()[-1]
+    assert len(done.err.splitlines()) == 2  # the first says what was recognized
