@@ -23,7 +23,7 @@ from typing import Any
 import heedful
 from heedful.explain import Explanation, render_html
 from heedful.explain.methods import METHODS, WITH_TORCH, MethodChoice, Sampling
-from heedful.serving.engine import open_engine
+from heedful.serving.served_model import open_served
 
 FEW = Sampling(orders=4)
 """Whatever is drawn, Shapley values add up; few orders are enough to see it."""
@@ -61,13 +61,13 @@ def of_page(page: str, record: Mapping[str, Any]) -> float:
 
 def doors_of(folder: Path, texts: list[Any]) -> Iterator[tuple[str, float]]:
     """Yield the doors, each with the distance of one text."""
-    slow, engine = heedful.from_pretrained(folder), open_engine(folder)
+    slow, served = heedful.from_pretrained(folder), open_served(folder)
     for text in texts:
         made = slow.explain(text)
         yield "Python", of_record(made.to_dict())
         for method in METHODS:
             if method != "attention":
-                record = json.loads(json.dumps(engine.explain(text, MethodChoice(method, FEW)).to_dict()))
+                record = json.loads(json.dumps(served.explain(text, MethodChoice(method, FEW)).to_dict()))
                 yield f"/v1/explain, {method}", of_record(record)
                 if method not in WITH_TORCH:
                     page = render_html(Explanation.from_dict(record))

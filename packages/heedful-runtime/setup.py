@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEEDFUL = HERE.parents[1] / "src" / "heedful"
 NAME = "heedful_runtime"
-ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.from_runtime")
+ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.explainer")
 """What is needed; everything of heedful that these import comes along."""
 _IMPORT = re.compile(r"^(\s*(?:from|import)\s+)heedful(?=[.\s])", re.MULTILINE)
 

@@ -27,6 +27,7 @@ from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
+from heedful.model.answers import Read, Shown
 from heedful.model.decisions import Decision
 from heedful.models import ModelConfig, Network, SentenceEncoder, TextNetwork, classifier_head
 from heedful.run import evaluate_corpus, prepare, train
@@ -34,7 +35,7 @@ from heedful.run.recipe_files import load_config
 from heedful.structures import NetworkOutput
 from heedful.tasks import TASKS, load_model, register
 from heedful.tasks.sentences.linear_targets import NumberTargets
-from heedful.tasks.sentences.sentence_model import Read, SentenceModel, Shown
+from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SENTENCES, SentenceTask, example_weights, gold_of
 from heedful.tasks.tables import TEXT, Table
 from served import in_process

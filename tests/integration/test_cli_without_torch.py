@@ -12,7 +12,8 @@ import pytest
 import torch
 
 import tiny
-from heedful.cli import opened_model
+from heedful import opening
+from heedful.errors import UsageError
 from heedful.model.decisions import KINDS
 from heedful.models import ModelConfig
 from heedful.tasks import TextSettings, build_network, task_named
@@ -61,11 +62,16 @@ def requests(folder: Path, tmp_path: Path) -> Path:
     return path
 
 
+def refuse(folder: Path) -> None:
+    """Stand in for the runtime where torch is to compute."""
+    raise UsageError(f"{folder}: torch is to compute")
+
+
 def both(monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> tuple[tiny.Result, tiny.Result]:
     """Run a command without torch, and with it."""
     first = tiny.run(*arguments)
     with monkeypatch.context() as patch:
-        patch.setattr(opened_model, "without_torch", lambda *_: None)
+        patch.setattr(opening, "load", refuse)
         return first, tiny.run(*arguments)
 
 
@@ -124,7 +130,7 @@ def test_explanations(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     same(*both(monkeypatch, *asked, "--json"))
     pages = [tmp_path / "page.html", tmp_path / "other.html"]
     mine = tiny.run(*asked, "--html", pages[0])
-    monkeypatch.setattr(opened_model, "without_torch", lambda *_: None)
+    monkeypatch.setattr(opening, "load", refuse)
     theirs = tiny.run(*asked, "--html", pages[1])
     assert mine.code == theirs.code == 0
     answer = json.loads((folder / "config.json").read_text())["model"]["task"].endswith("number")  # see above
@@ -245,7 +251,7 @@ def test_a_folder_without_a_description_is_read_with_torch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = saved("text", tmp_path / "model", encoder="resan")
-    assert opened_model.without_torch(folder) is None
+    assert opening.open_model(folder).engine.name == "torch"
     mine, theirs = both(monkeypatch, "predict", folder, "--text", "a superb story")
     assert mine == theirs
     assert mine.code == 0

@@ -11,7 +11,7 @@ import torch
 
 from heedful import TextClassifier, from_pretrained
 from heedful.errors import UsageError
-from heedful.explain import from_runtime
+from heedful.explain import explainer
 from heedful.explain.methods import MethodChoice
 from heedful.runtime.loading import load
 from heedful.text.vocabulary import MASK, Vocabulary
@@ -88,13 +88,13 @@ def test_an_explanation_masks_what_it_takes_away_with_torch_and_without(
     words = explanation.sides[0].words
     (values,) = explanation.attribution.values
     without = [" ".join(MASK if i == k else word for i, word in enumerate(words)) for k in range(len(words))]
-    plain = own.reading(replace(own.text, tokenizer="whitespace"))
+    plain = own.reading_as(replace(own.text, tokenizer="whitespace"))
     column = int(np.argmax(explanation.probabilities))
     dataset, _ = plain.encode_examples(plain.read([" ".join(words), *without]).examples)
     logits = plain.run(dataset)[0].astype(np.float64) / own.about.temperature
     odds = logits[:, column] - logits[:, 1 - column]
     np.testing.assert_allclose(values, odds[0] - odds[1:], rtol=1e-5, atol=2e-6)
-    apart = from_runtime.explain(load(tmp_path / "model"), text, MethodChoice("occlusion"))
+    apart = explainer.explain(load(tmp_path / "model"), text, MethodChoice("occlusion"))
     assert apart.attribution is not None
     np.testing.assert_allclose(apart.attribution.values[0], values, rtol=1e-5, atol=4e-6)
     assert apart.faithfulness is not None

@@ -14,7 +14,7 @@ import pytest
 from heedful.estimators import MultiLabelClassifier, PairClassifier, TextClassifier, TextScorer
 from heedful.explain import Explanation
 from heedful.explain.methods import MethodChoice
-from heedful.serving.engine import open_engine
+from heedful.serving.served_model import open_served
 from tiny import pairs, run, texts
 
 SMALL: dict[str, Any] = {
@@ -80,18 +80,18 @@ def test_on_every_door(model: Any, tmp_path: Path) -> None:
     printed = run("explain", tmp_path / "m", *asked, "--json")
     assert printed.code == 0, printed.err
     assert_adds_up(json.loads(printed.out))
-    engine = open_engine(tmp_path / "m")
+    served = open_served(tmp_path / "m")
     for method in (None, "occlusion", "shapley", "contributions"):
-        assert_adds_up(engine.explain(request, MethodChoice(method)).to_dict())
+        assert_adds_up(served.explain(request, MethodChoice(method)).to_dict())
     plain = run("explain", tmp_path / "m", *asked)
     rows = [line.split() for line in plain.out.splitlines() if re.search(r"[+-]\d+\.\d\d( |$)", line)]
     assert any("base," in row for row in rows), plain.out
     nothing = ("", "") if request == PAIR else ""
     why = None if explanation.attribution is None else explanation.attribution.label or None
-    without_words = engine.explain(nothing, MethodChoice(why=why)).attribution
+    without_words = served.explain(nothing, MethodChoice(why=why)).attribution
     assert without_words is not None
     for method in (None, "occlusion", "shapley"):  # the base is the answer without words
-        found = engine.explain(request, MethodChoice(method, why=why)).attribution
+        found = served.explain(request, MethodChoice(method, why=why)).attribution
         assert found is not None
         assert found.start == pytest.approx(without_words.whole, abs=1e-4)
     page = explanation.to_html(tmp_path / "why.html").read_text(encoding="utf-8")

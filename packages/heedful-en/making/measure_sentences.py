@@ -130,7 +130,7 @@ def processor_name() -> str:
 
 def states_of(model: SentenceVectors) -> Callable[[Sequence[str]], Features]:
     """Return a function that gives the states of texts."""
-    return lambda texts: model.states([model.asking.tokenizer.words(text) for text in texts])
+    return lambda texts: model.states([model.asking.cutter.words(text) for text in texts])
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def explanation_of(model: Model, request: str | Sequence[str], *, faithfulness: bool = True) -> "Explanation":
-    """Show what a model looked at in a text or a pair; see `heedful_runtime.explain.from_runtime.explain`."""
-    from heedful_runtime.explain.from_runtime import explain as explained
+    """Show what a model looked at in a text or a pair; see `heedful_runtime.explain.explainer.explain`."""
+    from heedful_runtime.explain.explainer import explain as explained
 
     return explained(model, request, faithfulness=faithfulness)

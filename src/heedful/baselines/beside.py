@@ -34,7 +34,6 @@ from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.run.studies import Study
 from heedful.tables import table_html
-from heedful.tasks import TagsModel
 from heedful.text.bio import scheme_of
 from heedful.training.stages import stage
 
@@ -190,8 +189,7 @@ def _metric(kind: Kind) -> str:
 def _beside_tags(source: Source, result: RunResult) -> Beside | None:
     """Train a chain over words and their shapes on the sentences of a run; see `beside_source`."""
     model = result.predictor
-    assert isinstance(model, TagsModel)  # what a task of tags trains
-    splits, labels = tag_splits(source, model.text.cutter)
+    splits, labels = tag_splits(source, model.reading.cutter)
     if sum(map(len, splits["train"].texts)) > MOST_WORDS:
         return None
     rival = TagRival.train(splits, labels, seed=0)

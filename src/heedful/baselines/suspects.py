@@ -23,7 +23,7 @@ from heedful.model.decisions import kind_of
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
-from heedful.tasks import Predictor
+from heedful.tasks import AnyModel
 
 CHANGED = 0.05
 """Share of the labels that are changed on purpose to measure the judge."""
@@ -237,7 +237,7 @@ def _network(
     root: Path | None,
 ) -> tuple[Floats, Against]:
     probabilities = np.zeros((len(examples), len(labels)))
-    models: dict[int, Predictor] = {}
+    models: dict[int, AnyModel] = {}
     for seen, out in held:
         source = from_examples(
             [replace(examples[k], row=0) for k in seen],
@@ -248,13 +248,12 @@ def _network(
             labels=labels,
         )
         predictor = train(config, prepare_examples(config, source, root=root)).predictor
-        assert isinstance(predictor, Predictor)  # what its task trains
         probabilities[out] = predictor.probabilities(predictor.logits(Corpus([examples[k] for k in out])))
         models |= dict.fromkeys(map(int, out), predictor)
 
     def against(place: int, label: int, suggestion: int) -> list[tuple[str, float]]:
         predictor = models[place]
-        cutter = predictor.text.cutter
+        cutter = predictor.reading.cutter
         sides = [cutter.words(text)[:_LONGEST] for text in examples[place].texts]
         spots = [(side, k) for side, words in enumerate(sides) for k in range(len(words))]
         without = [

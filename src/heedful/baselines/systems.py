@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from heedful.baselines.splits import Split, Splits, Texts
 from heedful.data.examples import Example
+from heedful.model.decisions import ScoreDecision
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.run_config import RunConfig
-from heedful.tasks import Predictor, RelatednessModel, Text
+from heedful.tasks import AnyModel, Text
 
 
 class Model(Protocol):
@@ -76,9 +77,6 @@ class HeedfulSystem:
             labels=splits.labels,
         )
         result = train(config, prepare_examples(config, source))
-        assert isinstance(
-            result.predictor, Predictor | RelatednessModel
-        )  # what the tasks of a data set train
         return HeedfulModel(result.predictor, result.fit.best_step)
 
 
@@ -91,7 +89,7 @@ class HeedfulModel:
         best_step: the step that dev chose.
     """
 
-    predictor: Predictor | RelatednessModel
+    predictor: AnyModel
     best_step: int
 
     @property
@@ -103,14 +101,15 @@ class HeedfulModel:
     def megabytes(self) -> float:
         """See `Model.megabytes`."""
         numbers = sum(tensor.nbytes for tensor in self.predictor.network.state_dict().values())
-        return (numbers + len(self.predictor.vocabulary.to_json())) / 1e6
+        return (numbers + len(self.predictor.reading.vocabulary.to_json())) / 1e6
 
     def outputs(self, texts: Texts) -> NDArray[np.float64]:
         """See `Model.outputs`."""
         rows: list[Text] = [text[0] if len(text) == 1 else (text[0], text[1]) for text in texts]
         logits = self.predictor.logits(rows)
-        if isinstance(self.predictor, RelatednessModel):
-            return self.predictor.scores(logits)
+        decision = self.predictor.decision
+        if isinstance(decision, ScoreDecision):
+            return decision.scores(logits)
         return np.asarray(logits, np.float64)
 
 

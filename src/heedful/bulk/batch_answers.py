@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,19 +11,14 @@ from typing import TYPE_CHECKING, Literal
 from heedful.bulk.prediction_table import Column, columns_of
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.text_fields import is_missing
-from heedful.errors import ArtifactError, DataError, HeedfulError
+from heedful.errors import ArtifactError, DataError
 from heedful.machine import threads
-from heedful.runtime import Model
-from heedful.runtime import load as load_runtime
+from heedful.opening import Truncate, open_model
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
-from heedful.text.tokenize import Tokenizer
 
 if TYPE_CHECKING:
-    from heedful.runtime.settings import Settings
-    from heedful.tasks.schema import AnyAnswer, Text, TextSettings
-
-Truncate = Literal["error", "head"]
+    from heedful.model.answers import AnyAnswer
 
 
 @dataclass(frozen=True)
@@ -66,44 +61,26 @@ class BatchAnswers:
         asking: the model and how texts are read.
 
     Attributes:
-        task: its task.
+        model: the model.
         roles: the texts of a row: ("text",) or ("premise", "hypothesis").
         trained: how the training file of the model was read.
         columns: what an answer is as typed columns.
-        header: names of the cells of an answer.
-        rows: lays an answer out as rows of cells.
 
     Raises:
         ArtifactError: if the model is missing or damaged, or another one than was asked for.
     """
 
     def __init__(self, asking: Asking) -> None:
-        self._answer: Callable[[Sequence[Text]], Iterable[AnyAnswer]]
-        settings: Settings | TextSettings
         path = find_model(asking.model)
         _refuse_another(path, asking)
-        plain = asking.precision == "float32"
-        if (model := _runtime(path, asking) if plain else None) is not None:
-            self.task, settings = model.settings.task, model.settings
-            is_pair, run, self._answer = model.is_pair, settings.run, model.predict
-            layout = settings.kind.layout
-            self.header = layout.header
-            self.rows: Callable[[AnyAnswer], Iterable[list[str]]] = lambda answer: [layout.cells(answer)]
-        else:
-            from heedful.models.precision import at_precision
-            from heedful.tasks import load_model, task_of
-
-            torch_model = load_model(path, max_tokens=asking.max_tokens, truncate=asking.truncate)
-            torch_model.network = at_precision(torch_model.network, asking.precision)
-            task = task_of(torch_model)
-            self.task, settings, is_pair = task.name, torch_model.text, torch_model.is_pair
-            run, self._answer = torch_model.about.run, torch_model.answer
-            self.header, self.rows = task.header, task.rows
-        self.roles = ("premise", "hypothesis") if is_pair else ("text",)
-        self.columns: tuple[Column, ...] = columns_of(self.task)
-        self.trained = Reading.of_run(run)
-        self._longest = settings.max_tokens if settings.truncate == "error" else sys.maxsize
-        self._tokenizer: Tokenizer = settings.cutter
+        self.model = open_model(
+            path, max_tokens=asking.max_tokens, truncate=asking.truncate, precision=asking.precision
+        )
+        self.roles = ("premise", "hypothesis") if self.model.is_pair else ("text",)
+        self.columns: tuple[Column, ...] = columns_of(self.model.task)
+        self.trained = Reading.of_run(self.model.run_settings)
+        reading = self.model.reading
+        self._longest = reading.max_tokens if reading.refuses_long else sys.maxsize
 
     def answers(self, rows: Sequence[Sequence[object]]) -> list[AnyAnswer | Bad]:
         """Answer rows.
@@ -125,7 +102,10 @@ class BatchAnswers:
                 return Bad(f"{role}: the value is missing")
             if not isinstance(value, str):
                 return Bad(f"{role}: expected text, got {type(value).__name__} {value!r:.80}")
-            if len(value) > self._longest and (count := len(self._tokenizer.words(value))) > self._longest:
+            if (
+                len(value) > self._longest
+                and (count := len(self.model.reading.cutter.words(value))) > self._longest
+            ):
                 return Bad(f"{role}: {count:,} tokens, and at most {self._longest:,} are allowed")
         return None
 
@@ -134,29 +114,21 @@ class BatchAnswers:
             return []
         asked = [_request(row) for row in rows]
         try:
-            return list(self._answer(asked))
+            return list(self.model.predict(asked))
         except DataError:  # a text whose pieces are too many; the others are sound
             return [self._one(request) for request in asked]
 
-    def _one(self, request: Text) -> AnyAnswer | Bad:
+    def _one(self, request: str | tuple[str, str]) -> AnyAnswer | Bad:
         try:
-            return next(iter(self._answer([request])))
+            return next(iter(self.model.predict([request])))
         except DataError as error:
             return Bad(str(error))
 
 
-def _request(row: Sequence[object]) -> Text:
+def _request(row: Sequence[object]) -> str | tuple[str, str]:
     """Return the texts of a row in which no problem was found."""
     first, *second = map(str, row)
     return (first, second[0]) if second else first
-
-
-def _runtime(path: Path, asking: Asking) -> Model | None:
-    """Open a model without torch; None where it takes torch, which also says what is wrong with a folder."""
-    try:
-        return load_runtime(path).limited(asking.max_tokens, asking.truncate)
-    except HeedfulError:
-        return None
 
 
 def _refuse_another(path: Path, asking: Asking) -> None:

@@ -23,7 +23,7 @@ from heedful.text.characters import json_line
 if TYPE_CHECKING:
     from pyarrow import DataType, RecordBatch
 
-    from heedful.tasks.schema import AnyAnswer
+    from heedful.model.answers import AnyAnswer
 
 _WRITTEN_ROWS = 65_536
 """Rows of a row group of a Parquet file that is written."""
@@ -144,7 +144,7 @@ class _Judge:
 def _write_lines(
     part: Part, order: Order, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
 ) -> None:
-    file = PredictionFile(Path(part.output), stream, answers.header, with_header=order.form.header)
+    file = PredictionFile(Path(part.output), stream, answers.model.header, with_header=order.form.header)
     for rows in file_blocks(part, layout):
         found = judge.answer(rows)
         _add(file, answers, rows, found)
@@ -154,7 +154,7 @@ def _write_lines(
 def _write_lines_of_group(
     part: Part, order: Order, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
 ) -> None:
-    file = PredictionFile(Path(part.output), stream, answers.header, with_header=order.form.header)
+    file = PredictionFile(Path(part.output), stream, answers.model.header, with_header=order.form.header)
     file.expect_names(schema_of(part).names)
     first = part.first
     for batch in group_batches(part):
@@ -173,7 +173,7 @@ def _add(
     good = [(row, answer) for row, answer in zip(rows, found, strict=True) if not isinstance(answer, Bad)]
     examples = [Example(("",), row=row.number, fields=row.fields) for row, _ in good]
     if good:
-        file.add(Corpus(examples), [answer for _, answer in good], answers.rows)
+        file.add(Corpus(examples), [answer for _, answer in good], answers.model.rows)
 
 
 def _write_parquet(

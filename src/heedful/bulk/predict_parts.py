@@ -124,7 +124,7 @@ def predict_parts(
             {
                 "format_version": 1,
                 "model": checksum,
-                "task": answers.task,
+                "task": answers.model.task,
                 "columns": list(layout.names),
                 "max_tokens": asking.max_tokens,
                 "truncate": asking.truncate,

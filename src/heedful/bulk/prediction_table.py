@@ -21,7 +21,7 @@ from heedful.storage import replacing
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
-    from heedful.tasks.schema import AnyAnswer
+    from heedful.model.answers import AnyAnswer
 
 Kind = Literal["text", "number", "texts", "numbers"]
 

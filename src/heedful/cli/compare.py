@@ -96,7 +96,7 @@ def command(first: Path, second: Path, examples: Examples, how: Resampling, as_j
 
 
 def _runs(folder: Path, examples: Examples) -> list[Run]:
-    from heedful.cli.opened_model import open_model
+    from heedful.cli.opened_model import with_torch
     from heedful.errors import UsageError
     from heedful.run.comparison import Run, is_study, read_study
     from heedful.run.evaluate import evaluate_corpus
@@ -112,6 +112,6 @@ def _runs(folder: Path, examples: Examples) -> list[Run]:
             f"{folder} is no study; to compare two models, name examples with labels: --on SET:SPLIT, for example "
             "trec:test, or --on FILE"
         )
-    predictor = open_model(folder)
+    predictor = with_torch(folder)
     corpus = examples.gold().read(predictor, examples.references)
     return [Run.of_report(evaluate_corpus(predictor, corpus, examples.data))]

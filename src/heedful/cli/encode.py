@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,21 +49,15 @@ def command(
 
     Example: heedful encode runs/trec --input questions.txt --output questions.npy
     """
-    from heedful.cli.opened_model import open_model, with_torch, without_torch
+    from heedful.cli.opened_model import opened, refuse_long, vectors_of
     from heedful.cli.output import print_json
     from heedful.cli.requests import Asked, stream
-    from heedful.errors import UsageError
 
-    opened = without_torch(model, limits)
-    if opened is None or opened.encode is None:
-        opened = with_torch(open_model(model, limits), {})
-    encode = opened.encode
-    if encode is None:
-        raise UsageError(
-            f"a model of {opened.noun} has no vector of a sentence; encode with a model of texts or pairs"
-        )
-    asked = Asked((*words, *texts), (None, None), input_file, reading, is_pair=False, trained=opened.trained)
-    found = (encode(corpus) for corpus in stream(asked, opened.refuse_long))
+    encoding = opened(model, limits, needs=["vectors"])
+    trained = Reading.of_run(encoding.run_settings)
+    asked = Asked((*words, *texts), (None, None), input_file, reading, is_pair=False, trained=trained)
+    blocks = stream(asked, partial(refuse_long, encoding))
+    found = (vectors_of(encoding, corpus) for corpus in blocks)
     if output is None:
         for vectors in found:
             for vector in vectors:

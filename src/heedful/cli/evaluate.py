@@ -93,14 +93,14 @@ def command(
 
     Example: heedful evaluate runs/trec --on trec:test --data DIR --fail-under accuracy=0.9
     """
-    from heedful.cli.opened_model import open_model
+    from heedful.cli.opened_model import with_torch
     from heedful.evaluation import METRICS
     from heedful.evaluation.report_figure import WHAT, draw_report
     from heedful.run.evaluate import evaluate_gold
     from heedful.tasks import task_of
 
     outcome.check_figures(WHAT)
-    predictor = open_model(model, limits, precision)  # whose task may bring metrics
+    predictor = with_torch(model, limits, precision)  # whose task may bring metrics
     gate = outcome.gate(list(METRICS), "accuracy=0.9")
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))

@@ -153,6 +153,7 @@ def command(
     Example: heedful explain runs/reviews "I found that song superb." --html why.html
     """
     from heedful.cli.explained_input import Explaining
+    from heedful.cli.opened_model import asked_of
     from heedful.cli.requests import gather
 
     views.check()
@@ -163,12 +164,12 @@ def command(
         views.refuse_beside_all()
         show_whole(model, whole, how, requests, views.html, as_json=views.as_json)
         return
-    opened = how.opened(model)
-    corpus = gather(opened.asked(requests))
+    explaining = how.opened(model)
+    corpus = gather(asked_of(explaining, requests))
     if views.compare is not None:
-        _show_two(how.compared(model, views.compare, opened, corpus), views)
+        _show_two(how.compared(model, views.compare, explaining, corpus), views)
         return
-    explanation = how.explain(model, opened, corpus)
+    explanation = how.explain(model, explaining, corpus)
     if views.as_json:
         print_json(explanation.to_dict())
     else:

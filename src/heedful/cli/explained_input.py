@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.opened_model import Opened, open_model, with_torch, without_torch
+from heedful.cli.opened_model import opened, refuse_long, with_torch
 from heedful.cli.option_groups import NO_OPTION, TextLimits
-from heedful.errors import UsageError
+from heedful.errors import DataError, UsageError
+from heedful.opening import AnyModel, has_torch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from heedful.data.examples import Corpus
     from heedful.explain import Explanation
     from heedful.explain.methods import MethodChoice
-    from heedful.tasks import AnyModel
+    from heedful.model.engine import Capability
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,8 @@ class FeatureOptions:
         Raises:
             UsageError: if the model has no such features, or a text lacks the word.
         """
-        from heedful.tasks import SentenceModel, task_of
-
         if self.word is None:
             return explanation
-        if not isinstance(model, SentenceModel):
-            raise UsageError(
-                f"--features-of is for models of a text or a pair; this is a model of {task_of(model).noun}"
-            )
         count = self.count or 8
         for text in self.beside:
             model.features_of(self.word, [text], 1)  # refuses a sentence without the word
@@ -157,10 +152,10 @@ class MethodOptions:
             raise UsageError("--word is for models of tags of words, which this model is not")
 
     def explain(self, model: AnyModel, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
-        """Explain one example with torch.
+        """Explain one example.
 
         Args:
-            model: any model.
+            model: any model that shows what it looked at.
             corpus: the example.
             given: options of the command that not every task takes.
 
@@ -168,34 +163,24 @@ class MethodOptions:
             The explanation.
 
         Raises:
+            DataError: naming the row and the file, if a text is too long.
             UsageError: if the model has no such explanation.
         """
-        from heedful.tasks import SentenceModel, TagsModel, task_of
+        from heedful.data.examples import one_example
+        from heedful.explain.explainer import explain
 
-        task = task_of(model)
-        own = self.choice.sampling
-        if isinstance(model, TagsModel):
-            if self == MethodOptions():
-                return task.explain(model, corpus, given)
-            return model.explain(
-                corpus,
-                method=self.choice.method,
-                samples=own.orders,
-                seed=own.seed,
-                word=self.word,
-                why=self.why,
-            )
-        self.check(tags=False)
-        if self == MethodOptions():
-            return task.explain(model, corpus, given)
-        if isinstance(model, SentenceModel):
-            return model.explain(
-                corpus, method=self.choice.method, samples=own.orders, seed=own.seed, why=self.why
-            )
-        raise UsageError(
-            f"--method is for classes, labels, numbers and tags; this is a model of {task.noun}, which "
-            "has attention alone"
-        )
+        one_example(corpus)
+        self.check(tags=model.kind.of_words)
+        if "methods" not in model.engine.can:
+            if self != MethodOptions():
+                model.require("methods")
+            shown: Explanation = model.attention(corpus, given)
+            return shown
+        try:
+            return explain(model, corpus, self.choice, self.word)
+        except DataError:
+            refuse_long(model, corpus)
+            raise
 
     def _sampling(self) -> dict[str, int]:
         given = {"orders": self.samples, "seed": self.seed}
@@ -220,20 +205,20 @@ class Explaining:
     given: Mapping[str, object]
     limits: TextLimits
 
-    def opened(self, folder: Path) -> Opened:
+    def opened(self, folder: Path) -> AnyModel:
         """Open a model, without torch if its method needs none."""
-        needs_torch = any(self.given.values()) or self.asked.needs_torch
-        opened = None if needs_torch else without_torch(folder, self.limits)
-        if opened is None or opened.explain is None or (not self.asked.method and opened.prefers_torch()):
-            return with_torch(open_model(folder, self.limits), self.given)
-        return opened
+        needed: Capability = "gradients" if self.asked.needs_torch else "look"
+        model = opened(folder, self.limits, given=self.given, needs=[needed])
+        if "gradients" in model.engine.can or self.asked.method or not prefers_torch(model.metrics):
+            return model
+        return opened(folder, self.limits, given=self.given, needs=["gradients"])
 
-    def explain(self, folder: Path, opened: Opened, corpus: Corpus) -> Explanation:
+    def explain(self, folder: Path, model: AnyModel, corpus: Corpus) -> Explanation:
         """Explain one example, and add single features if they were asked for.
 
         Args:
             folder: of the model.
-            opened: the model.
+            model: the model.
             corpus: the example.
 
         Returns:
@@ -242,21 +227,26 @@ class Explaining:
         Raises:
             UsageError: if the model has no such explanation.
         """
-        assert opened.explain is not None  # `opened` sees to it
-        explanation = opened.explain(corpus, self.asked)
+        explanation = self.asked.explain(model, corpus, self.given)
         if self.features.word is None and not self.policy:
             return explanation
-        model = open_model(folder, self.limits)
+        if "features" not in model.engine.can:
+            model = with_torch(folder, self.limits)
         explanation = self.features.added(explanation, model)
-        return _with_policy(explanation, model) if self.policy else explanation
+        if not self.policy:
+            return explanation
+        texts = {view.name: view.text for view in explanation.sides}
+        return replace(explanation, policy=model.policy_of(texts))
 
-    def compared(self, model: Path, other: Path, opened: Opened, corpus: Corpus) -> dict[str, Explanation]:
+    def compared(
+        self, model: Path, other: Path, first_model: AnyModel, corpus: Corpus
+    ) -> dict[str, Explanation]:
         """Explain one example by two models.
 
         Args:
             model: the first folder.
             other: the second folder.
-            opened: the first model.
+            first_model: the first model.
             corpus: the example.
 
         Returns:
@@ -268,20 +258,20 @@ class Explaining:
         if str(model) == str(other):
             raise UsageError(f"--compare: expected another model than {model}")
         second = self.opened(other)
-        if second.is_pair != opened.is_pair:
+        if second.is_pair != first_model.is_pair:
             kinds = {True: "pairs of texts", False: "single texts"}
             raise UsageError(
-                f"--compare: {model} reads {kinds[opened.is_pair]} and {other} reads {kinds[second.is_pair]}"
+                f"--compare: {model} reads {kinds[first_model.is_pair]} and {other} reads {kinds[second.is_pair]}"
             )
-        first = self.explain(model, opened, corpus)
+        first = self.explain(model, first_model, corpus)
         return {str(model): first, str(other): self.explain(other, second, corpus)}
 
 
-def _with_policy(explanation: Explanation, model: AnyModel) -> Explanation:
-    from heedful.tasks import SentenceModel, task_of
+def prefers_torch(metrics: Mapping[str, object]) -> bool:
+    """Return whether a model's own method of explanation takes torch, and torch is installed."""
+    from heedful.explain.methods import WITH_TORCH
+    from heedful.explain.standing import standing_of
 
-    if not isinstance(model, SentenceModel):
-        raise UsageError(
-            f"--policy is for models of a text or a pair; this is a model of {task_of(model).noun}"
-        )
-    return replace(explanation, policy=model.policy_of({view.name: view.text for view in explanation.sides}))
+    standing = standing_of(metrics)
+    best = "" if standing is None else standing.default
+    return best in WITH_TORCH and has_torch()

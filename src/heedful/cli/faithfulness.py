@@ -77,7 +77,7 @@ def command(
 
     Example: heedful faithfulness runs/reviews held-out.csv --limit 100 --figure faithfulness.svg
     """
-    from heedful.cli.opened_model import open_model
+    from heedful.cli.opened_model import with_torch
     from heedful.cli.output import print_json, print_text
     from heedful.explain.measured_figure import WHAT, draw_measured
     from heedful.explain.measured_methods import MEASURES
@@ -87,7 +87,7 @@ def command(
 
     outcome.check_figures(WHAT)
     gate = outcome.gate(list(MEASURES), "comprehensiveness=0.2")
-    predictor = open_model(model, limits)
+    predictor = with_torch(model, limits)
     measured = measure_explanations(
         predictor,
         gold.read(predictor),

@@ -258,7 +258,14 @@ def command(
 
     Example: heedful predict runs/trec "Who wrote this?"
     """
-    from heedful.cli.opened_model import answer_rows, columns_of, open_model, with_torch, without_torch
+    from heedful.cli.opened_model import (
+        answer_rows,
+        answers_of,
+        asked_of,
+        columns_of,
+        opened,
+        refuse_long,
+    )
     from heedful.cli.output import exact
     from heedful.cli.requests import stream
 
@@ -272,32 +279,30 @@ def command(
         return
     written.check()
     given = {"predicates": requests.predicates, "conll": written.as_columns}
-    opened = without_torch(model, limits, named) if precision == "float32" else None
-    if opened is None or any(value and name not in opened.options for name, value in given.items()):
-        opened = with_torch(named.of(open_model(model, limits, precision)), given)
-    asked = opened.asked(requests)
+    answering = opened(model, limits, precision=precision, named=named, given=given)
+    asked = asked_of(answering, requests)
     printer = RowPrinter(written.header)
     cut = 0
-    with written.file(opened.header) as file:
+    with written.file(answering.header) as file:
 
         def check(corpus: Corpus) -> None:
-            opened.refuse_long(corpus)
+            refuse_long(answering, corpus)
             if file is not None:
                 file.expect(corpus)
 
         for corpus in stream(replace(asked, keep_fields=file is not None), check):
-            found = opened.answer(corpus)
+            found = answers_of(answering, corpus, given)
             if file is not None:
-                file.add(corpus, found, opened.rows)
+                file.add(corpus, found, answering.rows)
             elif written.as_json:
                 for example, answer in zip(corpus.examples, found, strict=True):
                     print_json({"row": example.row, **answer.as_dict()})
             elif written.as_columns:
                 click.echo("\n".join(map(columns_of, found)), file=exact(sys.stdout))
             else:
-                printer.print(*answer_rows(opened, corpus, found, with_row=asked.input_file is not None))
+                printer.print(*answer_rows(answering, corpus, found, with_row=asked.input_file is not None))
             cut += sum(answer.truncated for answer in found)
     if file is not None:
         click.echo(f"{written.output}: {file.count:,} predictions", err=True)
     if cut:
-        click.echo(f"texts truncated to {opened.max_tokens} tokens: {cut:,}", err=True)
+        click.echo(f"texts truncated to {answering.reading.max_tokens} tokens: {cut:,}", err=True)

@@ -7,7 +7,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -70,18 +70,20 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
     from heedful.errors import UsageError
     from heedful.run.suggesting import suggest
     from heedful.storage import write_text
-    from heedful.tasks import Predictor, load_model, task_of
+    from heedful.tasks import Predictor, load_model
 
     if output is not None and output.suffix not in (".csv", ".jsonl"):
         raise UsageError(f"--output {output}: expected a name that ends in .csv or .jsonl")
     predictor = load_model(model, truncate="head")
-    if not isinstance(predictor, Predictor):
+    if predictor.kind.outputs != "classes":
         raise UsageError(
-            f"suggestions need the probabilities of classes; this is a model of {task_of(predictor).noun}"
+            f"suggestions need the probabilities of classes; this is a model of {predictor.noun}"
         )
-    trained = Reading.of_run(predictor.about.run)
+    trained = Reading.of_run(predictor.run_settings)
     corpus = gather(Asked((), (None, None), pool, reading, predictor.is_pair, trained, keep_fields=True))
-    found = suggest(predictor, corpus, how.count, by=how.by, candidates=how.candidates, seed=how.seed)
+    found = suggest(
+        cast(Predictor, predictor), corpus, how.count, by=how.by, candidates=how.candidates, seed=how.seed
+    )
     if output is None:
         for one in found:
             print_json(one.as_dict())

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.opened_model import Opened
+from heedful.cli.opened_model import answers_of, files_of
 from heedful.cli.output import print_json, print_text
+from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
+from heedful.opening import AnyModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from heedful.cli.option_groups import Requests
     from heedful.data.examples import Corpus, Example
     from heedful.explain import Explanation
-    from heedful.tasks.schema import AnyAnswer
+    from heedful.model.answers import AnyAnswer
 
 
 def show_whole(
@@ -47,22 +49,21 @@ def show_whole(
         raise UsageError(
             "--all FILE looks at a whole file: leave texts, --input, --premise and --hypothesis out"
         )
-    opened = how.opened(model)
+    answering = how.opened(model)
 
     def answer(examples: Sequence[Example]) -> Sequence[AnyAnswer]:
-        return opened.answer(Corpus(list(examples)))
+        return answers_of(answering, Corpus(list(examples)))
 
     def explain(example: Example, why: str = "", word: str = "", *, rough: bool = False) -> Explanation:
-        assert opened.explain is not None  # `Explaining.opened` sees to it
         asked = how.asked
         part = replace(asked, rough=rough, why=why or asked.why, word=word or asked.word)
-        return opened.explain(Corpus([example]), part)
+        return part.explain(answering, Corpus([example]), how.given)
 
     def explain_roughly(example: Example) -> Explanation:
         return explain(example, rough=True)
 
-    corpus, columns = _read(opened, file, requests)
-    asked = Asked(str(model), opened.labels, answer, explain, explain_roughly, explain)
+    corpus, columns = _read(answering, file, requests)
+    asked = Asked(str(model), _classes(answering), answer, explain, explain_roughly, explain)
     found = whole_report(
         asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
     )
@@ -75,18 +76,24 @@ def show_whole(
         click.echo(f"wrote {html}", err=True)
 
 
-def _read(opened: Opened, file: Path, requests: Requests) -> tuple[Corpus, tuple[str, ...]]:
+def _classes(model: AnyModel) -> tuple[str, ...]:
+    """Return the classes, where the model answers with one of them."""
+    return model.labels if model.kind.outputs == "classes" else ()
+
+
+def _read(model: AnyModel, file: Path, requests: Requests) -> tuple[Corpus, tuple[str, ...]]:
     """Read the file as the training file was read, with all columns; return the names of those with a role."""
     from heedful.data.examples import Corpus
     from heedful.data.readers.class_folders import found_data
     from heedful.data.readers.table_files import table_blocks
 
     found = found_data(file)
-    if opened.files is not None and opened.files.read_gold is not None:
-        return opened.files.read_gold(found), ()
-    how = requests.reading.beside(opened.trained, found)
-    gold = "score" if opened.has_scores else "label"
-    roles = (*(("premise", "hypothesis") if opened.is_pair else ("text",)), gold)
-    blocks = table_blocks(found, roles, how, known=opened.labels, keep_fields=True)
+    files = files_of(model)
+    if files is not None and files.read_gold is not None:
+        return files.read_gold(found), ()
+    how = requests.reading.beside(Reading.of_run(model.run_settings), found)
+    gold = "score" if model.kind.is_score else "label"
+    roles = (*(("premise", "hypothesis") if model.is_pair else ("text",)), gold)
+    blocks = table_blocks(found, roles, how, known=_classes(model), keep_fields=True)
     examples = [example for block in blocks for example in block.examples]
     return Corpus(examples, source=found), tuple(how.columns.get(role, role) for role in roles)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from heedful.data.batching import collate
 from heedful.data.readers.text_fields import read_requests
 from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.estimators.tensor_features import features_of, sentences_of
+from heedful.model.answers import AnyAnswer
 from heedful.models import VectorNetwork
 from heedful.nn import use_dense_gradients
 from heedful.tasks import load_model
 from heedful.tasks.saved_model import Limits
-from heedful.tasks.schema import AnyAnswer
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
 try:
@@ -55,11 +55,11 @@ class HeedfulModule(InputModule):
     def __init__(self, folder: Path | str) -> None:
         super().__init__()
         model = load_model(folder)
-        if not (isinstance(model, SentenceModel) and isinstance(model.network, VectorNetwork)):
+        if not isinstance(model.network, VectorNetwork):
             raise UsageError(
                 f"{folder}: a {model.model.task!r} model of this kind has no vector of a single text"
             )
-        self.model: SentenceModel[AnyAnswer] = model
+        self.model = cast(SentenceModel[AnyAnswer], model)
         self.network = model.network
         self._saved_text = model.text
         use_dense_gradients(self.network)
@@ -72,7 +72,7 @@ class HeedfulModule(InputModule):
     @max_seq_length.setter
     def max_seq_length(self, value: int | None) -> None:
         text = self._saved_text
-        self.model = self.model.reading(text if value is None else Limits(int(value), "head").of(text))
+        self.model = self.model.reading_as(text if value is None else Limits(int(value), "head").of(text))
 
     def preprocess(
         self,

@@ -19,7 +19,7 @@ from heedful.explain.methods.contributing import Explained, contributions
 from heedful.explain.methods.game import Game
 from heedful.explain.methods.method_names import DEFAULT, MethodChoice, attribute, check_method
 from heedful.model.answers import Shown
-from heedful.runtime.looking import Looked
+from heedful.model.sights import Looked, Sight
 from heedful.text.tokenize import Tokenizer
 
 SIDE_NAMES = {1: ("text",), 2: ("premise", "hypothesis")}
@@ -120,7 +120,7 @@ class Reader:
 
 
 def with_looked(view: SentenceView, looked: Looked) -> SentenceView:
-    """Add to a view what the runtime's network looked at."""
+    """Add to a view what a network looked at."""
     return replace(
         view,
         maps=by_caption(looked.maps),
@@ -129,7 +129,13 @@ def with_looked(view: SentenceView, looked: Looked) -> SentenceView:
         places={caption(place): place for place in looked.maps},
         weights=looked.weights,
         chosen=looked.chosen,
+        tree_distance=looked.tree_distance,
     )
+
+
+def averages(sight: Sight) -> dict[str, str]:
+    """Return caption of a map that is an average to what it is an average over."""
+    return {caption(place): place.axis or "features" for place in sight.averaged}
 
 
 def assembled(

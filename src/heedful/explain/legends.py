@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from heedful.model.engine import NO_NETWORK
 from heedful.structures import MapPlace
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ class System:
 _TENSORIZED = {"": "Tensorized self-attention"}
 _DOT_HEADS = {"": "Multi-head dot-product attention"}
 
-NO_NETWORK = "none"
-"""The name of the encoder of a model without a network, as `heedful.models.config` has it."""
 SYSTEMS: dict[str, System] = {
     "bi-blosan": System(
         "Bi-BloSAN",

@@ -1,26 +1,26 @@
-"""Explanations of tags without torch; see `heedful.tasks.words.tagging` for the same with torch."""
+"""Explanations of tags: what each word contributes to the tag of one of them, whatever computes the model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import ValuesExplained, assembled, explained_by, with_looked
+from heedful.explain.assembling import ValuesExplained, assembled, averages, explained_by, with_looked
 from heedful.explain.explanation import Explanation, SentenceView, TagOfWord
-from heedful.explain.legends import NO_NETWORK, SYSTEMS, System, caption, shared_place
+from heedful.explain.legends import SYSTEMS, System, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.game import ChainedTags, game_of_word
 from heedful.model.answers import Shown, TagsAnswer
-from heedful.runtime.kernels import Floats
-from heedful.runtime.looking import Values
-from heedful.runtime.model import finite
-from heedful.runtime.tag_model import Tagger
-from heedful.runtime.tag_paths import log_softmax
+from heedful.model.engine import NO_NETWORK, Floats
+from heedful.model.model import Model
+from heedful.model.sights import Sight, Values
+from heedful.runtime.tag_part import TagPart
+from heedful.runtime.tag_paths import TagPaths, log_softmax
 from heedful.structures import MapPlace
-from heedful.text.vocabulary import mask_of
 
 
 def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | str | None) -> int:
@@ -80,15 +80,12 @@ NOTE = "The probability is the mean over the words of that of their tags, each w
 
 
 def explain_tags(
-    model: Tagger,
-    request: str | Sequence[str],
-    choice: MethodChoice | None = None,
-    word: int | str | None = None,
+    model: Model[Any, Any], request: object, choice: MethodChoice, word: int | str | None = None
 ) -> Explanation:
     """Show what a model looked at when it gave the words of one text their tags.
 
     Args:
-        model: the model.
+        model: of tags.
         request: a text, or a sequence of ready-made words.
         choice: the method that says what each word contributes to the tag of one of them.
         word: the word whose tag is explained, as itself or as its number from 1; by default the one whose tag is least
@@ -100,53 +97,64 @@ def explain_tags(
     Raises:
         DataError: if the request is not what the model takes, or too long.
         ArtifactError: if the network gives a number that is not finite.
-        UsageError: if the text has no words, or the folder does not say what an explanation shows.
+        UsageError: if the text has no words, or not this one.
     """
-    program, settings = model.program, model.settings
-    if program.shown is None:
-        raise UsageError("this folder does not say what an explanation shows; use heedful explain")
-    words = model.placed(request)
-    if not words.kept:
-        raise UsageError("the text has no words, so there is nothing to explain")
-    sight = program.look([(words.ids, words.ngrams)])
-    part = model.parts.tagging
-    own = model.with_part(finite("prediction", sight.logits, 1), words.kept)
-    answer = model.tagged(own, words)
-    unknown = tuple(not model.asking.knows(word) for word in words.kept)
-    view = SentenceView("text", words.text, words.written, words.spans, unknown, words.truncated)
-    looked, averaged = sight.texts[0], sight.averaged
-    if len(looked.maps) > MANY:
-        looked, averaged = replace(looked, maps=_means(looked.maps)), frozenset()
+    engine = model.engine
+    tagged = model.tagged_text(request)
+    words, answer = tagged.words, tagged.answer
+    unknown = tuple(not model.reading.knows(each) for each in words)
+    view = SentenceView("text", tagged.text, answer.words, answer.offsets, unknown, answer.truncated)
     mean = float(np.mean(answer.probabilities, dtype=np.float64))
-    explanation = assembled(
-        [with_looked(view, looked)],
-        Shown((answer.in_a_line(),), (mean,)),
-        SYSTEMS.get(settings.encoder, System(settings.encoder)),
-        "source2token",
-        alignments={},
-        averaged={caption(place): place.axis or "features" for place in averaged},
-        notes={"probability": NOTE},
-    )
+    explanation = attention_of(model, tagged.sight, view, answer.in_a_line(), mean)
     explanation = replace(explanation, tags=tags_of(answer))
-    choice = choice or MethodChoice()
     place = place_of(answer.words, answer.probabilities, word)
-    names, tag = model.decision.names, answer.tags[place]
-    (logits,) = model.logits_of([(1, (words,))])
-    alone = settings.encoder == NO_NETWORK
+    names = model.labels
+    alone = model.encoder == NO_NETWORK
 
     def network(texts: list[tuple[str, ...]], places: list[int]) -> list[Floats]:
-        rows = model.network_logits([[text] for text in texts])
+        rows = engine.of_words([[text] for text in texts])
         return [row[place] for row, place in zip(rows, places, strict=True)]
 
-    def whole(text: tuple[str, ...]) -> Floats:
-        return model.with_part(model.network_logits([[text]])[0], text)
+    def logits(text: tuple[str, ...]) -> Floats:
+        return engine.parts.added_to_words(engine.of_words([[text]])[0], text)
 
-    chained = None if part is None else ChainedTags(part, whole, model.paths)
-    row = logits[place] if chained is None else (logits + model.paths.context(logits))[place]
-    mask = mask_of(model.asking.vocabulary)
-    game = game_of_word(words.kept, place, row, None if alone else network, mask, chained)
-    values = values_of_tag(names, row, place, words.written, names.index(tag), choice.why)
-    return explained_by(explanation, choice, game, values, deletions=True)
+    part: TagPart | None = engine.parts.tagging
+    chained = None if part is None else ChainedTags(part, logits, TagPaths(names, part.chain))
+    (own,) = network([words], [place])
+    row = own if chained is None else chained.marginal_logits(words)[place]
+    game = game_of_word(words, place, row, None if alone else network, engine.mask, chained)
+    values = values_of_tag(names, row, place, answer.words, names.index(answer.tags[place]), choice.why)
+    further = engine.gradients(tagged.block, values.value, place, row - own)
+    return explained_by(explanation, choice, game, values, further, deletions=True)
+
+
+def attention_of(
+    model: Model[Any, Any], sight: Sight, view: SentenceView, said: str, mean: float
+) -> Explanation:
+    """Show what a network looked at when it gave the words of one text their tags.
+
+    Args:
+        model: of tags or roles.
+        sight: what was looked at; of more than `MANY` maps the means are shown.
+        view: the words.
+        said: the answer in a line, which becomes the one label of the record.
+        mean: the mean probability of the tags.
+
+    Returns:
+        The explanation.
+    """
+    (looked,), averaged = sight.texts, averages(sight)
+    if len(looked.maps) > MANY:
+        looked, averaged = replace(looked, maps=_means(looked.maps)), {}
+    return assembled(
+        [with_looked(view, looked)],
+        Shown((said,), (mean,)),
+        SYSTEMS.get(model.encoder, System(model.encoder)),
+        "source2token",
+        alignments={},
+        averaged=averaged,
+        notes={"probability": NOTE},
+    )
 
 
 def tags_of(answer: TagsAnswer) -> tuple[TagOfWord, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heedful.errors import ExitCode, HeedfulError, MissingExtraError
 from heedful.export.onnx_inputs import Examples, Inputs
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model import Model
+from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.tag_model import Tagger
 from heedful.text.vocabulary import Vocabulary
 
@@ -30,7 +30,9 @@ class DifferentError(HeedfulError):
     exit_code: ClassVar[ExitCode] = ExitCode.GATE_FAILED
 
 
-def check_onnx(content: bytes, model: Model, inputs: Inputs, longest: int, answer: str = "logits") -> float:
+def check_onnx(
+    content: bytes, model: RuntimeModel, inputs: Inputs, longest: int, answer: str = "logits"
+) -> float:
     """Compare an ONNX file with the runtime on random batches, texts without words and of the longest length included.
 
     Args:
@@ -68,12 +70,15 @@ def check_onnx(content: bytes, model: Model, inputs: Inputs, longest: int, answe
     return worst
 
 
-def _logits(model: Model, examples: Examples) -> Floats:
+def _logits(model: RuntimeModel, examples: Examples) -> Floats:
     """Return the logits of examples, [N, Y]; of a tagger those of all words, one text behind the other."""
-    rows = model.network_logits(examples)
+    rows = model.engine.of_words(examples)
     if isinstance(model, Tagger):
         return np.concatenate(
-            [model.with_part(logits, words) for logits, (words,) in zip(rows, examples, strict=True)]
+            [
+                model.parts.added_to_words(logits, words)
+                for logits, (words,) in zip(rows, examples, strict=True)
+            ]
         )
     return np.stack([model.parts.added(logits, sides) for logits, sides in zip(rows, examples, strict=True)])
 

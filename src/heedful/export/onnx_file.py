@@ -27,9 +27,9 @@ from heedful.model.decisions.labels import LabelsDecision
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.kernels import Floats
 from heedful.runtime.loading import load
-from heedful.runtime.model import Model
 from heedful.runtime.parts import NO_PARTS
 from heedful.runtime.program import SIDES
+from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.tag_model import Tagger
 from heedful.runtime.tag_paths import TagPaths
 from heedful.runtime.weights import Weights
@@ -185,7 +185,7 @@ def export_onnx(
     inputs = Inputs(model.program.texts, None if alone else model.asking.vocabulary, model.parts)
     paths, start = model.paths if isinstance(model, Tagger) else None, None
     if alone and paths is None:  # the weights of the network are zero, but a number has a scale
-        start = model.network_logits([((),) * model.program.texts])[0]
+        start = model.engine.of_words([((),) * model.program.texts])[0]
     content = write_onnx(
         description,
         model.program.weights,
@@ -207,7 +207,7 @@ def export_onnx(
     return worst
 
 
-def _metadata(folder: ModelFolder, model: Model, inputs: Inputs) -> dict[str, object]:
+def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: Inputs) -> dict[str, object]:
     """Return what the file says of itself; docs/tokens.md says how to use it."""
     settings, parts, decision = model.settings, model.parts, model.decision
     found: dict[str, object] = {

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
 from heedful.errors import UsageError
 from heedful.text.bio import OUTSIDE, Span, scheme_of, spans_of
+
+
+class AnyAnswer(Protocol):
+    """What every answer has, whatever a model answers."""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether a text was cut (only when that was asked for)."""
+
+    @property
+    def remarks(self) -> str:
+        """What a reader of the answer should know; empty where there is nothing."""
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for JSON."""
 
 
 @dataclass(frozen=True)

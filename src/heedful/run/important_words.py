@@ -10,11 +10,10 @@ from pathlib import Path
 
 from heedful.data.examples import Example
 from heedful.errors import HeedfulError
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.word_sums import WordSums
 from heedful.runtime import load
-from heedful.runtime.model import Model
 from heedful.training.stages import stage
 
 SECONDS, TEXTS = 6.0, 300
@@ -82,7 +81,7 @@ def important_words(folder: Path, examples: Sequence[Example], seconds: float = 
         model = load(folder)
     except HeedfulError:
         return None
-    if not isinstance(model, Model) or model.program.shown is None:
+    if "look" not in model.engine.can:
         return None
     sums, time_left = WordSums(), TimeLeft(seconds)
     drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))

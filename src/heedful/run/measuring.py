@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -19,12 +20,13 @@ from torch import nn
 
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
+from heedful.explain.explainer import explain, question_about
 from heedful.explain.measured_methods import CONTROLS, MEASURES, MeasuredMethods, TextMeasures, measure_text
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
 from heedful.explain.methods.deleting import leave_one_out
 from heedful.explain.methods.method_names import DEFAULT, check_method
 from heedful.explain.standing import KEY
-from heedful.model.decisions import kind_of
+from heedful.model.answers import AnyAnswer
 from heedful.storage import replace_folder
 from heedful.storage.layout import holds_run
 from heedful.storage.lock import alone
@@ -41,8 +43,6 @@ from heedful.storage.manifest import (
 )
 from heedful.tables import markdown_table
 from heedful.tasks import AnyModel, SentenceModel, task_of
-from heedful.tasks.schema import AnyAnswer
-from heedful.tasks.sentences.explaining import explain, question_about
 
 Values = NDArray[np.float64]
 _SIGNED = frozenset({DEFAULT, "gradient", "integrated", "occlusion", "shapley", CONTROLS[1]})
@@ -79,11 +79,12 @@ def measure_explanations(
         UsageError: if the model has no probabilities of classes or labels, a method does not exist or is not one that
             it has, or no text can be measured.
     """
-    if not isinstance(model, SentenceModel) or kind_of(model.model.task).outputs not in ("classes", "labels"):
+    if model.kind.outputs not in ("classes", "labels"):
         raise UsageError(
             "explanations are measured by the probability of a class or a label; this is a model of "
             f"{task_of(model).noun}"
         )
+    measured = cast("SentenceModel[AnyAnswer]", model)
     for name in methods:
         check_method(name)
     examples = list(corpus.examples)
@@ -94,19 +95,19 @@ def measure_explanations(
             examples[place] for place in sorted(generator.permutation(len(examples))[:limit].tolist())
         ]
     chosen = tuple(methods)
-    untrained = with_random_weights(model, sampling.seed)
+    untrained = with_random_weights(measured, sampling.seed)
     found, skipped = list[dict[str, TextMeasures]](), 0
     for done, example in enumerate(examples):
         progress(done, len(examples))
-        question, label = question_about(model, example)
+        question, label = question_about(model, Corpus([example]))
         if len(question.places) < 2:
             skipped += 1
             continue
         if not found:
-            chosen = _available(model, example, question, chosen)
-        orders_of = {name: _values(model, example, question, name, sampling) for name in chosen}
+            chosen = _available(measured, example, question, chosen)
+        orders_of = {name: _values(measured, example, question, name, sampling) for name in chosen}
         orders_of[CONTROLS[0]] = generator.permutation(len(question.places)).astype(np.float64)
-        orders_of[CONTROLS[1]] = leave_one_out(question_about(untrained, example, label)[0])[0]
+        orders_of[CONTROLS[1]] = leave_one_out(question_about(untrained, Corpus([example]), label)[0])[0]
         found.append(measure_text(question, orders_of, _SIGNED))
     return MeasuredMethods(found, on, sampling.seed, skipped)
 
@@ -132,7 +133,7 @@ def _values(
 ) -> Values:
     if method == "occlusion":
         return leave_one_out(question)[0]
-    explanation = explain(model, example, MethodChoice(method, sampling), faithfulness=False)
+    explanation = explain(model, Corpus([example]), MethodChoice(method, sampling), faithfulness=False)
     added = len(model.network.prefix)
     said = explanation.attribution
     if said is not None:

@@ -18,7 +18,7 @@ from heedful.evaluation import METRICS, Report
 from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
-from heedful.models import MappedVectors
+from heedful.models import MappedVectors, Network
 from heedful.models.config import NO_NETWORK
 from heedful.nn import VectorTables
 from heedful.run.card import model_card
@@ -27,7 +27,7 @@ from heedful.run.prepare import TrainingBatches
 from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
-from heedful.tasks import AnyModel, AnyPrepared, SentenceModel, task_named, task_of
+from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
 from heedful.tasks.sentences.held_scores import KEY
 from heedful.tasks.task import Examples
 from heedful.training.distributed import is_first_process
@@ -199,7 +199,7 @@ def _train_and_measure(
     )
     card = model_card(config, prepared, run, predictor.about.wide)
     metrics = run.summary()
-    if isinstance(predictor, SentenceModel) and predictor.held_scores is not None:
+    if predictor.held_scores is not None:
         metrics[KEY] = predictor.held_scores.as_dict()
     predictor.about = replace(predictor.about, run=as_table(config), metrics=metrics, card=card)
     if keeping is not None and is_first_process():
@@ -250,7 +250,7 @@ def _trained(config: RunConfig, predictor: AnyModel, dataset: Examples) -> nn.Mo
     if not config.distil.vectors:
         return predictor.network
     # The other tasks refuse the setting.
-    assert isinstance(predictor, SentenceModel)
+    assert isinstance(predictor.network, Network)
     assert isinstance(dataset, EncodedDataset)
     assert dataset.targets is not None
     wanted = dataset.targets.shape[1] - 1 - len(predictor.labels)

@@ -5,7 +5,7 @@ The wheel ``heedful-runtime`` is this package with the torch-free modules it nee
 
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.runtime.loading import load
-from heedful.runtime.model import Model
+from heedful.runtime.runtime_model import RuntimeModel as Model
 from heedful.runtime.sentence_vectors import SentenceVectors
 
 __all__ = ["Answer", "LabelsAnswer", "Model", "SentenceVectors", "TagsAnswer", "load"]

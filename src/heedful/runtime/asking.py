@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -32,6 +33,7 @@ class Words:
         unknown: how many of them the model does not know.
         truncated: whether the text has more words than were read.
         kept: the words that were read.
+        text: the text; of ready-made words these words with single spaces between them.
     """
 
     ids: Ids
@@ -39,12 +41,35 @@ class Words:
     unknown: int
     truncated: bool
     kept: tuple[str, ...]
+    text: str = ""
 
 
 def read_of(words: Sequence[Words]) -> Read:
     """Say how the texts of a request were read."""
     kept = tuple(len(each.ids) for each in words)
     return Read(kept, sum(each.unknown for each in words), any(each.truncated for each in words), 0 in kept)
+
+
+@runtime_checkable
+class OfFile(Protocol):
+    """The examples that a reader made of a file, `heedful.data.examples.Corpus`."""
+
+    @property
+    def examples(self) -> Sequence[AnExample]:
+        """The examples."""
+
+
+@runtime_checkable
+class AnExample(Protocol):
+    """One example, `heedful.data.examples.Example`."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """One string, or two for a pair."""
+
+    @property
+    def words(self) -> tuple[tuple[str, ...] | None, ...]:
+        """For each text its ready-made words, if the file has them."""
 
 
 Block = list[tuple[int, tuple[Words, ...]]]
@@ -62,12 +87,22 @@ class Asking:
 
     def __init__(self, settings: Settings, vocabulary: Vocabulary, parts: Parts = NO_PARTS) -> None:
         self.settings, self.vocabulary, self._parts = settings, vocabulary, parts
-        self.tokenizer = settings.cutter
+        self.cutter = settings.cutter
         self._row = lru_cache(_REMEMBERED)(lambda word: (vocabulary.id(word), not self.knows(word)))
         self._ngrams = lru_cache(_REMEMBERED // 8)(vocabulary.rows_of_ngrams)
 
+    @property
+    def max_tokens(self) -> int:
+        """Longest text, in words."""
+        return self.settings.max_tokens
+
+    @property
+    def refuses_long(self) -> bool:
+        """Whether a longer one is refused."""
+        return self.settings.truncate == "error"
+
     def limited(self, max_tokens: int | None, truncate: str | None) -> Asking:
-        """Return the same with another limit; see `Model.limited`."""
+        """Return the same with another limit; see `RuntimeModel.limited`."""
         if max_tokens is not None and max_tokens < 1:
             raise UsageError(f"max_tokens must be 1 or more; got {max_tokens}")
         settings = replace(
@@ -81,11 +116,11 @@ class Asking:
         """Say whether the network or a part beside it has a vector of a word."""
         return self.vocabulary.knows(word) or self._parts.knows(word)
 
-    def blocks(self, requests: Iterable[object], texts: int) -> Iterator[Block]:
+    def blocks(self, requests: object, texts: int) -> Iterator[Block]:
         """Yield numbered requests, several at a time, but not so many that they take much memory.
 
         Args:
-            requests: texts, or pairs.
+            requests: texts, pairs, or the examples that a reader made of a file.
             texts: how many texts each has.
 
         Yields:
@@ -95,13 +130,15 @@ class Asking:
             DataError: naming the request, if it is no text or too long.
             UsageError: if it is one string, or no list.
         """
+        if isinstance(requests, OfFile):
+            requests = requests.examples
         if isinstance(requests, str):
             raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
         if not isinstance(requests, Iterable):
             raise UsageError(f"expected a list of requests, got {type(requests).__name__} {requests!r:.60}")
         block, tokens = Block(), 0
         for number, request in enumerate(requests, start=1):
-            words = self.read(request, number, texts)
+            words = self.words_of(request, number, texts)
             block.append((number, words))
             tokens += sum(len(each.ids) for each in words)
             if len(block) == _BLOCK or tokens >= _BLOCK_TOKENS:
@@ -110,16 +147,29 @@ class Asking:
         if block:
             yield block
 
-    def read(self, request: object, number: int, texts: int) -> tuple[Words, ...]:
+    def one(self, request: object) -> Block:
+        """Return one request, read; see `blocks`."""
+        return [(1, self.words_of(single(request), 1, self.settings.kind.texts))]
+
+    def texts(self, block: Block) -> tuple[str, ...]:
+        """Return the texts of the one request of a block."""
+        ((_, words),) = block
+        return tuple(each.text for each in words)
+
+    def read(self, block: Block) -> list[Read]:
+        """Return how each request of a block was read."""
+        return [read_of(words) for _, words in block]
+
+    def words_of(self, request: object, number: int, texts: int) -> tuple[Words, ...]:
         """Cut each text of a request into words; see `blocks`."""
         sides = enumerate(texts_of(request, number, texts), start=1)
         return tuple(self.words(text, number, place, texts) for place, text in sides)
 
     def words(self, text: str, number: int, place: int, texts: int) -> Words:
         """Cut one text into words; see `blocks`."""
-        limit, words = self.settings.max_tokens, self.tokenizer.words(text)
+        limit, words = self.settings.max_tokens, self.cutter.words(text)
         self.refuse_long(len(words), number, place, texts)
-        return self.looked_up(tuple(words[:limit]), truncated=len(words) > limit)
+        return self.looked_up(tuple(words[:limit]), truncated=len(words) > limit, text=text)
 
     def refuse_long(self, length: int, number: int, place: int, texts: int) -> None:
         """Refuse a text of more words than are allowed, if it may not be truncated."""
@@ -131,13 +181,18 @@ class Asking:
                 "max_tokens, or choose truncate = 'head' (cut)."
             )
 
-    def looked_up(self, words: tuple[str, ...], *, truncated: bool = False) -> Words:
+    def looked_up(self, words: tuple[str, ...], *, truncated: bool = False, text: str = "") -> Words:
         """Look words up in the vocabulary."""
         rows = list(map(self._row, words))
         ids = np.array([row for row, _ in rows], np.int64)
         unknown = sum([new for _, new in rows])
         ngrams = tuple(map(self._ngrams, words)) if self.vocabulary.ngrams is not None else ()
-        return Words(ids, ngrams, unknown, truncated, words)
+        return Words(ids, ngrams, unknown, truncated, words, text)
+
+
+def single(request: object) -> object:
+    """Return one request; of a corpus, which holds one, its example."""
+    return request.examples[0] if isinstance(request, OfFile) else request
 
 
 def texts_of(request: object, number: int, count: int) -> tuple[str, ...]:
@@ -154,6 +209,8 @@ def texts_of(request: object, number: int, count: int) -> tuple[str, ...]:
     Raises:
         DataError: if it is not what the model takes.
     """
+    if isinstance(request, AnExample):
+        return request.texts
     where = f"request {number}"
     if count == 1:
         texts: Sequence[object] = (request,)

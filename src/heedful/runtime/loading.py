@@ -22,9 +22,9 @@ from heedful.model.decisions import (
 )
 from heedful.runtime.asking import Asking
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model import Model
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
+from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import Settings, read_settings
@@ -54,7 +54,7 @@ from heedful.text.wide_part import WidePart
 _WEIGHTS = "weights."
 
 
-def load(folder: Path | str) -> Model:
+def load(folder: Path | str) -> RuntimeModel:
     """Read a model folder, checking every file against its checksum; torch is not needed.
 
     Args:
@@ -75,7 +75,7 @@ def load(folder: Path | str) -> Model:
     return read_settled(path, _load)
 
 
-def _load(path: Path) -> Model:
+def _load(path: Path) -> RuntimeModel:
     refuse_without_model(path)
     verify_manifest(path, MODEL_FILES)
     config = read_json(path / CONFIG, dict)
@@ -116,7 +116,7 @@ def _load(path: Path) -> Model:
     if settings.kind.outputs == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence)
-    return Model(Asking(settings, vocabulary, parts), program, decision, parts, metrics=metrics)
+    return RuntimeModel(Asking(settings, vocabulary, parts), program, decision, parts, metrics=metrics)
 
 
 def _words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[dict[str, object], Weights]:

@@ -1,18 +1,17 @@
-"""What a network looked at while it read a text: attention maps, gates and the weights of words, for explanations."""
+"""How the description of a network says what an explanation shows of its steps, and how that is collected."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heedful.errors import UsageError, nearest
+from heedful.model.sights import Looked, Values
 from heedful.runtime.kernels import Floats
 from heedful.structures import MapPlace
 
-Values = NDArray[np.floating]
 Weigh = Callable[[str], Values]
 """Name of a value to how the step that makes it weighs what it reads."""
 KINDS = ("map", "gate", "fusion", "weights", "chosen", "unchosen", "alignment")
@@ -37,42 +36,6 @@ class Entry:
     place: MapPlace
     number: int = 0
     turned: bool = False
-
-
-@dataclass(eq=False)
-class Looked:
-    """What a network looked at in one text of n words.
-
-    Attributes:
-        maps: attention by its place, [n, n], averaged over features where it has any.
-        gates: fusion gates, [n], averaged over features.
-        fusion: share of each attention in the state of each word, [n].
-        weights: of the words in the sentence vector, [n], averaged over features; None where there are none.
-        chosen: pairs that a policy opened, [n, n] bool; None without a policy.
-    """
-
-    maps: dict[MapPlace, Values] = field(default_factory=dict)
-    gates: dict[MapPlace, Values] = field(default_factory=dict)
-    fusion: dict[MapPlace, Values] = field(default_factory=dict)
-    weights: Values | None = None
-    chosen: NDArray[np.bool_] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Sight:
-    """What a network made of one example, and what it looked at.
-
-    Attributes:
-        logits: unnormalized scores, [Y]; of a network that answers for each word [L, Y].
-        texts: a record for each text; with the tokens that the network puts in front.
-        alignments: weights of pairs of words of the first and the second text, [n1, n2].
-        averaged: the places whose maps are averages over features.
-    """
-
-    logits: Floats
-    texts: tuple[Looked, ...]
-    alignments: dict[MapPlace, Values]
-    averaged: frozenset[MapPlace]
 
 
 def read_shown(entries: object) -> tuple[Entry, ...]:

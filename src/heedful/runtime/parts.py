@@ -58,6 +58,11 @@ class Parts:
             return logits
         return [row + sum(added[1:], added[0]) for row, *added in zip(logits, *found, strict=True)]
 
+    def added_to_words(self, logits: Floats, words: Sequence[str]) -> Floats:
+        """Return the logits of the words of a text, [L, Y], with what the linear part of tags adds to them."""
+        part = self.tagging
+        return logits if part is None or len(logits) != len(words) else logits + part.emissions(words)
+
     @staticmethod
     def _wide_of(wide: WidePart, sides: Sequence[Sequence[str]]) -> Floats:
         features = [wide.rule.numbers(words, side) for side, words in enumerate(sides)]

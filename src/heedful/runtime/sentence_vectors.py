@@ -9,18 +9,30 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.model.decisions.named_labels import NamedLabels
+from heedful.model.finite_numbers import finite_row
 from heedful.runtime.asking import Block
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model import Model, finite
+from heedful.runtime.runtime_model import RuntimeModel
+from heedful.runtime.step_engine import StepEngine
 
 _BLOCK = 64
 
 
-class SentenceVectors(Model):
-    """A model whose answer to a text is a vector of unit length; see `Model` for the arguments.
+class VectorEngine(StepEngine):
+    """An engine whose logits are the vector of a text; see `StepEngine`."""
+
+    def vectors(self, block: Block) -> list[Floats]:
+        """See `StepEngine.vectors`."""
+        return self.run(block)
+
+
+class SentenceVectors(RuntimeModel):
+    """A model whose answer to a text is a vector of unit length; see `RuntimeModel` for the arguments.
 
     `encode` gives the vectors, [N, D]; a text without words has the zero vector.
     """
+
+    engine_type = VectorEngine
 
     @property
     def width(self) -> int:
@@ -122,7 +134,7 @@ class SentenceVectors(Model):
             looked = [self.asking.looked_up(known(text[:limit])) for text in words[start : start + _BLOCK]]
             read = self.program.read([(each.ids, each.ngrams) for each in looked])
             first = len(found) + 1
-            found += [finite("vector", row, first + n) for n, row in enumerate(rows_of(read))]
+            found += [finite_row("vector", row, first + n) for n, row in enumerate(rows_of(read))]
         return np.stack(found) if found else np.zeros((0, width), np.float32)
 
     def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> Self:
@@ -140,9 +152,6 @@ class SentenceVectors(Model):
         """
         decision = NamedLabels.of(names, examples, self.encode, self.settings.temperature)
         return type(self)(self.asking, self.program, decision, self.parts, self.threads, self.metrics)
-
-    def _vectors(self, block: Block) -> list[Floats]:
-        return self.logits_of(block)
 
 
 def refuse_texts(words: Sequence[Sequence[str]]) -> None:

@@ -9,11 +9,15 @@ from typing import cast
 
 import numpy as np
 
-from heedful.errors import ArtifactError
+from heedful.errors import ArtifactError, UsageError
+from heedful.machine.in_order import in_order
 from heedful.model.answers import TagsAnswer, role_spans
-from heedful.runtime.asking import Asking, Block, Request, Words, texts_of
+from heedful.model.finite_numbers import finite_row
+from heedful.model.tagged_text import TaggedText
+from heedful.runtime.asking import AnExample, Asking, Block, Request, Words, single, texts_of
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model import Model, in_order
+from heedful.runtime.runtime_model import RuntimeModel
+from heedful.runtime.step_engine import StepEngine
 from heedful.runtime.tag_paths import TagPaths
 from heedful.text.windows import Window, windows_of
 
@@ -23,12 +27,10 @@ class PlacedWords(Words):
     """The words of one text with their places in it.
 
     Attributes:
-        text: the text; of ready-made words these words with single spaces between them.
         spans: [start, end) of each word in the text, in characters.
         written: the words as they were written.
     """
 
-    text: str = ""
     spans: tuple[tuple[int, int], ...] = ()
     written: tuple[str, ...] = ()
 
@@ -36,8 +38,10 @@ class PlacedWords(Words):
 class PlacedAsking(Asking):
     """Turns a request into words with their places; a request is a text, or a sequence of ready-made words."""
 
-    def read(self, request: object, number: int, texts: int) -> tuple[PlacedWords, ...]:
-        """See `Asking.read`."""
+    def words_of(self, request: object, number: int, texts: int) -> tuple[PlacedWords, ...]:
+        """See `Asking.words_of`."""
+        if isinstance(request, AnExample) and request.words and request.words[0] is not None:
+            request = request.words[0]
         ready = isinstance(request, Sequence) and not isinstance(request, str)
         if ready and all(isinstance(word, str) for word in cast("Sequence[object]", request)):
             return (self.words(tuple(cast("Sequence[str]", request)), number, 1, texts),)
@@ -46,7 +50,7 @@ class PlacedAsking(Asking):
 
     def words(self, text: str | Sequence[str], number: int, place: int, texts: int) -> PlacedWords:
         """See `Asking.words`."""
-        placed = self.tokenizer.placed(text)
+        placed = self.cutter.placed(text)
         self.refuse_long(len(placed.words), number, place, texts)
         read = self.looked_up(placed.words)
         return PlacedWords(
@@ -54,52 +58,69 @@ class PlacedAsking(Asking):
         )
 
 
-class Tagger(Model):
-    """A network that gives every word a tag; see `Model`. A request is a string, or a sequence of ready-made words."""
+class TagEngine(StepEngine):
+    """An engine that gives logits for each word of a text, [L, Y]; see `StepEngine`."""
 
-    def logits(self, requests: Iterable[Request]) -> Floats:
-        """Return the scores of the tags of all words, those of each text behind those of the one before, [T, Y]."""
-        blocks = self.asking.blocks(requests, 1)
-        rows = [row for block in in_order(self.logits_of, blocks, self.threads) for row in block]
-        return np.concatenate(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
-
-    def answers(self, block: Block) -> Sequence[TagsAnswer]:
-        """See `Model.answers`."""
-        each = zip(self.logits_of(block), block, strict=True)
-        return [self.tagged(logits, cast(PlacedWords, words)) for logits, (_, (words,)) in each]
-
-    def placed(self, request: Request) -> PlacedWords:
-        """Return the words of one request that are read at a time, at most `max_tokens`; errors as in `predict`."""
-        (words,) = self.asking.read(request, 1, 1)
-        placed, limit = cast(PlacedWords, words), self.settings.max_tokens
-        if len(placed.kept) <= limit:
-            return placed
-        read = self.asking.looked_up(placed.kept[:limit], truncated=True)
-        own = placed.spans[:limit], placed.written[:limit]
-        return PlacedWords(read.ids, read.ngrams, read.unknown, True, read.kept, placed.text, *own)
-
-    def logits_of(self, block: Block) -> list[Floats]:
-        """See `Model.logits_of`; a text of more words than `max_tokens` is read in windows, so that each has a tag."""
-        size = self.settings.max_tokens
+    def run(self, block: Block) -> list[Floats]:
+        """See `Engine.run`; a text of more words than `max_tokens` is read in windows, so that each has a tag."""
+        size = self.asking.max_tokens
         cut = [windows_of(len(words.kept), size) for _, (words,) in block]
         parts: Block = [
             (number, (words if len(own) == 1 else _part(words, window),))
             for (number, (words,)), own in zip(block, cut, strict=True)
             for window in own
         ]
-        rows = iter(super().logits_of(parts))
+        rows = iter(super().run(parts))
         found = [
             np.concatenate([next(rows)[first - start : last - start] for start, _, first, last in own])
             for own in cut
         ]
         return [
-            self.with_part(logits, words.kept) for logits, (_, (words,)) in zip(found, block, strict=True)
+            self.parts.added_to_words(logits, words.kept)
+            for logits, (_, (words,)) in zip(found, block, strict=True)
         ]
 
-    def with_part(self, logits: Floats, words: Sequence[str]) -> Floats:
-        """Return the logits of the words of a text, [L, Y], with what the linear part adds to them."""
-        part = self.parts.tagging
-        return logits if part is None or len(logits) != len(words) else logits + part.emissions(words)
+
+class Tagger(RuntimeModel):
+    """A network that gives every word a tag; see `RuntimeModel`.
+
+    A request is a string, or a sequence of ready-made words.
+    """
+
+    engine_type = TagEngine
+    options = frozenset({"conll"})
+    shows_texts = False
+
+    def logits(self, requests: Iterable[Request]) -> Floats:
+        """Return the scores of the tags of all words, those of each text behind those of the one before, [T, Y]."""
+        blocks = self.asking.blocks(requests, 1)
+        rows = [row for found in in_order(self.engine.run, blocks, self.threads) for row in found]
+        return np.concatenate(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
+
+    def answered(self, block: Block) -> Sequence[TagsAnswer]:
+        """See `Model.answered`."""
+        each = zip(self.engine.run(block), block, strict=True)
+        return [self.tagged(logits, cast(PlacedWords, words)) for logits, (_, (words,)) in each]
+
+    def tagged_text(self, request: object) -> TaggedText:
+        """See `Model.tagged_text`."""
+        words = self.placed(single(request))
+        if not words.kept:
+            raise UsageError("the text has no words, so there is nothing to explain")
+        block: Block = [(1, (words,))]
+        sight = self.engine.look(block)
+        own = self.parts.added_to_words(finite_row("prediction", sight.logits, 1), words.kept)
+        return TaggedText(words.kept, words.text, self.tagged(own, words), block, sight)
+
+    def placed(self, request: object) -> PlacedWords:
+        """Return the words of one request that are read at a time, at most `max_tokens`; errors as in `predict`."""
+        (words,) = self.asking.words_of(request, 1, 1)
+        placed, limit = cast(PlacedWords, words), self.settings.max_tokens
+        if len(placed.kept) <= limit:
+            return placed
+        read = self.asking.looked_up(placed.kept[:limit], truncated=True)
+        own = placed.spans[:limit], placed.written[:limit]
+        return PlacedWords(read.ids, read.ngrams, read.unknown, True, read.kept, placed.text, *own)
 
     @cached_property
     def paths(self) -> TagPaths:

@@ -4,6 +4,6 @@ The modules that speak HTTP need the extra ``serve`` (Starlette, uvicorn, httpto
 """
 
 from heedful.serving.bounds import Bounds
-from heedful.serving.engine import Engine, open_engine
+from heedful.serving.served_model import ServedModel, open_served
 
-__all__ = ["Bounds", "Engine", "open_engine"]
+__all__ = ["Bounds", "ServedModel", "open_served"]

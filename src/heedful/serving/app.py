@@ -43,16 +43,16 @@ from heedful.serving.counters import (
     asks_for_openmetrics,
     resident_bytes,
 )
-from heedful.serving.engine import Vector
 from heedful.serving.explaining import Explaining
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
+from heedful.serving.served_model import Vector
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
-    from heedful.serving.engine import Engine
+    from heedful.serving.served_model import ServedModel
 
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -253,7 +253,7 @@ class App:
     async def _predict(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
-        asked = read_list(fields, self.bounds.texts, pair=served.engine.is_pair)
+        asked = read_list(fields, self.bounds.texts, pair=served.model.is_pair)
         lines = await self._results("predict", served, asked, str)
         return listed(request, name, "answers", lines)
 
@@ -284,7 +284,7 @@ class App:
     async def _results(self, kind: Kind, served: Served, asked: Asked, given: type[Result]) -> list[Result]:
         """Queue what is asked and wait for the results, which are of one type."""
         future: asyncio.Future[list[str | Vector]] = asyncio.get_running_loop().create_future()
-        job = Job(kind, served.engine, asked.requests, asked.field, future)
+        job = Job(kind, served.model, asked.requests, asked.field, future)
         served.batcher.add(job)
         try:
             return [each for each in await future if isinstance(each, given)]
@@ -294,8 +294,8 @@ class App:
     async def _explain(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
-        engine = served.engine
-        asked = read_one(fields, pair=engine.is_pair)
+        model = served.model
+        asked = read_one(fields, pair=model.is_pair)
         if self._explanations >= self.bounds.explanations:
             message = f"{self._explanations:,} explanations wait. Try again in a few seconds."
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "server", message, again=3)
@@ -306,14 +306,14 @@ class App:
         def work() -> tuple[str, str]:
             method, why = str(asked.options[METHOD]) or None, str(asked.options[WHY]) or None
             try:
-                explanation = engine.explain(asked.requests[0], MethodChoice(method, why=why))
+                explanation = model.explain(asked.requests[0], MethodChoice(method, why=why))
             except Exception as error:
                 field = METHOD if method else WHY
                 if isinstance(error, UsageError) and (method or why):
                     message = f"{field}: {error}"
                     raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, message) from None
                 raise told(error, asked.field) from None
-            explanation = _with_further(engine, explanation, asked.options)
+            explanation = _with_further(model, explanation, asked.options)
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page
 
@@ -345,10 +345,10 @@ class App:
             {
                 "id": name,
                 "object": "model",
-                "task": served.engine.task,
-                "pair": served.engine.is_pair,
-                "max_tokens": served.engine.max_tokens,
-                "computed_by": served.engine.kind,
+                "task": served.model.task,
+                "pair": served.model.is_pair,
+                "max_tokens": served.model.max_tokens,
+                "computed_by": served.model.kind,
             }
             for name, served in self._shelf.models.items()
         ]
@@ -379,7 +379,7 @@ class App:
         }
         for name, served in self._shelf.models.items():
             gauges["heedful_waiting_texts", name] = served.batcher.waiting
-            if (words := served.engine.word_counts) is not None:
+            if (words := served.model.word_counts) is not None:
                 gauges["heedful_words_asked_total", name] = words.asked
                 gauges["heedful_words_computed_total", name] = words.computed
                 gauges["heedful_words_kept", name] = words.kept
@@ -418,14 +418,14 @@ async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Resu
         future.cancel()
 
 
-def _with_further(engine: Engine, explanation: Explanation, options: Mapping[str, object]) -> Explanation:
+def _with_further(model: ServedModel, explanation: Explanation, options: Mapping[str, object]) -> Explanation:
     """Add to an explanation what a client asked for beside what the runtime records.
 
     Raises Refused with 422, naming the option that the model or the texts cannot fulfill.
     """
     further: Mapping[str, Callable[[Explanation], Explanation]] = {
-        FEATURES_OF: lambda shown: engine.with_features(shown, str(options[FEATURES_OF])),
-        POLICY_STEPS: engine.with_policy,
+        FEATURES_OF: lambda shown: model.with_features(shown, str(options[FEATURES_OF])),
+        POLICY_STEPS: model.with_policy,
     }
     for name, added in further.items():
         try:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Literal
 from heedful.errors import DataError, OutputError, UsageError
 from heedful.serving.bounds import Refused
 from heedful.serving.counters import Counters
-from heedful.serving.engine import Engine, Request, Vector
+from heedful.serving.served_model import Request, ServedModel, Vector
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
-    from heedful.tasks.schema import AnyAnswer
+    from heedful.model.answers import AnyAnswer
 
 BATCH = 64
 """Texts that are answered together."""
@@ -44,7 +44,7 @@ class Job:
 
     Attributes:
         kind: "predict", or "encode".
-        engine: what answers it, from its first text to its last, whatever replaces the model meanwhile.
+        model: what answers it, from its first text to its last, whatever replaces the model meanwhile.
         requests: its texts or pairs.
         source: name of the list that they came in, for messages.
         future: gets the results or what went wrong, in the event loop that it belongs to.
@@ -55,7 +55,7 @@ class Job:
     """
 
     kind: Kind
-    engine: Engine
+    model: ServedModel
     requests: Sequence[Request]
     source: str
     future: asyncio.Future[list[Result]]
@@ -219,14 +219,14 @@ class Batcher:
             return self._take()
 
     def _take(self) -> list[Part]:
-        """Take texts of the jobs in turn; all are of one kind and for one engine."""
+        """Take texts of the jobs in turn; all are of one kind and for one model."""
         parts = list[Part]()
-        room = min(BATCH, self._jobs[0].engine.together) if self._jobs else 0
+        room = min(BATCH, self._jobs[0].model.together) if self._jobs else 0
         later, again = deque[Job](), deque[Job]()
         lead: Job | None = None
         for job in self._jobs:
             lead = lead or job
-            if not room or (job.kind, job.engine) != (lead.kind, lead.engine):
+            if not room or (job.kind, job.model) != (lead.kind, lead.model):
                 later.append(job)
                 continue
             count = min(job.left, _TURN, room)
@@ -304,8 +304,8 @@ def _written(results: Sequence[AnyAnswer | Vector], start: int) -> list[Result]:
 
 def _ask(job: Job, requests: Sequence[Request]) -> Sequence[AnyAnswer | Vector]:
     if job.kind == "predict":
-        return job.engine.answers(requests)
-    return job.engine.vectors([text for text in requests if isinstance(text, str)])  # there are no others
+        return job.model.answers(requests)
+    return job.model.vectors([text for text in requests if isinstance(text, str)])  # there are no others
 
 
 def told(error: Exception, field: str) -> Exception:

@@ -11,7 +11,7 @@ from typing import NoReturn
 from heedful.errors import nearest
 from heedful.explain.methods.method_names import METHODS
 from heedful.serving.bounds import Refused
-from heedful.serving.engine import Request
+from heedful.serving.served_model import Request
 
 TEXTS, PAIRS, FEATURES_OF, POLICY_STEPS = "texts", "pairs", "features_of", "policy"
 METHOD, WHY = "method", "why"

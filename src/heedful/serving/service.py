@@ -22,10 +22,10 @@ from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
 from heedful.machine.heartbeat import beat
 from heedful.machine.signals import let_terminate
+from heedful.opening import Truncate
 from heedful.serving.app import Access, App
 from heedful.serving.bounds import Bounds
 from heedful.serving.counters import Counters, SummedCounts
-from heedful.serving.engine import Truncate
 from heedful.serving.server import run
 from heedful.serving.shelf import Shelf, Tasks, opener
 from heedful.serving.watch import Watch
@@ -70,7 +70,7 @@ class Answering:
         shelf: the models.
 
     Raises:
-        HeedfulError: if a folder fails its checks; see `heedful.serving.engine.open_engine`.
+        HeedfulError: if a folder fails its checks; see `heedful.serving.served_model.open_served`.
     """
 
     def __init__(self, service: Service, say: Say, workers: SummedCounts | None = None) -> None:

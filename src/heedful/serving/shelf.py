@@ -11,10 +11,11 @@ from pathlib import Path
 
 from heedful.errors import UsageError
 from heedful.machine.passing import is_passing
+from heedful.opening import Truncate
 from heedful.serving.batcher import Batcher
 from heedful.serving.bounds import Bounds
 from heedful.serving.counters import Counters
-from heedful.serving.engine import Engine, Truncate, open_engine, stamp
+from heedful.serving.served_model import ServedModel, open_served, stamp
 from heedful.storage.layout import MODEL
 from heedful.storage.named_models import find_model
 
@@ -33,7 +34,7 @@ class Served:
 
     Attributes:
         folder: a model folder, or the run folder that holds it.
-        engine: the version that answers new requests.
+        model: the version that answers new requests.
         batcher: its queue and thread.
         known: stamp of the folder that was last taken up or refused.
         seen: stamp of the folder at the last look.
@@ -42,7 +43,7 @@ class Served:
     """
 
     folder: Path
-    engine: Engine
+    model: ServedModel
     batcher: Batcher
     known: tuple[int, ...]
     seen: tuple[int, ...]
@@ -69,23 +70,23 @@ class Shelf:
         folders: Mapping[str, Path],
         bounds: Bounds,
         counters: Counters,
-        open_folder: Callable[[Path], Engine],
+        open_folder: Callable[[Path], ServedModel],
         say: Callable[[str], None],
     ) -> None:
         self._counters, self._open_folder, self._say = counters, open_folder, say
         self.models: dict[str, Served] = {}
         for name, folder in folders.items():
             before = stamp(folder)
-            engine = open_folder(folder)
+            model = open_folder(folder)
             batcher = Batcher(name, bounds.queue, counters)
-            self.models[name] = Served(folder, engine, batcher, before, before)
+            self.models[name] = Served(folder, model, batcher, before, before)
         self._closed = threading.Event()
         self._watch = threading.Thread(target=self._look_again, name="model folders", daemon=True)
 
     @property
     def tasks(self) -> Tasks:
         """Task of each model, and whether it takes pairs."""
-        return {name: (served.engine.task, served.engine.is_pair) for name, served in self.models.items()}
+        return {name: (served.model.task, served.model.is_pair) for name, served in self.models.items()}
 
     def refuse_other_tasks(self, tasks: Tasks) -> None:
         """Refuse folders that hold other tasks than other processes of this server serve.
@@ -98,7 +99,7 @@ class Shelf:
         """
         for name, (task, is_pair) in tasks.items():
             served = self.models[name]
-            _refuse_another_task(served.folder, served.engine, task, is_pair)
+            _refuse_another_task(served.folder, served.model, task, is_pair)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,7 +109,7 @@ class Shelf:
     def remove_copies(self) -> None:
         """Remove the temporary copies of the models, as their end would; nothing can be explained afterwards."""
         for served in self.models.values():
-            served.engine.remove_copy()
+            served.model.remove_copy()
 
     def watch(self) -> None:
         """Begin to look at the folders."""
@@ -135,8 +136,8 @@ class Shelf:
 
     def _take_up(self, name: str, served: Served) -> None:
         try:
-            engine = self._open_folder(served.folder)
-            _refuse_another_task(served.folder, engine, served.engine.task, served.engine.is_pair)
+            model = self._open_folder(served.folder)
+            _refuse_another_task(served.folder, model, served.model.task, served.model.is_pair)
         except Exception as error:
             if is_passing(error):
                 seconds = LOOK * 2 ** min(served.tries, _DOUBLED)
@@ -149,7 +150,7 @@ class Shelf:
             self._counters.load(name, good=False)
             self._say(f"{name}: the new model is not served, and the old one goes on: {error}")
             return
-        served.engine = engine
+        served.model = model
         self._counters.load(name, good=True)
         self._say(f"{name}: a new model was taken up from {served.folder}")
 
@@ -161,10 +162,10 @@ class Shelf:
                 self._say(f"the model folders cannot be looked at: {type(error).__name__}")
 
 
-def _refuse_another_task(folder: Path, engine: Engine, task: str, is_pair: bool) -> None:
-    if (engine.task, engine.is_pair) != (task, is_pair):
+def _refuse_another_task(folder: Path, model: ServedModel, task: str, is_pair: bool) -> None:
+    if (model.task, model.is_pair) != (task, is_pair):
         raise UsageError(
-            f"{folder}: holds a model of the task {engine.task!r}, the one that is served has the task {task!r}"
+            f"{folder}: holds a model of the task {model.task!r}, the one that is served has the task {task!r}"
         )
 
 
@@ -200,6 +201,6 @@ def named(models: Sequence[str]) -> dict[str, Path]:
 
 def opener(
     max_tokens: int | None, truncate: Truncate | None, word_memory: int | None = None
-) -> Callable[[Path], Engine]:
-    """Return a function that reads a model folder under limits; see `open_engine`."""
-    return lambda folder: open_engine(folder, max_tokens, truncate, word_memory)
+) -> Callable[[Path], ServedModel]:
+    """Return a function that reads a model folder under limits; see `open_served`."""
+    return lambda folder: open_served(folder, max_tokens, truncate, word_memory)

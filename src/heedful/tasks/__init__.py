@@ -6,18 +6,11 @@ from heedful.tasks.classification import Predictor
 from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel
 from heedful.tasks.registry import (
-    TASKS,
     AnyModel,
     AnyTask,
-    all_tasks,
     build_network,
-    find_task,
-    is_task,
     load_model,
     refuse_options,
-    register,
-    task_named,
-    task_of,
     task_problems,
 )
 from heedful.tasks.relatedness import RelatednessModel
@@ -27,6 +20,7 @@ from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task
+from heedful.tasks.task_table import TASKS, all_tasks, find_task, is_task, register, task_named, task_of
 from heedful.tasks.vectors import VectorModel
 from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.text_model import TextModel

@@ -25,6 +25,7 @@ from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
 from heedful.model.answers import CLASSES, Answer
 from heedful.model.decisions import ClassDecision
+from heedful.model.finite_numbers import finite
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.heads import matched
 from heedful.nn.losses import cross_entropy, divergence
@@ -32,7 +33,6 @@ from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
-from heedful.tasks.saved_model import finite
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (

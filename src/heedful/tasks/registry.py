@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch import Tensor
 
 from heedful.data.readers.reading import ROLES
-from heedful.errors import ArtifactError, MissingExtraError, UsageError, nearest
+from heedful.errors import ArtifactError, UsageError
 from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
-from heedful.model.decisions import ELSEWHERE
 from heedful.models import ModelConfig, Network, word_embedding
 from heedful.storage.fields import Fields
-from heedful.storage.installed import installed
 from heedful.storage.model_folder import CONFIG, load_model_folder
 from heedful.tasks.classification import PairTask, TextTask
 from heedful.tasks.labels import LabelsTask
@@ -32,6 +30,7 @@ from heedful.tasks.roles.roles_task import RolesTask
 from heedful.tasks.saved_model import Limits, SavedModel, model_folder
 from heedful.tasks.tags import TagsTask
 from heedful.tasks.task import Task
+from heedful.tasks.task_table import TASKS, all_tasks, find_task, register, task_named, unknown_task
 from heedful.tasks.vectors import VectorTask
 from heedful.tasks.words.word_task import WordTask
 
@@ -53,79 +52,10 @@ _OWN: tuple[AnyTask, ...] = (
     VectorTask(),
 )
 
-GROUP = "heedful.tasks"
-TASKS: dict[str, AnyTask] = {task.name: task for task in _OWN}
-"""``model.task`` to task: those of this package, those that were registered, and those of others once asked for."""
+for _task in _OWN:
+    register(_task)
 READ_ELSEWHERE = frozenset({"data.languages"})
 """Settings that only tasks of other packages read."""
-
-
-def register(task: AnyTask) -> None:
-    """Add a task, so that runs, models and commands know it.
-
-    Args:
-        task: the task.
-
-    Raises:
-        UsageError: if there is another one of its name.
-    """
-    if task.name in TASKS:
-        raise UsageError(f"there is a task {task.name!r} already; give yours another name")
-    TASKS[task.name] = task
-
-
-def find_task(name: str) -> AnyTask | None:
-    """Return the task of a name, also one of another package that is installed; None if there is none.
-
-    Args:
-        name: ``model.task``.
-
-    Returns:
-        The task, or None.
-
-    Raises:
-        MissingExtraError: if it is one of a package that is not installed.
-    """
-    if name not in TASKS and (entry := installed(GROUP).get(name)):
-        register(entry.load()())
-    if name not in TASKS and name in ELSEWHERE:
-        raise MissingExtraError(ELSEWHERE[name], "", f"model.task={name!r}", install=ELSEWHERE[name])
-    return TASKS.get(name)
-
-
-def is_task(name: str) -> bool:
-    """Say whether there is a task of a name, be it one of a package that is not installed."""
-    return name in TASKS or name in ELSEWHERE or name in installed(GROUP)
-
-
-def all_tasks() -> list[AnyTask]:
-    """Return every task, also those of other packages that are installed, which are then imported."""
-    for name in installed(GROUP):
-        find_task(name)
-    return list(TASKS.values())
-
-
-def task_named(name: str) -> AnyTask:
-    """Return the task of a name.
-
-    Args:
-        name: ``model.task``.
-
-    Returns:
-        The task.
-
-    Raises:
-        UsageError: if there is none; gives the nearest, or says how it is installed.
-    """
-    found = find_task(name)
-    if found is None:
-        raise UsageError(_unknown(name))
-    return found
-
-
-def task_of(model: AnyModel) -> AnyTask:
-    """Return the task that a model answers."""
-    return task_named(model.model.task)
 
 
 @own_torch_state()
@@ -155,7 +85,7 @@ def load_model(
     task = find_task(name) if isinstance(name, str) else None
     if task is None:
         raise ArtifactError(
-            f"{path / CONFIG}: {_unknown(str(name)[:80])}. Copy the folder again, or train the model again."
+            f"{path / CONFIG}: {unknown_task(str(name)[:80])}. Copy the folder again, or train the model again."
         )
     found: AnyModel = task.load(folder, path, Limits(max_tokens, truncate))
     return found
@@ -199,7 +129,7 @@ def task_problems(config: RunConfig) -> list[str]:
     """
     task = find_task(config.model.task)
     if task is None:
-        return [_unknown(config.model.task)]
+        return [unknown_task(config.model.task)]
     own = task.options_problems(config.model) if "model.task_options" in task.uses else []
     return [*_unused(task, config), *own, *task.problems(config)]
 
@@ -219,10 +149,6 @@ def refuse_options(task: AnyTask, given: Mapping[str, object]) -> None:
             others = [other.noun for other in all_tasks() if name in other.options] or ["other packages"]
             option = f"--column {name}=" if name in ROLES else f"--{name.replace('_', '-')}"
             raise UsageError(f"{option} is for models of {_listed(others)}; this is a model of {task.noun}")
-
-
-def _unknown(name: str) -> str:
-    return f"model.task={name!r} is unknown; {nearest(name, [*TASKS, *installed(GROUP)])}"
 
 
 def unread_settings(task: AnyTask) -> list[str]:

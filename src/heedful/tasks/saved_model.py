@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
 import torch
@@ -16,15 +16,24 @@ from torch import nn
 
 from heedful.data.batching import BucketSampler
 from heedful.data.examples import Corpus, one_example
+from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.text_fields import read_requests
-from heedful.errors import ArtifactError, UsageError
+from heedful.errors import UsageError
+from heedful.model.answers import AnyAnswer
+from heedful.model.engine import Engine
+from heedful.model.model import Model
+from heedful.model.text_reading import TextReading
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
 from heedful.storage.named_models import find_model
-from heedful.tasks.schema import About, AnyAnswer, Requests, Text, TextSettings
+from heedful.tasks.corpus_reading import CorpusReading
+from heedful.tasks.schema import About, Requests, Text, TextSettings
+from heedful.tasks.task_table import task_of
+from heedful.tasks.torch_engine import TorchEngine
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
+    from heedful.tasks.sentences.held_scores import HeldScores
 
 A_co = TypeVar("A_co", bound=AnyAnswer, covariant=True)
 
@@ -32,7 +41,7 @@ A_co = TypeVar("A_co", bound=AnyAnswer, covariant=True)
 _NAMED = 5
 
 
-class SavedModel(ABC, Generic[A_co]):
+class SavedModel(Model[Any, A_co]):
     """A trained network that answers requests; a saved model folder is one of these and nothing more.
 
     Attributes:
@@ -40,14 +49,15 @@ class SavedModel(ABC, Generic[A_co]):
         model: the settings it was built from.
         text: how text is read.
         about: what is kept with it.
-        is_pair: whether a request is a pair of texts.
+        held_scores: what cross-validation gave for the training examples; only after a training that it chose.
     """
 
     network: nn.Module
     model: ModelConfig
     text: TextSettings
     about: About
-    is_pair: bool = False
+    labels: tuple[str, ...] = ()
+    held_scores: HeldScores | None = None
 
     def __repr__(self) -> str:
         labels = tuple(getattr(self, "labels", ()))
@@ -60,6 +70,70 @@ class SavedModel(ABC, Generic[A_co]):
         )
         encoder = "linear parts" if self.model.encoder == "none" else self.model.encoder
         return f"{type(self).__name__}({encoder}{named})"
+
+    @property
+    def task(self) -> str:
+        """See `Model.task`."""
+        return self.model.task
+
+    @property
+    def is_pair(self) -> bool:
+        """See `Model.is_pair`."""
+        return False
+
+    @property
+    def encoder(self) -> str:
+        """See `Model.encoder`."""
+        return self.model.encoder
+
+    @property
+    def pooling(self) -> str:
+        """See `Model.pooling`."""
+        return self.model.pooling
+
+    @property
+    def run_settings(self) -> Mapping[str, object]:
+        """See `Model.run_settings`."""
+        return self.about.run
+
+    @property
+    def metrics(self) -> Mapping[str, object]:
+        """See `Model.metrics`."""
+        return self.about.metrics
+
+    @property
+    def reading(self) -> TextReading[Any]:
+        """See `Model.reading`."""
+        return CorpusReading(self)
+
+    @property
+    def engine(self) -> Engine[Any]:
+        """See `Model.engine`."""
+        return TorchEngine(self)
+
+    @property
+    def noun(self) -> str:
+        """See `Model.noun`."""
+        return task_of(self).noun
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """See `Model.header`."""
+        return task_of(self).header
+
+    @property
+    def options(self) -> frozenset[str]:  # type: ignore[override]
+        """See `Model.options`."""
+        return task_of(self).options
+
+    @property
+    def shows_texts(self) -> bool:  # type: ignore[override]
+        """See `Model.shows_texts`."""
+        return task_of(self).shows_texts
+
+    def rows(self, answer: Any) -> Iterable[list[str]]:
+        """See `Model.rows`."""
+        return task_of(self).rows(answer)
 
     @property
     def device(self) -> torch.device:
@@ -94,10 +168,10 @@ class SavedModel(ABC, Generic[A_co]):
         Raises:
             UsageError: if the limit is below 1.
         """
-        return self.reading(Limits(max_tokens, truncate).of(self.text))
+        return self.reading_as(Limits(max_tokens, truncate).of(self.text))
 
     @abstractmethod
-    def reading(self, text: TextSettings) -> Self:
+    def reading_as(self, text: TextSettings) -> Self:
         """Return a model with the same network that reads text in another way."""
 
     @abstractmethod
@@ -111,8 +185,11 @@ class SavedModel(ABC, Generic[A_co]):
             DataError: naming the row, if a text is too long and may not be cut.
         """
 
-    @abstractmethod
-    def answer(self, requests: Requests) -> Sequence[A_co]:
+    def predict(self, requests: Requests, options: Mapping[str, object] | None = None) -> Iterator[A_co]:
+        """See `Model.predict`; the task knows its options."""
+        yield from task_of(self).answer(self, self.read(requests), options or {})
+
+    def answer(self, requests: Requests) -> list[A_co]:
         """Answer requests.
 
         Args:
@@ -124,6 +201,13 @@ class SavedModel(ABC, Generic[A_co]):
         Raises:
             DataError: naming the row, if a text is too long and may not be cut.
         """
+        blocks = self.reading.blocks(requests, 2 if self.is_pair else 1)
+        return [answer for block in blocks for answer in self.answered(block)]
+
+    def encode(self, texts: Sequence[str] | Corpus) -> NDArray[np.float32]:
+        """See `Model.encode`."""
+        self.require("vectors")
+        raise NotImplementedError  # a model that has them computes them
 
     @abstractmethod
     def explain(self, request: Text | Corpus) -> Explanation:
@@ -138,6 +222,14 @@ class SavedModel(ABC, Generic[A_co]):
         Raises:
             UsageError: if a corpus does not hold exactly one example.
         """
+
+    def attention(self, request: Text | Corpus, options: Mapping[str, object] | None = None) -> Explanation:
+        """See `Model.attention`; the task knows its options."""
+        return task_of(self).explain(self, self.one(request), options or {})
+
+    def request_files(self) -> RequestFiles:
+        """See `Model.request_files`."""
+        return task_of(self).request_files(self)
 
     @abstractmethod
     def save(self, path: Path) -> None:
@@ -270,25 +362,3 @@ def even_batches(
         lengths, batch_size=size, max_tokens=size * _USUAL_LENGTH * sides, shuffle=False, groups=groups
     )
     return sampler.batches(0)
-
-
-def finite(what: str, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Refuse what a network gives where it is no number: weights of a folder may be finite and yet too large.
-
-    Args:
-        what: the rows are, for the message.
-        rows: one or more numbers a text, [N, ...].
-
-    Returns:
-        The rows.
-
-    Raises:
-        ArtifactError: naming the first text, counted from 1.
-    """
-    good = np.isfinite(rows.reshape(len(rows), rows[:1].size)).all(axis=1)
-    if not good.all():
-        raise ArtifactError(
-            f"text {int(good.argmin()) + 1:,}: the {what} holds numbers that are not finite, so the weights are of "
-            "no use. Copy the model again from its source, or train it again."
-        )
-    return rows

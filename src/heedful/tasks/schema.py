@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from heedful.checked import read_table
 from heedful.data.encoding import Truncate
@@ -31,21 +31,6 @@ Text = str | tuple[str, str]
 
 Requests = Sequence[Text] | Corpus
 """Requests from Python, or examples that a reader made of a file; the latter keep their rows in messages."""
-
-
-class AnyAnswer(Protocol):
-    """What every answer has, whatever a model answers."""
-
-    @property
-    def truncated(self) -> bool:
-        """Whether a text was cut (only when that was asked for)."""
-
-    @property
-    def remarks(self) -> str:
-        """What a reader of the answer should know; empty where there is nothing."""
-
-    def as_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
 
 
 @dataclass(frozen=True)

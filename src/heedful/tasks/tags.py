@@ -114,12 +114,12 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`; the file is read as the training file was, and all its sentences count alike."""
-        options = {name: value for name, value in model.options().items() if name != "weight"}
+        options = {name: value for name, value in model.file_options().items() if name != "weight"}
         return check_options(options, read_tags, "files of tags", ("gold",))(file)
 
     def request_files(self, model: TagsModel) -> RequestFiles:
         """See `Task.request_files`: files of words."""
-        return files_of_words(model.options())
+        return files_of_words(model.file_options())
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`: in alphabetical order; of spans O, and every mark of every kind."""

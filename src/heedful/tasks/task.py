@@ -17,11 +17,11 @@ from heedful.checked import Settings, read_table
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import RequestFiles
 from heedful.evaluation import Report
+from heedful.model.answers import AnyAnswer
 from heedful.models import ModelConfig
 from heedful.storage.model_folder import ModelFolder
 from heedful.structures import Batch
 from heedful.tasks.saved_model import Limits, SavedModel
-from heedful.tasks.schema import AnyAnswer
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:

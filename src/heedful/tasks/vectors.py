@@ -106,13 +106,13 @@ class VectorModel(SentenceModel[Answer]):
 
     def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> VectorModel:
         """Return a model that answers with labels; see `heedful.runtime.SentenceVectors.with_labels`."""
-        made = self.reading(self.text)
+        made = self.reading_as(self.text)
         made.named = NamedLabels.of(names, examples, self.encode, self.about.temperature)
         return made
 
-    def reading(self, text: TextSettings) -> VectorModel:
-        """See `SavedModel.reading`; the labels stay."""
-        made = super().reading(text)
+    def reading_as(self, text: TextSettings) -> VectorModel:
+        """See `SavedModel.reading_as`; the labels stay."""
+        made = super().reading_as(text)
         made.named = self.named
         return made
 

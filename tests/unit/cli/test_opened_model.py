@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.cli.opened_model import open_model
+from heedful.cli.opened_model import with_torch
 from heedful.errors import ArtifactError, UsageError
 from heedful.machine import processors
 
@@ -25,7 +25,7 @@ def test_bfloat16_without_instructions_is_warned_of(
 ) -> None:
     monkeypatch.setattr(processors, "flags", lambda root=None: frozenset(flags))
     with pytest.raises((ArtifactError, UsageError)):  # there is no model
-        open_model(tmp_path / "none", precision=precision)  # type: ignore[arg-type]
+        with_torch(tmp_path / "none", precision=precision)  # type: ignore[arg-type]
     said = capsys.readouterr()
     assert (said.out, len(said.err.splitlines())) == ("", lines)
     assert ("bfloat16" in said.err) == bool(lines)

@@ -121,7 +121,7 @@ def compared(folder: Path, asked: list[str]) -> None:
     assert page["predict"](session, examples[:1]) == answered(model, requests[:1])
     found, wanted = logits_of(page, session, examples), model.logits(requests)
     if isinstance(model, Tagger):
-        lengths = [len(model.asking.tokenizer.placed(text).words) for text in asked]
+        lengths = [len(model.asking.cutter.placed(text).words) for text in asked]
         found = np.concatenate([row[:length] for row, length in zip(found, lengths, strict=True)])
     assert np.abs(found - wanted).max() <= 1e-5 * max(1, np.abs(wanted).max())
 

@@ -12,7 +12,7 @@ import torch
 
 import tiny
 from browsing import Opened
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.runtime.encoder_states import EncoderStates

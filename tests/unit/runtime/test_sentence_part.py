@@ -13,7 +13,7 @@ import torch
 
 import tiny
 from heedful.errors import ArtifactError, UsageError
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.runtime.pair_features import ExampleFeatures

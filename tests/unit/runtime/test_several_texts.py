@@ -14,8 +14,8 @@ import pytest
 
 from described import MODELS, built, program_of
 from heedful.errors import DataError, UsageError
+from heedful.machine.in_order import in_order
 from heedful.runtime import kernels, load
-from heedful.runtime.model import in_order
 
 LENGTHS = (5, 1, 0, 12, 90, 1, 2, 0, 33)
 compiled = pytest.mark.skipif(not kernels.compiled(), reason="the kernels are not compiled")

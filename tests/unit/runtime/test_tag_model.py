@@ -11,13 +11,13 @@ import torch
 
 from heedful.attention.bio import bio_reference, tag_decode
 from heedful.errors import ArtifactError, DataError, UsageError
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
 from heedful.runtime.tag_model import Tagger, TagPaths
-from heedful.serving.engine import open_engine
+from heedful.serving.served_model import open_served
 from heedful.storage.manifest import CONFIG, LABELS, MODEL_FILES, write_json, write_manifest
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import TagsModel, TextSettings, build_network
@@ -106,9 +106,9 @@ def test_the_server_and_small_folders_have_the_same_answers(tmp_path: Path) -> N
     small = list(load(tmp_path / "small").predict(TEXTS))
     assert [len(answer.tags) for answer in small] == [len(answer.tags) for answer in wanted]
     assert small[0].probabilities == pytest.approx(wanted[0].probabilities, abs=0.02)
-    engine = open_engine(path)
-    assert (engine.kind, engine.task, engine.answers(TEXTS)) == ("runtime", "tags", wanted)
-    assert engine.explain(TEXTS[0]).labels == (wanted[0].in_a_line(),)
+    served = open_served(path)
+    assert (served.kind, served.task, served.answers(TEXTS)) == ("runtime", "tags", wanted)
+    assert served.explain(TEXTS[0]).labels == (wanted[0].in_a_line(),)
 
 
 @pytest.mark.parametrize("scheme", ["bio", "bioes"])

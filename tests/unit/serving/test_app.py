@@ -23,7 +23,7 @@ import tiny
 from described import NOT_YET
 from heedful.errors import OutputError
 from heedful.machine.canceling import in_steps
-from heedful.serving import Bounds, Engine, open_engine
+from heedful.serving import Bounds, ServedModel, open_served
 from heedful.text.characters import json_line
 from served import WORDS, InProcess, in_process, save_model
 from waiting import PATIENCE, until
@@ -484,15 +484,15 @@ def test_a_thread_that_has_ended_or_hangs_makes_the_server_unready(
 def test_a_copy_that_was_swept_is_made_again(folders: dict[str, Path], tmp_path: Path) -> None:
     place = tmp_path / "model"
     shutil.copytree(folders["texts"], place)
-    engine = open_engine(place)
+    engine = open_served(place)
     shutil.rmtree(engine._copy)
-    assert engine.predictor.answer(["film"])
-    engine = open_engine(place)
+    assert engine.by_torch.answer(["film"])
+    engine = open_served(place)
     shutil.rmtree(engine._copy)
     shutil.rmtree(place)
     shutil.copytree(folders["pairs"], place)
     with pytest.raises(OutputError, match="holds another model by now"):
-        engine.predictor.answer(["film"])
+        engine.by_torch.answer(["film"])
 
 
 def test_a_new_folder_that_cannot_be_read_for_now_is_tried_again(
@@ -505,7 +505,7 @@ def test_a_new_folder_that_cannot_be_read_for_now_is_tried_again(
         old = app.ask("/v1/predict", {"texts": TEXTS}).body
         save_model(place, seed=9)
 
-        def full(folder: Path) -> Engine:
+        def full(folder: Path) -> ServedModel:
             try:
                 raise OSError(errno.ENOSPC, "No space left on device")
             except OSError as error:
@@ -594,7 +594,7 @@ def test_what_the_runtime_cannot_run_is_answered_by_torch(tmp_path: Path) -> Non
 
 
 def test_the_copy_of_a_folder_goes_with_its_engine(folders: dict[str, Path]) -> None:
-    engine: Engine | None = open_engine(folders["texts"])
+    engine: ServedModel | None = open_served(folders["texts"])
     assert engine is not None
     copy = engine._copy
     assert copy.is_dir()

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from heedful.errors import UsageError
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice
 from heedful.models import ModelConfig
 from heedful.runtime import load

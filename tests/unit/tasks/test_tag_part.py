@@ -15,7 +15,7 @@ from heedful.baselines.tag_board import TagRun, tag_board
 from heedful.baselines.tag_rival import CRF, TagRival, TagSplit
 from heedful.data.examples import Corpus, Example, WordTags
 from heedful.errors import ArtifactError, UsageError
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.export import described
 from heedful.export.folder import Numbers, export_folder
@@ -127,7 +127,7 @@ def test_a_folder_gives_the_same_answers(kind: str, tmp_path: Path, request: pyt
 
 def test_a_text_in_windows_has_the_emissions_of_the_whole(trained: RunResult, tmp_path: Path) -> None:
     made = model_of(trained)
-    short = made.reading(replace(made.text, max_tokens=7, truncate="head"))
+    short = made.reading_as(replace(made.text, max_tokens=7, truncate="head"))
     short.save(tmp_path / "model")
     same_answers(short, load(tmp_path / "model"))  # type: ignore[arg-type]
 
@@ -358,7 +358,7 @@ def test_a_lower_score_of_outside_finds_more_spans_at_the_same_probabilities(
     trained: RunResult, tmp_path: Path
 ) -> None:
     made = model_of(trained)
-    lower = made.reading(made.text)
+    lower = made.reading_as(made.text)
     assert made.about.tagging is not None
     lower.about = replace(made.about, tagging=replace(made.about.tagging, outside=50.0))
     (before,), (after,) = (model.answer(["the dog . sees"]) for model in (made, lower))

@@ -14,7 +14,7 @@ import tiny
 from heedful.errors import UsageError
 from heedful.structures import MapPlace
 from heedful.tasks import load_model
-from heedful.tasks.sentences.explaining import trace_sentence
+from heedful.tasks.sentences.recorded import trace_sentence
 from heedful_lab.reproduce import Order, draw_figure, find_table, make, tables
 from heedful_lab.reproduce.listing import list_tables
 from heedful_lab.reproduce.plan import systems

@@ -22,11 +22,13 @@ class Kind:
         outputs: what the logits of a model stand for: "classes"; "labels", each by itself; "grades" from 1; a "number";
             "tags", one a word; a "vector", which has labels once a user names some; or "other".
         texts: of an example, 1 or 2.
+        noun: what a model of it is a model of, for messages.
     """
 
     layout: Layout[Any]
     outputs: Literal["classes", "labels", "grades", "number", "tags", "vector", "other"]
     texts: Literal[1, 2] = 1
+    noun: str = "another task"
 
     @property
     def has_labels(self) -> bool:
@@ -51,14 +53,14 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        "text": Kind(CLASSES, "classes"),
-        "pair": Kind(CLASSES, "classes", 2),
-        "relatedness": Kind(GRADES, "grades", 2),
-        "number": Kind(NUMBERS, "number"),
-        "pair-number": Kind(NUMBERS, "number", 2),
-        "labels": Kind(LABELS, "labels"),
-        "tags": Kind(TAGS, "tags"),
-        "vector": Kind(CLASSES, "vector"),
+        "text": Kind(CLASSES, "classes", noun="texts"),
+        "pair": Kind(CLASSES, "classes", 2, "pairs"),
+        "relatedness": Kind(GRADES, "grades", 2, "relatedness"),
+        "number": Kind(NUMBERS, "number", noun="numbers"),
+        "pair-number": Kind(NUMBERS, "number", 2, "numbers of pairs"),
+        "labels": Kind(LABELS, "labels", noun="several labels"),
+        "tags": Kind(TAGS, "tags", noun="tags of words"),
+        "vector": Kind(CLASSES, "vector", noun="vectors of texts"),
     }
 )
 """``model.task`` to what is known of its answers."""

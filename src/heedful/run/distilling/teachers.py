@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class ModelTeacher(Teacher):
 
     def __init__(self, folder: Path, labels: tuple[str, ...], sides: int, cache: Path | None) -> None:
         model = load_model(folder, truncate="head")
-        if not isinstance(model, Predictor) or model.is_pair != (sides == 2):
+        if model.kind.outputs != "classes" or model.is_pair != (sides == 2):
             wanted = "texts" if sides == 1 else "pairs"
             raise UsageError(
                 f"{folder}: a teacher of {wanted} must answer their classes; this model does not"
@@ -106,7 +106,7 @@ class ModelTeacher(Teacher):
                 f"{', '.join(labels)}; a teacher must know the same ones"
             )
         self.labels, self._cache = labels, cache
-        self.model: Predictor = model
+        self.model = cast(Predictor, model)
         self._identity = sha256(model_folder(folder) / MANIFEST)
         self.names = {str(folder): self._identity}
 

@@ -18,9 +18,13 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.role_files import read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames
 from heedful.errors import UsageError
+from heedful.explain import SentenceView
+from heedful.explain.tag_explanations import attention_of
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import role_spans
+from heedful.model.finite_numbers import finite
 from heedful.models import TaggerNetwork
+from heedful.runtime.tag_paths import log_softmax
 from heedful.structures import Batch
 from heedful.tasks.roles.role_predicates import (
     PredicateAnswer,
@@ -32,8 +36,8 @@ from heedful.tasks.roles.role_predicates import (
     predicates_of,
     senses_of,
 )
-from heedful.tasks.saved_model import finite
 from heedful.tasks.schema import Requests, Text
+from heedful.tasks.torch_engine import looked
 from heedful.tasks.words.tagging import TaggingModel
 from heedful.text.bio import begin_numbers
 
@@ -93,6 +97,10 @@ class RolePredictor(TaggingModel[RoleAnswer]):
     def decode(self, scores: Tensor, valid: Tensor) -> Tensor:
         """See `TaggingModel.decode`: the tags are valid BIO."""
         return bio_decode(scores, valid, torch.tensor(begin_numbers(self.labels), device=self.device))
+
+    def answered(self, block: Corpus) -> list[RoleAnswer]:
+        """See `Model.answered`."""
+        return self.answer(block)
 
     def answer(self, requests: Requests, predicates: Predicates | None = None) -> list[RoleAnswer]:
         """Label the roles of texts.
@@ -200,5 +208,11 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             raise UsageError("no predicate was found in the text; name one with --predicates")
         frame, (example,) = answer.predicates[0], corpus.examples
         asked = ask(self.encode_examples([example], corpus.source)[0], [[frame.place]])
-        batch = self.padded(asked, np.array([0]))
-        return self.explained(batch, example, frame.tags, answer.bracketed(frame), truncated=answer.truncated)
+        sight = looked(self.network, self.padded(asked, np.array([0])), [len(frame.tags)])
+        words, spans, text, written = self.words_of(example, len(frame.tags))
+        unknown = tuple(not self.knows(word) for word in words)
+        view = SentenceView("text", text, written, spans, unknown, answer.truncated)
+        shares = np.exp(log_softmax(np.asarray(sight.logits, np.float64)))
+        numbers = [self.labels.index(tag) for tag in frame.tags]
+        mean = float(shares[np.arange(len(numbers)), numbers].mean()) if numbers else 0.0
+        return attention_of(self, sight, view, answer.bracketed(frame), mean)

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
+from heedful.model.answers import AnyAnswer
 from heedful.models.config import SentenceFeatures as Reads
 from heedful.runtime.encoder_states import EN_SENTENCES, EncoderStates
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.shared_rows import SharedRows
-from heedful.tasks.schema import About, AnyAnswer
+from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import FOLDS, PartRows
 from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,

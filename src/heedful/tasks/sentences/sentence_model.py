@@ -17,19 +17,21 @@ from heedful.data.examples import Corpus
 from heedful.errors import UsageError
 from heedful.machine.canceling import in_steps
 from heedful.machine.torch_state import own_torch_state
-from heedful.model.answers import Answer, Read, Shown
+from heedful.model.answers import Answer
 from heedful.model.decisions import Decision, ScoreDecision
+from heedful.model.finite_numbers import finite
 from heedful.models import VectorNetwork
 from heedful.models.config import NO_NETWORK
-from heedful.tasks.saved_model import A_co, as_corpus, even_batches, finite
-from heedful.tasks.schema import Requests, Text
-from heedful.tasks.words.text_model import Readings, TextModel
+from heedful.tasks.corpus_reading import EncodedReading
+from heedful.tasks.saved_model import A_co, as_corpus, even_batches
+from heedful.tasks.schema import Text
+from heedful.tasks.torch_engine import SentenceEngine
+from heedful.tasks.words.text_model import TextModel
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.word_features import WordFeatures
-    from heedful.tasks.sentences.held_scores import HeldScores
     from heedful.tasks.sentences.joining import Joining
 
 
@@ -43,19 +45,27 @@ class SentenceModel(TextModel[A_co]):
     Attributes:
         joining: the parts that wait to join the network; only in training.
         nested: rows of numbers for each training example, [N, Y], that cross-validation gave; only in training.
-        held_scores: what is kept of `nested`; after training.
         joined_note: what each part reached alone, and with which weight it joined; after training.
     """
 
     joining: Joining | None = None
     nested: NDArray[np.float32] | None = None
-    held_scores: HeldScores | None = None
     joined_note: str = ""
 
     @property
-    def is_pair(self) -> bool:  # type: ignore[override]
+    def is_pair(self) -> bool:
         """Whether a request is a pair of texts."""
         return self.network.sides == 2
+
+    @property
+    def reading(self) -> EncodedReading:
+        """See `Model.reading`."""
+        return EncodedReading(self)
+
+    @property
+    def engine(self) -> SentenceEngine:
+        """See `Model.engine`."""
+        return SentenceEngine(self)
 
     @property
     def is_score(self) -> bool:
@@ -66,26 +76,6 @@ class SentenceModel(TextModel[A_co]):
     @abstractmethod
     def decision(self) -> Decision[Any]:
         """What turns rows of numbers into answers."""
-
-    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probabilities that logits [N, Y] stand for, [N, Y]; see `Decision.probabilities`."""
-        return self.decision.probabilities(logits)
-
-    def answers(self, rows: NDArray[np.float32], read: Sequence[Read]) -> list[A_co]:
-        """Turn what the network gave into answers.
-
-        Args:
-            rows: one row of numbers a request, [N, Y], all finite.
-            read: how each request was read.
-
-        Returns:
-            One answer a request.
-        """
-        return list(self.decision.answers(rows, read))
-
-    def shown(self, row: NDArray[np.float32]) -> Shown:
-        """Return the answer that a row of numbers, [Y], stands for, as an explanation shows it."""
-        return self.decision.shown(row)
 
     def beside(self, dataset: EncodedDataset) -> NDArray[np.float32] | None:
         """Return what the parts beside the network add to its rows of numbers, [N, Y]; None where there are none.
@@ -177,27 +167,6 @@ class SentenceModel(TextModel[A_co]):
         plain = texts.float().cpu().numpy()
         return logits, [plain[side] for side in places.T]
 
-    def logits(self, requests: Requests) -> NDArray[np.float32]:
-        """Return the network's unnormalized answers to requests, [N, Y]; see `read` and `answer`."""
-        corpus = self.read(requests)
-        return finite("prediction", self.run(self.encode_examples(corpus.examples, corpus.source)[0])[0])
-
-    def answer(self, requests: Requests) -> list[A_co]:
-        """Answer requests.
-
-        Args:
-            requests: strings for a text model, (premise, hypothesis) for a pair model; may be empty strings.
-
-        Returns:
-            One answer a request, in order.
-
-        Raises:
-            ArtifactError: naming the request, if the network gives a number that is not finite.
-        """
-        corpus = self.read(requests)
-        dataset, readings = self.encode_examples(corpus.examples, corpus.source)
-        return self.answers(finite("prediction", self.run(dataset)[0]), _read_of(dataset, readings))
-
     def encode(self, texts: Sequence[str] | Corpus) -> NDArray[np.float32]:
         """Turn texts into vectors; a pair model takes single texts here too.
 
@@ -261,47 +230,21 @@ class SentenceModel(TextModel[A_co]):
             UsageError: if a corpus does not hold exactly one example, there is no such method, or this model cannot be
                 explained by it.
         """
+        from heedful.explain.explainer import explain
         from heedful.explain.methods import MethodChoice, Sampling
-        from heedful.tasks.sentences.explaining import explain
 
         choice = MethodChoice(method, Sampling(samples, seed), why)
-        return explain(self, self.one(request).examples[0], choice, faithfulness=faithfulness)
+        return explain(self, self.one(request), choice, faithfulness=faithfulness)
 
     def features_of(self, word: str, texts: Sequence[str], count: int = 8) -> WordFeatures:
-        """Show single features of the attention of one word, in one sentence or several (DiSAN, Figure 8).
-
-        Explanations average attention over features. ``replace(explanation, features=model.features_of(...))`` adds
-        the features to an explanation and its page.
-
-        Args:
-            word: the word.
-            texts: sentences; those without the word are left out.
-            count: how many features of each attention: those that differ most from the mean over all features.
-
-        Returns:
-            The weights that the word gives in these features, and its own weight in the sentence vector.
-
-        Raises:
-            UsageError: if no sentence has the word, or the model has no weights feature by feature.
-        """
-        from heedful.tasks.sentences.explaining import read_features
+        """See `Model.features_of`."""
+        from heedful.tasks.sentences.recorded import read_features
 
         return read_features(self, word, texts, count)
 
     def policy_of(self, texts: Mapping[str, str]) -> tuple[PolicySteps, ...]:
-        """Show how the policy of an MDMAN model opened the masks of sentences, step by step (MDMAN, Figure 2).
-
-        Args:
-            texts: sentences by their names.
-
-        Returns:
-            The probabilities, choices and masks of each sentence; ``replace(explanation, policy=...)`` adds them to an
-            explanation and its page.
-
-        Raises:
-            UsageError: if the model has no such policy, or the policy does not act yet.
-        """
-        from heedful.tasks.sentences.explaining import read_policy
+        """See `Model.policy_of`."""
+        from heedful.tasks.sentences.recorded import read_policy
 
         return read_policy(self, texts)
 
@@ -317,10 +260,3 @@ class ScoreModel(SentenceModel[Answer]):
     def scores(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the numbers, [N], that rows of the network's output, [N, Y], stand for."""
         return self.decision.scores(rows)
-
-
-def _read_of(dataset: EncodedDataset, readings: Readings) -> list[Read]:
-    lengths = dataset.words()
-    empty = (lengths == 0).any(axis=1).tolist()
-    rows = zip(lengths.tolist(), readings.unknown.tolist(), readings.truncated.tolist(), empty, strict=True)
-    return [Read(tuple(tokens), unknown, truncated, none) for tokens, unknown, truncated, none in rows]

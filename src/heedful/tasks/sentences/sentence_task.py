@@ -24,7 +24,8 @@ from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.counted import KeptScores
-from heedful.model.answers import Answer
+from heedful.model.answers import Answer, AnyAnswer
+from heedful.model.finite_numbers import finite
 from heedful.models import (
     NETWORKS,
     ModelConfig,
@@ -36,8 +37,7 @@ from heedful.models import (
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.structures import Batch
-from heedful.tasks.saved_model import finite
-from heedful.tasks.schema import AnyAnswer, TextSettings
+from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import too_many
 from heedful.tasks.sentences.held_scores import HeldScores

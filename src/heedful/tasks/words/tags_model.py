@@ -16,15 +16,18 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.word_tags import collate_word_tags, in_windows
 from heedful.errors import UsageError
+from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import TagsAnswer, role_spans
+from heedful.model.finite_numbers import finite
+from heedful.model.tagged_text import TaggedText
 from heedful.models import WordTagger
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.tag_part import TagPart
 from heedful.structures import Batch
-from heedful.tasks.saved_model import finite
-from heedful.tasks.schema import Requests, Text, TextSettings
+from heedful.tasks.schema import Text, TextSettings
+from heedful.tasks.torch_engine import TaggingEngine
 from heedful.tasks.words.tag_joining import TagJoining
 from heedful.tasks.words.tag_rows import texts_of
 from heedful.tasks.words.tag_sequences import TagSequences, chain_of
@@ -156,27 +159,32 @@ class TagsModel(TaggingModel[TagsAnswer]):
         numbers = TagSequences(part.deciding(scores, self.labels), offsets).best(chain)
         return TaggedWords(numbers, TagSequences(scores, offsets).shares(chain, numbers))
 
-    def options(self) -> Mapping[str, object]:
+    def file_options(self) -> Mapping[str, object]:
         """Return the options that the training file was read with."""
         return self.about.data.table("options", {})
 
-    def answer(self, requests: Requests) -> list[TagsAnswer]:
-        """Tag the words of texts; those of more than `max_tokens` words are read in windows.
+    @property
+    def engine(self) -> TaggingEngine:
+        """See `Model.engine`."""
+        return TaggingEngine(self)
 
-        Args:
-            requests: strings, may be empty; or examples of a file, whose words are taken as they are.
+    def answered(self, block: Corpus) -> list[TagsAnswer]:
+        """See `Model.answered`; texts of more than `max_tokens` words are read in windows."""
+        return self._answers(block, whole=True)
 
-        Returns:
-            One answer a text, in order.
-
-        Raises:
-            DataError: naming the row, if a text is too long.
-        """
-        return self._answers(self.read(requests), whole=True)
+    def tagged_text(self, request: Text | Corpus) -> TaggedText:  # type: ignore[override]
+        """See `Model.tagged_text`."""
+        corpus = self.one(request)
+        (answer,) = self._answers(corpus, whole=False)
+        if not answer.words:
+            raise UsageError("the text has no words, so there is nothing to explain")
+        dataset, _ = self.encode_examples(corpus.examples, corpus.source)
+        placed = self.words_of(corpus.examples[0], len(answer.tags))
+        return TaggedText(placed.words, placed.text, answer, dataset, self.engine.look(dataset))
 
     def _answers(self, corpus: Corpus, *, whole: bool) -> list[TagsAnswer]:
         """Tag the words of texts: all of them, or at most `max_tokens` of each, as the network reads them at a time."""
-        reader = self.reading(in_whole(self.text)) if whole else self
+        reader = self.reading_as(in_whole(self.text)) if whole else self
         dataset, readings = reader.encode_examples(corpus.examples, corpus.source)
         if not len(dataset):
             return []
@@ -224,26 +232,8 @@ class TagsModel(TaggingModel[TagsAnswer]):
             UsageError: if a corpus does not hold exactly one example, the text has no words or not this one, or there
                 is no such method.
         """
-        corpus = self.one(request)
-        (answer,) = self._answers(corpus, whole=False)
-        if not answer.words:
-            raise UsageError("the text has no words, so there is nothing to explain")
-        dataset, _ = self.encode_examples(corpus.examples, corpus.source)
-        batch = self.padded(dataset, np.array([0]))
-        said = answer.in_a_line()
-        found = self.explained(
-            batch,
-            corpus.examples[0],
-            answer.tags,
-            said,
-            truncated=answer.truncated,
-            probabilities=None if self.about.tagging is None else answer.probabilities,
-        )
-        from heedful.tasks.words.tagging import explain_tag
-
-        chosen = MethodChoice(method, Sampling(samples, seed), why)
-        words = self.words_of(corpus.examples[0], len(answer.tags)).words
-        return explain_tag(self, found, words, answer, batch, chosen, word)
+        choice = MethodChoice(method, Sampling(samples, seed), why)
+        return explain(self, self.one(request), choice, word)
 
 
 def in_whole(text: TextSettings) -> TextSettings:

@@ -76,8 +76,8 @@ class TextModel(SavedModel[A_co]):
         self.about = about or About()
         self.model, self.vocabulary, self.labels, self.text = model, vocabulary, tuple(labels), text
 
-    def reading(self, text: TextSettings) -> Self:
-        """See `SavedModel.reading`."""
+    def reading_as(self, text: TextSettings) -> Self:
+        """See `SavedModel.reading_as`."""
         return type(self)(self.network, self.model, self.vocabulary, self.labels, text, self.about)
 
     def knows(self, word: str) -> bool:
@@ -148,7 +148,7 @@ class TextModel(SavedModel[A_co]):
 
     def complete(self) -> Self:
         """Return the same model, of which a folder needs no package beside it for what it reads."""
-        made, sentence, tagging = self.reading(self.text), self.about.sentence, self.about.tagging
+        made, sentence, tagging = self.reading_as(self.text), self.about.sentence, self.about.tagging
         made.about = replace(
             self.about,
             sentence=None if sentence is None else sentence.complete(),

@@ -10,9 +10,9 @@ import torch
 
 from heedful.data.batching import collate
 from heedful.explain import Explanation
+from heedful.explain.explainer import question_about
 from heedful.models import ModelConfig
 from heedful.tasks import TextSettings, build_network, task_named
-from heedful.tasks.sentences.explaining import question_about
 from heedful.text.vocabulary import Vocabulary
 
 captum = pytest.importorskip("captum.attr")
@@ -80,7 +80,7 @@ def test_gradients_are_captums(encoder: str) -> None:
 
 def test_occlusion_and_shapley_values_are_captums() -> None:
     model = model_of()
-    question, _ = question_about(model, model.one(TEXT).examples[0])
+    question, _ = question_about(model, model.one(TEXT))
     count = len(question.places)
 
     def value(present: torch.Tensor) -> torch.Tensor:
@@ -90,7 +90,7 @@ def test_occlusion_and_shapley_values_are_captums() -> None:
     left_out = captum.FeatureAblation(value).attribute(present, perturbations_per_eval=1)[0].numpy()
     assert model.explain(TEXT, method="occlusion").attribution.values[0] == pytest.approx(left_out, abs=1e-5)
     short = "superb story . not dull"
-    question, _ = question_about(model, model.one(short).examples[0])
+    question, _ = question_about(model, model.one(short))
     shares = captum.ShapleyValues(value).attribute(torch.ones(1, 5))[0].numpy()
     assert model.explain(short, method="shapley").attribution.values[0] == pytest.approx(shares, abs=1e-5)
 

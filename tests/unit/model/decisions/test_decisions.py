@@ -18,7 +18,7 @@ from heedful.model.decisions import (
     LabelsDecision,
     NumberDecision,
 )
-from heedful.tasks.registry import TASKS
+from heedful.tasks.task_table import TASKS
 
 LOGITS = np.array([[2.0, -1.0, 0.5], [0.0, 0.0, 0.0], [-300.0, 300.0, 40.0]], np.float32)
 READ = [Read((3,), 0, False, False)] * 3

@@ -30,10 +30,13 @@ TRAINED, FROZEN, WORDS, BATCH = 9_000, 32_000, 10, 64
 _ROUNDS = {False: (100, 10, 3), True: (1_000, 60, 9)}
 """Measurements of one request, of a batch and of a cold start; the second for ``--full``."""
 _COLD = """import sys
-from heedful.cli import opened_model
+from heedful import opening
 from heedful.cli.main import run
+from heedful.errors import UsageError
+def refuse(folder):
+    raise UsageError("torch is to compute")
 if sys.argv.pop(1) == "torch":
-    opened_model.without_torch = lambda *_: None
+    opening.load = refuse
 code = run(sys.argv[1:])
 try:  # not ru_maxrss, which a process has from its parent
     status = open("/proc/self/status").read().split()

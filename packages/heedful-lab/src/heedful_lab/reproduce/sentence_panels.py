@@ -13,7 +13,7 @@ from heedful.errors import UsageError, nearest
 from heedful.explain.legends import caption
 from heedful.structures import ContextStates, MapPlace, Maps, SideTrace
 from heedful.tasks import Predictor
-from heedful.tasks.sentences.explaining import trace_sentence
+from heedful.tasks.sentences.recorded import trace_sentence
 from heedful_lab.reproduce.picture import Picture, Sentence
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from pathlib import Path
 from heedful import TextClassifier
 from heedful.evaluation import accuracy_interval
 from heedful.explain import Explanation
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.explain.scene import lines_of
 from heedful.runtime import load
 

@@ -20,7 +20,7 @@ from heedful.models import ModelConfig
 from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import SavedModel, even_batches, refuse_rounded
-from heedful.tasks.schema import About, Requests, Text, TextSettings
+from heedful.tasks.schema import About, Text, TextSettings
 from heedful_lab.translation.beam import Hypothesis, beam_search
 from heedful_lab.translation.bitext import ParallelDataset, collate_parallel, source_batch
 from heedful_lab.translation.subwords import BEGIN, END, PADDING, Languages
@@ -88,24 +88,14 @@ class Translator(SavedModel[Translation]):
         self.model, self.translation, self.languages, self.text = model, translation, languages, text
         self.about = about or About()
 
-    def reading(self, text: TextSettings) -> Self:
-        """See `SavedModel.reading`."""
+    def reading_as(self, text: TextSettings) -> Self:
+        """See `SavedModel.reading_as`."""
         return type(self)(self.network, self.model, self.translation, self.languages, text, self.about)
 
-    def answer(self, requests: Requests) -> list[Translation]:
-        """Translate.
-
-        Args:
-            requests: strings; one without words is translated like any other, and flagged.
-
-        Returns:
-            One translation a request, in order.
-
-        Raises:
-            DataError: naming the row, if a text is too long and may not be cut.
-        """
+    def answered(self, block: Corpus) -> list[Translation]:
+        """See `Model.answered`; a text without words is translated like any other, and flagged."""
         limit = self.text.max_tokens
-        pieces = self._pieces(self.read(requests))
+        pieces = self._pieces(block)
         found = self.search([(*ids[:limit], END) for ids in pieces])
         return [
             Translation(

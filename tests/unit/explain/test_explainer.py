@@ -11,7 +11,7 @@ import pytest
 
 from described import FROZEN, MODELS, ROWS, WIDTH, built
 from heedful.errors import ArtifactError, UsageError
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.standing import KEY, Standing
 from heedful.models import ModelConfig

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heedful.explain import Explanation, SentenceView
-from heedful.explain.from_output import on_words
+from heedful.explain.word_pieces import on_words
 
 PLACES = np.array([0, 1, 1])
 """Two words, the second in two pieces."""

@@ -1,0 +1,245 @@
+"""A trained model: a text is read, an engine computes, a decision answers.
+
+This is what the command line, the server, bulk predictions, pages, explanations and estimators know of a model, with
+torch and without it: ``text -> reading -> block -> engine -> logits -> decision -> answer``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError
+from heedful.machine.in_order import in_order
+from heedful.model.decisions import Decision, Kind, kind_of
+from heedful.model.engine import NEEDED, Capability, Engine
+from heedful.model.tagged_text import TaggedText
+from heedful.model.text_reading import TextReading
+
+B = TypeVar("B")
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Model(ABC, Generic[B, A_co]):
+    """A trained model, whatever it answers and whatever computes it.
+
+    Attributes:
+        options: options of commands that not every task takes and this one does.
+        shows_texts: whether a terminal shows the texts beside the cells of an answer, which do not contain them.
+        threads: how many compute; no answer depends on it.
+    """
+
+    options: frozenset[str] = frozenset()
+    shows_texts: bool = True
+    threads: int = 1
+
+    @property
+    @abstractmethod
+    def task(self) -> str:
+        """Name of the task, ``model.task``."""
+
+    @property
+    @abstractmethod
+    def is_pair(self) -> bool:
+        """Whether a request is a pair of texts."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """What the logits stand for, in their order; empty for numbers and vectors."""
+
+    @property
+    @abstractmethod
+    def encoder(self) -> str:
+        """Name of the encoder, "none" for linear parts alone."""
+
+    @property
+    @abstractmethod
+    def pooling(self) -> str:
+        """Name of what makes a vector of the states of a text."""
+
+    @property
+    @abstractmethod
+    def run_settings(self) -> Mapping[str, object]:
+        """The settings of the run that made it, as they were saved."""
+
+    @property
+    @abstractmethod
+    def metrics(self) -> Mapping[str, object]:
+        """What was measured of it."""
+
+    @property
+    @abstractmethod
+    def reading(self) -> TextReading[B]:
+        """What turns requests into blocks."""
+
+    @property
+    @abstractmethod
+    def engine(self) -> Engine[B]:
+        """What turns blocks into logits."""
+
+    @property
+    def decision(self) -> Decision[Any]:
+        """What turns logits into answers; a model of roles or translations answers blocks itself."""
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> Kind:
+        """What is known of the answers of the task."""
+        return kind_of(self.task)
+
+    @property
+    def noun(self) -> str:
+        """What it is a model of, for messages."""
+        return self.kind.noun
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the cells of an answer."""
+        return self.kind.layout.header
+
+    def rows(self, answer: Any) -> Iterable[list[str]]:
+        """Lay an answer out as rows of cells, at least one."""
+        return [self.kind.layout.cells(answer)]
+
+    def predict(self, requests: Any, options: Mapping[str, object] | None = None) -> Iterator[A_co]:
+        """Answer requests.
+
+        Args:
+            requests: strings for a model of texts, (premise, hypothesis) for one of pairs; empty strings are allowed.
+                Or the examples that a reader made of a file, which keep their rows in messages.
+            options: values of `options`.
+
+        Returns:
+            One answer a request, in order.
+
+        Raises:
+            DataError: naming the request, if it is no text or too long.
+            ArtifactError: if the network gives a number that is not finite.
+            UsageError: if it is one string and no list.
+        """
+        blocks = self.reading.blocks(requests, 2 if self.is_pair else 1)
+        for answers in in_order(self.answered, blocks, self.threads):
+            yield from answers
+
+    def logits(self, requests: Any) -> NDArray[np.float32]:
+        """Return the unnormalized scores of requests, [N, Y]; see `predict`."""
+        blocks = self.reading.blocks(requests, 2 if self.is_pair else 1)
+        rows = [row for found in in_order(self.engine.run, blocks, self.threads) for row in found]
+        return np.stack(rows) if rows else np.zeros((0, self.engine.outputs), np.float32)
+
+    def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the probabilities that logits [N, Y] stand for, [N, Y]; see `Decision.probabilities`."""
+        return self.decision.probabilities(logits)
+
+    def answered(self, block: B) -> Sequence[A_co]:
+        """Answer the requests of a block; see `predict`."""
+        logits = self.engine.run(block)
+        rows = np.asarray(logits, np.float32)
+        return list(self.decision.answers(rows, self.reading.read(block))) if len(rows) else []
+
+    @abstractmethod
+    def encode(self, texts: Any) -> NDArray[np.float32]:
+        """Turn texts into vectors; a model of pairs takes single texts here too.
+
+        Args:
+            texts: strings.
+
+        Returns:
+            One vector a text, [N, D]; exactly zero for a text without words.
+
+        Raises:
+            DataError: naming the text, if it is no string or too long.
+            UsageError: if the network has no vector of one text alone.
+        """
+
+    def tagged_text(self, request: object) -> TaggedText:
+        """Give the words of one text their tags, for an explanation; at most as many as are read at a time.
+
+        Args:
+            request: a text, or a sequence of ready-made words.
+
+        Returns:
+            The text with its tags.
+
+        Raises:
+            UsageError: if it has no words, or the model has no tags of words.
+        """
+        raise UsageError(f"a model of {self.noun} has no tags of words")
+
+    def features_of(self, word: str, texts: Sequence[str], count: int = 8) -> Any:
+        """Show single features of the attention of one word, in one sentence or several (DiSAN, Figure 8).
+
+        Explanations average attention over features. ``replace(explanation, features=model.features_of(...))`` adds
+        the features to an explanation and its page.
+
+        Args:
+            word: the word.
+            texts: sentences; those without the word are left out.
+            count: how many features of each attention: those that differ most from the mean over all features.
+
+        Returns:
+            `heedful.explain.WordFeatures`: the weights that the word gives in these features, and its own weight in the
+            sentence vector.
+
+        Raises:
+            UsageError: if no sentence has the word, or the model has no weights feature by feature.
+        """
+        self.require("features")
+        raise NotImplementedError  # an engine that can do it does it
+
+    def policy_of(self, texts: Mapping[str, str]) -> Any:
+        """Show how the policy of an MDMAN model opened the masks of sentences, step by step (MDMAN, Figure 2).
+
+        Args:
+            texts: sentences by their names.
+
+        Returns:
+            A `heedful.explain.PolicySteps` for each sentence; ``replace(explanation, policy=...)`` adds them to an
+            explanation and its page.
+
+        Raises:
+            UsageError: if the model has no such policy, or the policy does not act yet.
+        """
+        self.require("policy")
+        raise NotImplementedError
+
+    def attention(self, request: Any, options: Mapping[str, object] | None = None) -> Any:
+        """Show what a model looked at that has attention alone, of roles or translations, as an `Explanation`."""
+        self.require("look")
+        raise NotImplementedError
+
+    def threaded(self, threads: int) -> Self:
+        """Return a model that computes on several threads, if its engine leaves that to the caller."""
+        return self
+
+    def remembering(self, megabytes: int) -> Self:
+        """Return a model that keeps what is computed of single words in so much memory, if its engine keeps it."""
+        return self
+
+    def request_files(self) -> Any:
+        """Return the `RequestFiles` that the model reads in its own way; None for none."""
+        return None
+
+    def refuse_long(self, corpus: Any) -> None:
+        """Refuse texts that are too long, without running the network; by default whatever answering refuses."""
+
+    def require(self, capability: Capability) -> Self:
+        """Return the model, or refuse in one sentence what its engine does not have.
+
+        Args:
+            capability: what is needed.
+
+        Returns:
+            The model.
+
+        Raises:
+            UsageError: if the engine cannot do it.
+        """
+        if capability not in self.engine.can:
+            raise UsageError(f"a model of {self.noun} {NEEDED[capability]}")
+        return self

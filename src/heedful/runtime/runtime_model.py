@@ -1,0 +1,190 @@
+"""A model folder without torch: its words, its network and its answers, on one thread or several."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from typing import Any, Self
+
+import numpy as np
+
+from heedful.errors import UsageError
+from heedful.machine.in_order import in_order
+from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
+from heedful.model.decisions import Decision
+from heedful.model.engine import NO_NETWORK
+from heedful.model.model import Model
+from heedful.runtime.asking import Asking, Block
+from heedful.runtime.kernels import Floats
+from heedful.runtime.parts import NO_PARTS, Parts
+from heedful.runtime.program import Program
+from heedful.runtime.settings import Settings
+from heedful.runtime.step_engine import StepEngine
+
+Answered = Answer | LabelsAnswer | TagsAnswer
+"""What a model of the runtime answers: each word with a tag, several labels, or one class or number."""
+
+
+class RuntimeModel(Model[Block, Answered]):
+    """A trained network with its words, computed with NumPy and the compiled kernels.
+
+    Args:
+        asking: turns requests into words.
+        program: the network.
+        decision: turns its logits into answers.
+        parts: what is added to its logits; by default nothing.
+        threads: how many compute; no answer depends on it.
+        metrics: what was measured of it, as its folder keeps it.
+
+    Attributes:
+        asking: as given; also `reading`.
+        program: as given.
+        parts: as given.
+        threads: as given.
+    """
+
+    def __init__(
+        self,
+        asking: Asking,
+        program: Program,
+        decision: Decision[Any],
+        parts: Parts = NO_PARTS,
+        threads: int = 1,
+        metrics: Mapping[str, object] | None = None,
+    ) -> None:
+        self.asking, self.program, self.parts, self.threads = asking, program, parts, threads
+        self._decision, self._metrics = decision, metrics or {}
+        self._engine = self.engine_type(asking, program, parts)
+
+    engine_type: type[StepEngine] = StepEngine
+
+    @property
+    def reading(self) -> Asking:
+        """See `Model.reading`."""
+        return self.asking
+
+    @property
+    def engine(self) -> StepEngine:
+        """See `Model.engine`."""
+        return self._engine
+
+    @property
+    def decision(self) -> Decision[Any]:
+        """See `Model.decision`."""
+        return self._decision
+
+    @property
+    def task(self) -> str:
+        """See `Model.task`."""
+        return self.settings.task
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """See `Model.labels`."""
+        return tuple(self.decision.names)
+
+    @property
+    def encoder(self) -> str:
+        """See `Model.encoder`."""
+        return self.settings.encoder
+
+    @property
+    def pooling(self) -> str:
+        """See `Model.pooling`."""
+        return self.settings.pooling
+
+    @property
+    def run_settings(self) -> Mapping[str, object]:
+        """See `Model.run_settings`."""
+        return self.settings.run
+
+    @property
+    def metrics(self) -> Mapping[str, object]:
+        """See `Model.metrics`."""
+        return self._metrics
+
+    @property
+    def settings(self) -> Settings:
+        """How text is read and what is answered."""
+        return self.asking.settings
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether a request is a pair of texts."""
+        return self.program.texts == 2
+
+    @property
+    def width(self) -> int:
+        """Features of the vector that `encode` gives; 0 where it gives none."""
+        return 0 if self.settings.encoder == NO_NETWORK else self.program.width
+
+    def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Self:
+        """Return a model with another limit on the length of a text; the network is shared.
+
+        Args:
+            max_tokens: longest text, in tokens; None leaves it.
+            truncate: what a longer text does: "error", or "head" to read its beginning; None leaves it.
+
+        Returns:
+            The model.
+
+        Raises:
+            UsageError: if the limit is below 1.
+        """
+        asking = self.asking.limited(max_tokens, truncate)
+        return type(self)(asking, self.program, self.decision, self.parts, self.threads, self.metrics)
+
+    def threaded(self, threads: int) -> Self:
+        """Return a model that computes blocks of 64 requests on several threads; the network is shared.
+
+        Args:
+            threads: how many, at least 1.
+
+        Returns:
+            The model; its answers are the same to the last bit.
+
+        Raises:
+            UsageError: if there is to be no thread.
+        """
+        if threads < 1:
+            raise UsageError(f"threads must be 1 or more; got {threads}")
+        return type(self)(self.asking, self.program, self.decision, self.parts, threads, self.metrics)
+
+    def remembering(self, megabytes: int) -> Self:
+        """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.
+
+        Args:
+            megabytes: for the words that are asked for most often, 64 by default; 0 keeps nothing.
+
+        Returns:
+            The model; its answers are the same to the last bit.
+
+        Raises:
+            UsageError: if it is less than nothing.
+        """
+        if megabytes < 0:
+            raise UsageError(f"megabytes must be 0 or more; got {megabytes}")
+        program = self.program.remembering(megabytes << 20)
+        return type(self)(self.asking, program, self.decision, self.parts, self.threads, self.metrics)
+
+    def encode(self, texts: Iterable[str]) -> Floats:
+        """See `Model.encode`."""
+        rows = self.vectors(texts)
+        if isinstance(texts, Sized):  # a row is forgotten once it is copied
+            found = np.zeros((len(texts), self.width), np.float32)
+            for place, row in zip(found, rows, strict=True):
+                place[:] = row
+            return found
+        kept = list(rows)
+        return np.stack(kept) if kept else np.zeros((0, self.width), np.float32)
+
+    def vectors(self, texts: Iterable[str]) -> Iterator[Floats]:
+        """Yield the vector of each text, [D], in order; see `encode`."""
+        if self.encoder == NO_NETWORK:
+            raise UsageError(
+                "this model has linear parts alone and no vector of a text; train it with --set data.few_rows=0, which "
+                "asks for a network; for English texts, en-sentences of heedful-en gives vectors without training"
+            )
+        yield from itertools.chain.from_iterable(
+            in_order(self.engine.vectors, self.asking.blocks(texts, 1), self.threads)
+        )
