@@ -33,7 +33,7 @@ TODAY = {
     "lines": 88301,
     "wildcards of the mirror": 301,
     "comparisons with task names": 0,
-    "isinstance of model classes": 18,
+    "isinstance of model classes": 0,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
 SLACK = {"files": 4, "lines": 800}

@@ -17,7 +17,7 @@ from heedful.errors import UsageError
 from heedful.machine.in_order import in_order
 from heedful.model.decisions import Decision, Kind, kind_of
 from heedful.model.engine import NEEDED, Capability, Engine
-from heedful.model.tagged_text import TaggedText
+from heedful.model.sights import TaggedText
 from heedful.model.text_reading import TextReading
 
 B = TypeVar("B")
@@ -29,12 +29,10 @@ class Model(ABC, Generic[B, A_co]):
 
     Attributes:
         options: options of commands that not every task takes and this one does.
-        shows_texts: whether a terminal shows the texts beside the cells of an answer, which do not contain them.
         threads: how many compute; no answer depends on it.
     """
 
     options: frozenset[str] = frozenset()
-    shows_texts: bool = True
     threads: int = 1
 
     @property
@@ -101,6 +99,11 @@ class Model(ABC, Generic[B, A_co]):
     def header(self) -> tuple[str, ...]:
         """Names of the cells of an answer."""
         return self.kind.layout.header
+
+    @property
+    def shows_texts(self) -> bool:
+        """Whether a terminal shows the texts beside the cells of an answer, which do not contain them."""
+        return not self.kind.of_words
 
     def rows(self, answer: Any) -> Iterable[list[str]]:
         """Lay an answer out as rows of cells, at least one."""

@@ -6,10 +6,12 @@ Explanations are drawn from them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.model.answers import TagsAnswer
 from heedful.structures import MapPlace
 
 Values = NDArray[np.floating]
@@ -58,3 +60,22 @@ class Sight:
     pieces: tuple[NDArray[np.int64], ...] = ()
     prefix: tuple[str, ...] = ()
     has_summary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedText:
+    """A text whose words were given their tags, and what the network looked at.
+
+    Attributes:
+        words: as the vocabulary reads them, at most as many as are read at a time.
+        text: the text; of ready-made words these words with single spaces between them.
+        answer: the tags.
+        block: the text as the engine takes it.
+        sight: what the network looked at.
+    """
+
+    words: tuple[str, ...]
+    text: str
+    answer: TagsAnswer
+    block: Any
+    sight: Sight

@@ -13,7 +13,7 @@ from heedful.errors import ArtifactError, UsageError
 from heedful.machine.in_order import in_order
 from heedful.model.answers import TagsAnswer, role_spans
 from heedful.model.finite_numbers import finite_row
-from heedful.model.tagged_text import TaggedText
+from heedful.model.sights import TaggedText
 from heedful.runtime.asking import AnExample, Asking, Block, Request, Words, single, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
@@ -89,7 +89,6 @@ class Tagger(RuntimeModel):
 
     engine_type = TagEngine
     options = frozenset({"conll"})
-    shows_texts = False
 
     def logits(self, requests: Iterable[Request]) -> Floats:
         """Return the scores of the tags of all words, those of each text behind those of the one before, [T, Y]."""

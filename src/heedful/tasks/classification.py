@@ -23,7 +23,7 @@ from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
-from heedful.model.answers import CLASSES, Answer
+from heedful.model.answers import Answer
 from heedful.model.decisions import ClassDecision
 from heedful.model.finite_numbers import finite
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
@@ -86,7 +86,6 @@ class ClassTask(SentenceTask[Predictor, Answer]):
     model_type = Predictor
     settings = ClassOptions
     metrics = ("accuracy", "macro_f1")
-    header = CLASSES.header
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`; in alphabetical order."""
@@ -223,10 +222,6 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         )
         return _with_costs(report, model, counts)
 
-    def rows(self, answer: Answer) -> Iterable[list[str]]:
-        """See `Task.rows`."""
-        yield CLASSES.cells(answer)
-
 
 def _costs(model: Predictor) -> dict[str, object]:
     return ClassOptions(**model.model.task_options).costs
@@ -297,7 +292,7 @@ _OF_CLASSES = frozenset(
 class TextTask(ClassTask):
     """The class of a text."""
 
-    name, noun = "text", "texts"
+    name = "text"
     table = Table(TEXT, "label")
     uses = SENTENCES | table.settings | _OF_CLASSES
     options = table.options
@@ -311,7 +306,7 @@ class TextTask(ClassTask):
 class PairTask(ClassTask):
     """The class of a pair."""
 
-    name, noun = "pair", "pairs"
+    name = "pair"
     sides, table = 2, Table(PAIR, "label")
     uses = PAIRS | table.settings | _OF_CLASSES | {"model.matching"}
     options = table.options

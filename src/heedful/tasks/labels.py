@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +22,7 @@ from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
 from heedful.export.describe import answer_steps, classifier_steps
 from heedful.export.recording import Recording
-from heedful.model.answers import LABELS, LabelsAnswer
+from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions import LabelsDecision
 from heedful.models import ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn.heads import ClassifierHead
@@ -116,7 +116,7 @@ class LabelsModel(SentenceModel[LabelsAnswer]):
 class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     """Several labels for a text, or none."""
 
-    name, noun = "labels", "several labels"
+    name = "labels"
     model_type = LabelsModel
     settings = LabelsOptions
     table = Table(TEXT, "label", separator=",")
@@ -125,7 +125,6 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     uses = SENTENCES | table.settings | {"model.highway", "model.final_bias", "model.task_options"}
     options = table.options
     question, usage = "any number of labels for a text", 'model.predict(["a text"])'
-    header = LABELS.header
 
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`; in alphabetical order."""
@@ -238,10 +237,6 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
         return replace(
             report, seconds=seconds, notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))}
         )
-
-    def rows(self, answer: LabelsAnswer) -> Iterable[list[str]]:
-        """See `Task.rows`."""
-        yield LABELS.cells(answer)
 
 
 def _logit(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -18,7 +17,6 @@ from heedful.errors import DataError, UsageError
 from heedful.evaluation.metrics import number_metrics
 from heedful.export.describe import answer_steps, classifier_steps, match_steps
 from heedful.export.recording import Recording
-from heedful.model.answers import NUMBERS, Answer
 from heedful.model.decisions import NumberDecision
 from heedful.models import NETWORKS, ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn import Embedding
@@ -112,7 +110,6 @@ class _NumberTask(ScoreTask[NumberModel]):
     model_type = NumberModel
     settings = NumberOptions
     metrics = ("r2", "pearson", "spearman", "mse", "mae")
-    header = NUMBERS.header
 
     def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
         """See `WordTask.fitted`: one number."""
@@ -204,10 +201,6 @@ class _NumberTask(ScoreTask[NumberModel]):
         """See `ScoreTask.figures`."""
         return number_metrics(gold, predicted, weights)
 
-    def rows(self, answer: Answer) -> Iterable[list[str]]:
-        """See `Task.rows`."""
-        yield NUMBERS.cells(answer)
-
 
 def _loss(output: NetworkOutput, targets: Tensor, *, network: NumberNetwork, huber: bool) -> Tensor:
     off = (output.logits[:, 0] - targets) / network.scale[1]
@@ -218,7 +211,7 @@ def _loss(output: NetworkOutput, targets: Tensor, *, network: NumberNetwork, hub
 class NumberTask(_NumberTask):
     """A number for a text."""
 
-    name, noun = "number", "numbers"
+    name = "number"
     table = Table(TEXT, "score")
     uses = SENTENCES | table.settings | {"model.highway", "model.final_bias", "model.task_options"}
     options = table.options
@@ -228,7 +221,7 @@ class NumberTask(_NumberTask):
 class PairNumberTask(_NumberTask):
     """A number for a pair."""
 
-    name, noun = "pair-number", "numbers of pairs"
+    name = "pair-number"
     sides, table = 2, Table(PAIR, "score")
     uses = (
         PAIRS | table.settings | {"model.highway", "model.final_bias", "model.matching", "model.task_options"}

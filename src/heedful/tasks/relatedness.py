@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,6 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.tokens import place
 from heedful.errors import DataError
 from heedful.evaluation import relatedness_metrics
-from heedful.model.answers import GRADES, Answer
 from heedful.model.decisions import GradeDecision
 from heedful.models import ModelConfig, Network, RelatednessNetwork, SentenceEncoder
 from heedful.nn.heads import RelatednessHead
@@ -43,7 +41,7 @@ class RelatednessModel(ScoreModel):
 class RelatednessTask(ScoreTask[RelatednessModel]):
     """A number from 1 to ``model.outputs``, the last grade."""
 
-    name, noun = "relatedness", "relatedness"
+    name = "relatedness"
     model_type = RelatednessModel
     sides, table = 2, Table(PAIR, "score")
     metrics = ("pearson", "spearman", "mse")
@@ -52,7 +50,6 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
     question = "how related two sentences are"
     usage = 'model.predict([("a first sentence", "a second sentence")])'
     hub_task = "sentence-similarity"
-    header = GRADES.header
 
     def check_gold(self, corpora: Corpora, model: ModelConfig) -> None:
         """Refuse a score outside the grades; see `WordTask.check_gold`."""
@@ -107,10 +104,6 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
     ) -> dict[str, float]:
         """See `ScoreTask.figures`."""
         return relatedness_metrics(gold, predicted, weights)
-
-    def rows(self, answer: Answer) -> Iterable[list[str]]:
-        """See `Task.rows`."""
-        yield GRADES.cells(answer)
 
 
 def _divergence(output: NetworkOutput, targets: Tensor) -> Tensor:

@@ -127,7 +127,7 @@ class SavedModel(Model[Any, A_co]):
         return task_of(self).options
 
     @property
-    def shows_texts(self) -> bool:  # type: ignore[override]
+    def shows_texts(self) -> bool:
         """See `Model.shows_texts`."""
         return task_of(self).shows_texts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -25,7 +25,7 @@ from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_wor
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
 from heedful.evaluation.sequences import tag_metrics
-from heedful.model.answers import TAGS, TagsAnswer
+from heedful.model.answers import TagsAnswer
 from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding, PretrainedEmbedding
@@ -66,7 +66,7 @@ FOLDS = 5
 class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     """One tag a word."""
 
-    name, noun = "tags", "tags of words"
+    name = "tags"
     dataset_type, model_type = WordTagDataset, TagsModel
     kept = "counts"
     has_tag_part = chooses_by_folds = True
@@ -80,8 +80,6 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     options = frozenset({"conll"})
     question = "which tag each word of a text has"
     usage = 'model.predict(["a text"])'
-    header = TAGS.header
-    shows_texts = False
 
     def measured(self, text: TextSettings) -> TextSettings:
         """See `WordTask.measured`: every word of a text counts, however long it is."""
@@ -287,10 +285,6 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             return report
         # Intervals resample examples of equal weight, so there are none.
         return replace(report, metrics=self._judged(model, chose, nested), statistics={})
-
-    def rows(self, answer: TagsAnswer) -> Iterable[list[str]]:
-        """See `Task.rows`; the probability is the mean over the words."""
-        yield TAGS.cells(answer)
 
 
 def best_step(f1: Mapping[float, float]) -> float:

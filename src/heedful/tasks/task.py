@@ -18,6 +18,7 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.reading import RequestFiles
 from heedful.evaluation import Report
 from heedful.model.answers import AnyAnswer
+from heedful.model.decisions import kind_of
 from heedful.models import ModelConfig
 from heedful.storage.model_folder import ModelFolder
 from heedful.structures import Batch
@@ -150,7 +151,6 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
 
     Attributes:
         name: the name in ``model.task`` and in the table of data sets.
-        noun: its subject, for messages: "a task of NOUN", "a model of NOUN".
         metrics: names of the metrics; the first is the main one.
         uses: settings that this task reads and some other tasks do not: names such as "data.score", or whole tables
             such as "model.tagger". A setting that only other tasks use is refused.
@@ -158,28 +158,38 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         question: what the model predicts, for its card.
         usage: Python code that predicts with it, for its card.
         hub_task: the name of such a task on the Hugging Face Hub.
-        header: names of the columns that `rows` returns.
         kept: what the record of a run keeps: predicted "classes", "scores", or the "counts" behind the metrics.
         sides: number of texts in an example, 1 or 2.
         settings: the class of the settings of the task itself, ``model.task_options``.
         chooses_by_folds: whether a model of few rows is chosen by cross-validation, without a dev split.
-        shows_texts: whether the texts are printed beside the rows on a terminal, because the rows do not contain them.
     """
 
     name: ClassVar[str]
-    noun: ClassVar[str]
     metrics: ClassVar[tuple[str, ...]]
     uses: ClassVar[frozenset[str]]
     options: ClassVar[frozenset[str]] = frozenset()
     question: ClassVar[str]
     usage: ClassVar[str]
     hub_task: ClassVar[str] = "text-classification"
-    header: ClassVar[tuple[str, ...]]
     kept: ClassVar[Literal["classes", "scores", "counts"]] = "classes"
     sides: ClassVar[int] = 1
     settings: ClassVar[type[Settings]] = Settings
     chooses_by_folds: ClassVar[bool] = False
-    shows_texts: ClassVar[bool] = True
+
+    @property
+    def noun(self) -> str:
+        """Its subject, for messages: "a task of NOUN", "a model of NOUN"."""
+        return kind_of(self.name).noun
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of the columns that `rows` returns."""
+        return kind_of(self.name).layout.header
+
+    @property
+    def shows_texts(self) -> bool:
+        """Whether the texts are printed beside the rows on a terminal, because the rows do not contain them."""
+        return not kind_of(self.name).of_words
 
     def problems(self, config: RunConfig) -> list[str]:
         """Return mistakes in the settings, one sentence each, other than settings that the task does not use."""
@@ -400,7 +410,6 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """Explain the prediction for one input of a command; see `answer`."""
         return model.explain(corpus)
 
-    @abstractmethod
     def rows(self, answer: Answered) -> Iterable[list[str]]:
         """Return a prediction as rows of a table.
 
@@ -410,6 +419,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         Returns:
             At least one row, with as many cells as `header`.
         """
+        return [kind_of(self.name).layout.cells(answer)]
 
     @abstractmethod
     def vocabulary_note(self, lexicon: Lexicon) -> str:

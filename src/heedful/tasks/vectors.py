@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, overload
@@ -17,7 +17,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
-from heedful.model.answers import CLASSES, Answer
+from heedful.model.answers import Answer
 from heedful.model.decisions.named_labels import NamedLabels
 from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceVectorNetwork, build_sentence_encoder
 from heedful.nn import Embedding
@@ -120,7 +120,7 @@ class VectorModel(SentenceModel[Answer]):
 class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
     """A vector of unit length for a text."""
 
-    name, noun = "vector", "vectors of texts"
+    name = "vector"
     dataset_type, model_type = EncodedDataset, VectorModel
     table: ClassVar[Table] = Table(TEXT, "label")
     metrics = ("spearman",)
@@ -129,7 +129,6 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
     options = table.options
     question, usage = "a vector for a text", 'model.encode(["a text", "another text"])'
     hub_task = "sentence-similarity"
-    header = CLASSES.header
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: there is nothing that `heedful train` could learn from."""
@@ -183,7 +182,3 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
     def measure(self, model: VectorModel, dataset: EncodedDataset) -> Report:
         """See `Task.measure`."""
         raise UsageError(_NOT_TRAINED)
-
-    def rows(self, answer: Answer) -> Iterable[list[str]]:
-        """See `Task.rows`."""
-        yield CLASSES.cells(answer)

@@ -21,7 +21,7 @@ from heedful.explain.methods import MethodChoice, Sampling
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import TagsAnswer, role_spans
 from heedful.model.finite_numbers import finite
-from heedful.model.tagged_text import TaggedText
+from heedful.model.sights import TaggedText
 from heedful.models import WordTagger
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.tag_part import TagPart
