@@ -168,7 +168,7 @@ def sentence_features(
     """
     if reads in ("none", "auto"):
         return None
-    from heedful.tasks import task_named
+    from heedful.tasks.task_table import task_named
 
     pairing: Pairing = "none"
     if task_named(config.model.task).sides == 2:
