@@ -12,10 +12,10 @@ import tiny
 from heedful.errors import UsageError
 from heedful.estimators import TextClassifier
 from heedful.explain import Explanation, render_html
-from heedful.explain.from_runtime import explain as explain_without_torch
+from heedful.explain.explainer import explain as explain_without_torch
 from heedful.explain.methods import MethodChoice
 from heedful.runtime import load
-from heedful.serving.engine import open_engine
+from heedful.serving.served_model import open_served
 
 Door = Callable[[str, MethodChoice], Explanation]
 LONG = " ".join(["I found this film superb and not dull"] * 625)
@@ -38,7 +38,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def doors(model: Path) -> dict[str, Door]:
-    estimator, engine, runtime = TextClassifier.from_pretrained(model), open_engine(model), load(model)
+    estimator, engine, runtime = TextClassifier.from_pretrained(model), open_served(model), load(model)
     return {
         "python": lambda text, choice: estimator.explain(text, method=choice.method, why=choice.why),
         "server": engine.explain,

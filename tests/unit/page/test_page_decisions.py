@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from browsing import Opened
-from heedful.explain.from_runtime import explain
+from heedful.explain.explainer import explain
 from heedful.model.answers import LabelsAnswer
 from heedful.runtime import load
 from whole_models import TEXTS, whole
