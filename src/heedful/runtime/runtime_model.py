@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.machine.in_order import in_order
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.model.engine import NO_NETWORK
-from heedful.model.model import Model
+from heedful.model.model import Model, in_order
 from heedful.runtime.asking import Asking, Block
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts

@@ -8,8 +8,8 @@ from typing import Self, overload
 import numpy as np
 
 from heedful.errors import UsageError
+from heedful.model.decisions.decision import finite_row
 from heedful.model.decisions.named_labels import NamedLabels
-from heedful.model.finite_numbers import finite_row
 from heedful.runtime.asking import Block
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Capability
-from heedful.model.finite_numbers import finite_row
 from heedful.model.sights import Sight
 from heedful.runtime.asking import Asking, Block, Words
 from heedful.runtime.kernels import Floats

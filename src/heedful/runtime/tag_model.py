@@ -10,9 +10,9 @@ from typing import cast
 import numpy as np
 
 from heedful.errors import ArtifactError, UsageError
-from heedful.machine.in_order import in_order
 from heedful.model.answers import TagsAnswer, role_spans
-from heedful.model.finite_numbers import finite_row
+from heedful.model.decisions.decision import finite_row
+from heedful.model.model import in_order
 from heedful.model.sights import TaggedText
 from heedful.runtime.asking import AnExample, Asking, Block, Request, Words, single, texts_of
 from heedful.runtime.kernels import Floats

@@ -25,7 +25,7 @@ from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
 from heedful.model.answers import Answer
 from heedful.model.decisions import ClassDecision
-from heedful.model.finite_numbers import finite
+from heedful.model.decisions.decision import finite
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.heads import matched
 from heedful.nn.losses import cross_entropy, divergence

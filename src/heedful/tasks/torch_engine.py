@@ -15,8 +15,8 @@ from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset, Truncate
 from heedful.data.examples import Example
 from heedful.explain.from_output import sight_of
+from heedful.model.decisions.decision import finite
 from heedful.model.engine import NO_NETWORK, Capability, Floats, Rows
-from heedful.model.finite_numbers import finite
 from heedful.model.sights import Sight
 from heedful.models import Network, VectorNetwork
 from heedful.runtime.parts import Parts

@@ -14,7 +14,7 @@ import pytest
 
 from described import MODELS, built, program_of
 from heedful.errors import DataError, UsageError
-from heedful.machine.in_order import in_order
+from heedful.model.model import in_order
 from heedful.runtime import kernels, load
 
 LENGTHS = (5, 1, 0, 12, 90, 1, 2, 0, 33)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.errors import ArtifactError
 from heedful.model.answers import Read, Shown
 
 Logits = NDArray[np.float32]
@@ -60,3 +61,36 @@ def softmax(logits: Shares) -> Shares:
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     shares: Shares = weights / weights.sum(axis=-1, keepdims=True)
     return shares
+
+
+def finite(what: str, rows: Logits) -> Logits:
+    """Refuse rows of what a network gives that are no numbers: weights of a folder may be finite and yet too large.
+
+    Args:
+        what: the rows are, for the message.
+        rows: one or more numbers a text, [N, ...].
+
+    Returns:
+        The rows.
+
+    Raises:
+        ArtifactError: naming the first text, counted from 1.
+    """
+    good = np.isfinite(rows.reshape(len(rows), rows[:1].size)).all(axis=1)
+    if not good.all():
+        raise _not_finite(what, int(good.argmin()) + 1)
+    return rows
+
+
+def finite_row(what: str, row: Logits, number: int) -> Logits:
+    """Return what a network gave of one text; ``what`` and ``number`` are for the message; see `finite`."""
+    if not np.isfinite(row).all():
+        raise _not_finite(what, number)
+    return row
+
+
+def _not_finite(what: str, number: int) -> ArtifactError:
+    return ArtifactError(
+        f"text {number:,}: the {what} holds numbers that are not finite, so the weights are of no use. Copy the model "
+        "again from its source, or train it again."
+    )

@@ -22,7 +22,7 @@ from heedful.explain import SentenceView
 from heedful.explain.tag_explanations import attention_of
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import role_spans
-from heedful.model.finite_numbers import finite
+from heedful.model.decisions.decision import finite
 from heedful.models import TaggerNetwork
 from heedful.runtime.tag_paths import log_softmax
 from heedful.structures import Batch

@@ -19,7 +19,7 @@ from heedful.machine.canceling import in_steps
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import Answer
 from heedful.model.decisions import Decision, ScoreDecision
-from heedful.model.finite_numbers import finite
+from heedful.model.decisions.decision import finite
 from heedful.models import VectorNetwork
 from heedful.models.config import NO_NETWORK
 from heedful.tasks.corpus_reading import EncodedReading

@@ -25,7 +25,7 @@ from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.counted import KeptScores
 from heedful.model.answers import Answer, AnyAnswer
-from heedful.model.finite_numbers import finite
+from heedful.model.decisions.decision import finite
 from heedful.models import (
     NETWORKS,
     ModelConfig,

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
-from heedful.model.finite_numbers import finite
+from heedful.model.decisions.decision import finite
 from heedful.structures import Batch
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel

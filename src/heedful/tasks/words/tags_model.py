@@ -20,7 +20,7 @@ from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import TagsAnswer, role_spans
-from heedful.model.finite_numbers import finite
+from heedful.model.decisions.decision import finite
 from heedful.model.sights import TaggedText
 from heedful.models import WordTagger
 from heedful.models.config import NO_NETWORK
