@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,27 @@ def test_texts_without_an_option(trained: Path, inside: None, capsys: pytest.Cap
     assert len(capsys.readouterr().out.splitlines()) == 36
     assert run(["predict", "runs/reviews", "reviews.csv", "--input", "reviews.csv"]) == 2
     assert "give one file" in capsys.readouterr().err
+
+
+def test_a_misspelt_file_and_a_folder_of_classes_are_no_texts(
+    trained: Path, inside: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for command in ("predict", "explain"):
+        assert run([command, "runs/reviews", "review.csv"]) == 2
+        assert "review.csv: no such file; if it is the text" in capsys.readouterr().err
+    assert run(["predict", "runs/reviews", "see the file review.csv"]) == 0
+    assert run(["predict", "runs/reviews", "reviews.csv", "a superb song"]) == 2
+    assert "give one file" in capsys.readouterr().err
+    assert run(["predict", "runs/reviews", "--text", "review.csv"]) == 0
+    for name, text in (("good/1.txt", "a superb song"), ("bad/1.txt", "an awful song")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    capsys.readouterr()
+    for asked in (["reviews"], ["--input", "reviews"]):
+        shutil.copytree(tmp_path, "reviews", dirs_exist_ok=True)
+        assert run(["predict", "runs/reviews", *asked]) == 0
+        answers = [line.split("\t")[1] for line in capsys.readouterr().out.splitlines()]
+        assert answers == ["bad", "good"]
 
 
 def test_a_whole_model(trained: Path, inside: None, capsys: pytest.CaptureFixture[str]) -> None:

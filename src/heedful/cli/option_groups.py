@@ -87,7 +87,10 @@ class Requests:
         predicates: values of ``--predicates``.
         input_file: value of ``--input``.
         reading: how it is read.
-        words: texts without an option; or a file, which is read as that of ``--input``.
+        words: texts without an option; or a file or a folder of classes, which is read as that of ``--input``.
+
+    Raises:
+        UsageError: if an argument is named like a file and is none, or a file stands beside others.
     """
 
     texts: tuple[str, ...]
@@ -99,12 +102,25 @@ class Requests:
     words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Read one argument that names a table as ``--input``."""
+        """Read one argument that names a file as ``--input``; a misspelt name is no text."""
+        from heedful.data.readers.class_folders import is_class_folder
         from heedful.data.readers.table_files import is_table_name
+        from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
 
-        if len(self.words) == 1 and is_table_name(path := Path(self.words[0])) and os.path.isfile(path):
-            if self.input_file is not None:
-                raise UsageError(f"{path} and --input {self.input_file}: give one file")
+        for word in self.words:
+            path = Path(word)
+            named = is_table_name(path) or bare_suffix(path) == ".txt"
+            files = (word, *(word + packed for packed in COMPRESSED)) if named else ()
+            there = any(map(os.path.isfile, files)) or is_class_folder(path)
+            if not there and (not named or any(map(str.isspace, word))):
+                continue
+            if not there:
+                raise UsageError(f"{word}: no such file; if it is the text that you mean: --text {word}")
+            if len(self.words) > 1 or self.input_file is not None:
+                others = [*(each for each in self.words if each != word), *filter(None, [self.input_file])]
+                raise UsageError(
+                    f"{word} is a file, and {others[0] if others else word} comes too: give one file"
+                )
             object.__setattr__(self, "input_file", path)
             object.__setattr__(self, "words", ())
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heedful.data.examples import Corpus, Example
+from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
 from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading, RequestFiles
@@ -161,8 +162,12 @@ def _is_own(files: RequestFiles, path: Path) -> bool:
 
 
 def _is_table(path: Path, reading: Reading) -> bool:
-    """Tell whether a file is read as a table: by its name; a pipe, which has none, if an option is for tables."""
-    if is_table_name(path) or (path != STDIN and os.path.isfile(path) and begins_with_label(path)):
+    """Tell whether a file is read as a table: by its name, as a folder of classes; a pipe by an option for tables."""
+    if (
+        is_table_name(path)
+        or is_class_folder(path)
+        or (path != STDIN and os.path.isfile(path) and begins_with_label(path))
+    ):
         return True
     return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
 

@@ -159,8 +159,8 @@ class Reading:
         kept.pop("query", None)
         for name in meaningless(file):
             kept.pop(name, None)  # type: ignore[misc]
-        if os.path.isdir(file):
-            return replace(self, columns={**trained.columns, **self.columns}, **(kept | self.said()))
+        if os.path.isdir(file):  # whose columns have names of their own
+            return replace(self, **(kept | self.said()))
         if self.encoding is None and "encoding" in kept and _is_utf8(file):
             del kept["encoding"]
         if self.separator is None and "separator" in kept:
