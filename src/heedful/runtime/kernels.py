@@ -67,14 +67,14 @@ def address(array: NDArray[np.generic]) -> int:
     return start
 
 
-_UNUSED = 3
-"""References to a room of which no array is left: the list, the loop's name, and the question itself."""
+_UNUSED = 2
+"""References to a room of which no array is left: the list, and the question itself."""
 
 
 class _Rooms(threading.local):
     """Memory for large arrays that a thread uses again: new pages from the system cost as much as the products."""
 
-    LEAST, STEP, MOST = 1 << 15, 1 << 14, 1 << 23
+    LEAST, STEP, MOST = 1 << 15, 1 << 14, 1 << 22
     """Numbers of an array that is large, what its room is rounded up to, and numbers of all rooms."""
 
     def __init__(self) -> None:
@@ -85,16 +85,20 @@ class _Rooms(threading.local):
         count = rows * width
         if count < self.LEAST:
             return np.empty((rows, width), np.float32)
-        chosen: Floats | None = None
-        for each in self._rooms:
-            fits = each.size >= count and (chosen is None or each.size < chosen.size)
-            if fits and sys.getrefcount(each) <= _UNUSED:
-                chosen = each
-        if chosen is None:
-            chosen = np.empty(-(-count // self.STEP) * self.STEP, np.float32)
-            self._rooms.append(chosen)
-            while sum(each.size for each in self._rooms) > self.MOST:
-                del self._rooms[0]
+        rooms = self._rooms
+        unused = sorted(
+            (rooms[place].size, place)
+            for place in range(len(rooms))
+            if sys.getrefcount(rooms[place]) <= _UNUSED
+        )
+        for size, place in unused:
+            if size >= count:
+                return rooms[place][:count].reshape(rows, width)
+        if unused:  # all are too small: a larger one takes the place of the largest
+            del rooms[unused[-1][1]]
+        chosen = np.empty(-(-count // self.STEP) * self.STEP, np.float32)
+        if sum(each.size for each in rooms) + chosen.size <= self.MOST:
+            rooms.append(chosen)
         return chosen[:count].reshape(rows, width)
 
 
