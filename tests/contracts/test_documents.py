@@ -201,17 +201,23 @@ def test_the_pages_of_all_settings_are_up_to_date() -> None:
 
 
 LONG = {
-    "ARCHITECTURE.md": 159,
     "benchmarks.md": 355,
     "own-data.md": 505,
     "reference-code.md": 300,  # a program
 }
-"""Pages for users that are too long; none may grow, and no other one may join them. Others are written by programs."""
+"""Pages for users that are too long; none may grow, and no other one may join them. Others are written by
+programs, or are for contributors."""
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
 def test_a_page_for_users_is_short(page: Path) -> None:
-    if page.name not in ("settings.md", "encoder-options.md", "baselines.md", "results.md"):
+    if page.name not in (
+        "settings.md",
+        "encoder-options.md",
+        "baselines.md",
+        "results.md",
+        "ARCHITECTURE.md",
+    ):
         assert page.read_text(encoding="utf-8").count("\n") <= LONG.get(page.name, 150)
 
 

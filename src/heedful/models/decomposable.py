@@ -137,7 +137,7 @@ class AlignmentNetwork(Network):
         given = {id(parameter) for parameter in embedding.parameters()}
         for parameter in self.parameters():
             if id(parameter) not in given:
-                nn.init.normal_(parameter, std=config.deviation)
+                nn.init.normal_(parameter, std=config.deviation, generator=own_generator())
 
     def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
         """Run the network; see `Network.forward`. Vectors are the sums of the compared fragments of each side."""

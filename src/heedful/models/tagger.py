@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from heedful.attention.randomness import own_generator
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
 from heedful.models.config import TaggerConfig
@@ -132,8 +133,8 @@ class TaggedReader(WordReader):
 
     def __init__(self, embedding: Embedding, encoder: ContextEncoder, config: TaggerConfig) -> None:
         super().__init__(embedding, encoder)
-        self.flags = nn.Embedding(2, config.flag_width)
-        nn.init.xavier_uniform_(self.flags.weight)
+        marks = nn.init.xavier_uniform_(torch.empty(2, config.flag_width), generator=own_generator())
+        self.flags = nn.Embedding.from_pretrained(marks, freeze=False)
         both = embedding.width + config.flag_width
         self.projection = Dense(both, config.projected) if config.projected else nn.Identity()
 
