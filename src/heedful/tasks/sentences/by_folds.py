@@ -18,6 +18,8 @@ from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 from heedful.training.stages import Stage, stage
 
 FOLDS = 5
+_MUCH = 50_000
+"""Examples times outputs from which not every form of a part is tried in every setting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,16 +132,13 @@ class OutOfFold:
                 np.concatenate([folds, np.full(len(held), folds.max() + 1)]),
             )
         number = len(np.unique(folds)) + (held is not None)
-        work = [[number * len(form.settings) for form in forms] for forms in parts]
+        work = [number * sum(len(form.settings) for form in forms) for forms in parts]
         found: list[tuple[Tried, ...]] = []
-        with stage("fitting linear parts", sum(map(sum, work))) as fits:
+        with stage("fitting linear parts", sum(work)) as fits:
             for forms, fitted in zip(parts, work, strict=True):
-                tried: list[Tried] = []
-                for form, steps in zip(forms, fitted, strict=True):
-                    end = fits.count + steps
-                    tried += _tried(form, training, folds, targets, fits)
-                    fits.reach(end)  # stronger regularization was better, so that not all were tried
-                found.append(tuple(tried))
+                end = fits.count + fitted
+                found.append(tuple(_forms_tried(forms, training, folds, targets, fits)))
+                fits.reach(end)  # stronger regularization was better, so that not all were tried
         return cls(tuple(found), training, targets, every)
 
     @property
@@ -225,6 +224,24 @@ def _never(about: About, weight: float) -> About:
 def _middle(part: PartRows) -> FitSetting:
     even = [setting for setting in part.settings if setting.even] or part.settings
     return even[len(even) // 2]
+
+
+def _forms_tried(
+    forms: Sequence[PartRows],
+    training: LinearTargets,
+    folds: NDArray[np.int64],
+    targets: LinearTargets,
+    fits: Stage,
+) -> list[Tried]:
+    """Try every form in all settings; where that takes long, in one setting, and the likeliest in all."""
+    if len(forms) == 1 or len(training) * training.outputs <= _MUCH:
+        return [each for form in forms for each in _tried(form, training, folds, targets, fits)]
+    one = [replace(form, settings=form.settings[1:2]) for form in forms]
+    first = [each for form in one for each in _tried(form, training, folds, targets, fits)]
+    losses = [weigh([each.logits], targets)[1] for each in first]
+    best = int(np.argmin(losses))
+    rest = [each for place, each in enumerate(first) if place != best]
+    return [*rest, *_tried(forms[best], training, folds, targets, fits)]
 
 
 def _tried(

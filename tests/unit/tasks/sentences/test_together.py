@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from heedful.tasks.schema import About
+from heedful.tasks.sentences import by_folds
 from heedful.tasks.sentences.by_folds import OutOfFold, PartRows, Tried
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter
 from heedful.tasks.sentences.joining import FittedPart, Joining
@@ -191,6 +192,22 @@ def test_every_form_is_tried_and_a_name_is_in_no_fold() -> None:
     assert found.nested()[0].shape == (30, 3)
     (best,) = found.joining().parts
     assert best.name == found.best()[0].part.name
+
+
+def test_of_many_classes_every_form_is_tried_once_and_the_likeliest_in_all_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    every = forms([replace(part, held=None) for part in with_names()], {}, TARGETS)
+    folds = np.arange(30) % 5
+    (all_tried,) = OutOfFold.of([every], TARGETS, folds).parts
+    monkeypatch.setattr(by_folds, "_MUCH", 30 * 3 - 1)
+    (fewer,) = OutOfFold.of([every], TARGETS, folds).parts
+    names = [each.part.name for each in fewer]
+    assert len(fewer) < len(all_tried)
+    (most,) = {name for name in names if names.count(name) > 1}
+    assert sorted({*names}) == sorted(form.name for form in every)
+    alike = [each for each in all_tried if each.setting == FitSetting(3.0, even=True)]
+    assert min(alike, key=lambda each: weigh([each.logits], TARGETS)[1]).part.name == most
 
 
 def test_a_fold_without_examples_of_a_class_knows_its_name() -> None:
