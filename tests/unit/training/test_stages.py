@@ -63,6 +63,22 @@ def test_a_bar_on_a_terminal_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None
     assert "2/2" in shown
 
 
+def test_a_notebook_has_tqdms_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(stages, "in_notebook", lambda: True)
+    found = stages.importlib.util.find_spec
+    monkeypatch.setattr(
+        stages.importlib.util, "find_spec", lambda name: None if name == "ipywidgets" else found(name)
+    )
+    with stages_shown(), stage("fitting linear parts", 4) as fits:
+        fits.step(3)
+    shown = capsys.readouterr().err
+    assert "fitting linear parts" in shown
+    assert "/4" in shown
+
+
 def test_few_rows_are_fitted_with_an_expected_end(monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[tuple[str, int, int]] = []
 
