@@ -9,6 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from heedful.explain.scene import phrases_of
+from heedful.text.characters import visible
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Attribution
@@ -31,17 +32,24 @@ class WordSum:
         total: the sum of its contributions; above 0 it speaks for the class.
         count: in how many texts.
         texts: numbers of the texts where it contributes most, the first one first, each with the contribution.
+        lowers: whether it lowers a number by its contributions.
     """
 
     name: str
     total: float
     count: int
     texts: tuple[tuple[float, int], ...] = ()
+    lowers: bool = False
 
     @property
     def mean(self) -> float:
         """What it contributes to a text in which it stands."""
         return self.total / self.count
+
+    @property
+    def signed(self) -> float:
+        """The mean as it is shown: below 0 for a word that lowers a number."""
+        return -self.mean if self.lowers else self.mean
 
     @property
     def weight(self) -> float:
@@ -55,19 +63,28 @@ class WordSums:
 
     Attributes:
         texts: how many have been added.
+        quantity: what their numbers are called; empty where that is not known.
     """
 
     texts: int = 0
+    quantity: str = ""
     _found: defaultdict[str, dict[str, WordSum]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, explanation: Explanation) -> None:
         """Add the explanation of one more text; its number is how many there were before."""
         said = explanation.attribution
+        self.quantity = explanation.quantity
         if said is not None:
             two = _two_classes(explanation)
             for each in (said, *([] if two else explanation.others)):
                 self._add(each, explanation)
         self.texts += 1
+
+    def called(self, label: str) -> str:
+        """Return what stands above the words of a class: of numbers, what they do to the number by its name."""
+        if self.quantity and label in (RAISES, LOWERS):
+            return label.replace("the number", f"“{visible(self.quantity)}”")
+        return label
 
     def labels(self) -> list[str]:
         """Return the classes to which some word contributes; of numbers `RAISES` and `LOWERS`."""
@@ -102,7 +119,7 @@ class WordSums:
 
     def _count(self, label: str, name: str, value: float) -> None:
         found = self._found[label]
-        before = found.get(name, WordSum(name, 0.0, 0))
+        before = found.get(name, WordSum(name, 0.0, 0, lowers=label == LOWERS))
         texts = sorted((*before.texts, (value, self.texts)), reverse=True)[:_TEXTS]
         found[name] = replace(before, total=before.total + value, count=before.count + 1, texts=tuple(texts))
 

@@ -97,7 +97,8 @@ def important_words(folder: Path, examples: Sequence[Example], seconds: float = 
             if time_left.is_over:
                 break
     words = {
-        label: [(word.name, word.mean) for word in sums.top(label, _WORDS)] for label in sorted(sums.labels())
+        sums.called(label): [(word.name, word.signed) for word in sums.top(label, _WORDS)]
+        for label in sorted(sums.labels())
     }
     words = {label: found for label, found in words.items() if found}
     return Important(words, sums.texts) if words else None

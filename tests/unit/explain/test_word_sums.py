@@ -75,3 +75,8 @@ def test_numbers_are_raised_and_lowered() -> None:
     sums.add(Explanation((view,), labels=(), probabilities=(), score=1.0, attribution=said))
     assert [word.name for word in sums.top(RAISES)] == ["new"]
     assert [word.name for word in sums.top(LOWERS)] == ["old"]
+    assert (sums.top(RAISES)[0].signed, sums.top(LOWERS)[0].signed) == (3.0, -2.0)
+    assert (sums.called(LOWERS), sums.called("good")) == ("lowers the number", "good")
+    named = Explanation((view,), score=1.0, attribution=said, quantity="price (EUR)")
+    sums.add(named)
+    assert sums.called(LOWERS) == "lowers “price (EUR)”"

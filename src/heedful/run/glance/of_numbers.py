@@ -75,7 +75,7 @@ def numbers_at(
                 "Words and phrases",
                 f"Mean contributions to the number, in its own unit, in those of {summed.sums.texts:,} explained rows "
                 "where the word stands. Words that matter together are one phrase.",
-                (Words({name: found for name, found in words.items() if found}),)
+                (Words({summed.sums.called(name): found for name, found in words.items() if found}),)
                 if any(words.values())
                 else (),
             ),

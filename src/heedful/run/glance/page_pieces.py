@@ -62,9 +62,10 @@ def _folded(count: int, content: str) -> str:
 
 def _word_row(word: WordSum, largest: float, example: Example) -> str:
     width = 100 * min(1.0, abs(word.mean) / largest)
-    bar = f'<span class="track-box"><i style="width:{width:.0f}%"></i></span>'
+    kind = ' class="against"' if word.lowers else ""
+    bar = f'<span class="track-box"><i{kind} style="width:{width:.0f}%"></i></span>'
     return (
-        f'<tr><td><bdi>{safe(word.name)}</bdi></td><td class="r">{number(word.mean)}</td>'
+        f'<tr><td><bdi>{safe(word.name)}</bdi></td><td class="r">{number(word.signed)}</td>'
         f'<td class="bar" style="width:14%">{bar}</td><td class="text">{_found(word.name, example)}</td></tr>'
     )
 

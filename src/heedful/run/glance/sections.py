@@ -111,7 +111,7 @@ class Report:
             return [dict(zip(block.header, row, strict=True)) for row in block.rows]
         if isinstance(block, Words):
             return {
-                name: [{"word": word.name, "mean": word.mean, "texts": word.count} for word in words]
+                name: [{"word": word.name, "mean": word.signed, "texts": word.count} for word in words]
                 for name, words in block.found.items()
             }
         rows = [(each, self.examples[each.place]) for each in block.shown]

@@ -31,7 +31,7 @@ def report_lines(report: Report) -> list[str]:
 def _lines(block: Table | Words | Texts, report: Report) -> Iterator[str]:
     if isinstance(block, Words):
         for name, words in list(block.found.items())[:_NAMES]:
-            said = ", ".join(f"{visible(word.name)} {word.mean:+.2f}" for word in words[:_WORDS])
+            said = ", ".join(f"{visible(word.name)} {word.signed:+.2f}" for word in words[:_WORDS])
             yield f"  {visible(name)}: {said or 'no word'}"
     elif isinstance(block, Table):
         rows = [tuple(map(visible, row)) for row in (block.header, *block.rows[:_NAMES])]
