@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+import heedful
+import heedful.runtime
 import tiny
 import tiny_sequences
 from heedful import PairClassifier, PairScorer, TextClassifier, from_pretrained
 from heedful.errors import UsageError
 from heedful.tasks import load_model
 from heedful_lab.translation.translator import Translator
+from served import in_process
 
 TEXT = "The dog likes the cat today ."
 GERMAN = "Der Hund mag den Kater heute."
@@ -120,6 +124,29 @@ def test_mssan_takes_the_place_of_the_encoder(made: Path, tmp_path: Path) -> Non
     words = ("evaluate", tmp_path / "run", made / "dev.en", "--references", made / "dev.de", "--json")
     assert 80 < tiny.run(*words).json()["metrics"]["bleu"] == trained
     assert GERMAN in tiny.run("predict", tmp_path / "run", "--text", TEXT.replace(" .", ".")).out
+
+
+def test_it_is_served_and_answers_blocks(made: Path) -> None:
+    text = TEXT.replace(" .", ".")
+    with in_process({"translate": made / "runs/translation"}) as app:
+        reply = app.ask("/v1/predict", {"model": "translate", "texts": [text]})
+        assert (reply.status, reply.json()["answers"][0]["translation"]) == (200, GERMAN), reply.body
+        described = app.ask("/v1/explain", {"model": "translate", "text": text})
+        assert [side["name"] for side in described.json()["explanation"]["sides"]] == [
+            "translation",
+            "source",
+        ]
+    found = heedful.BatchPredictor(str(made / "runs/translation"))({"text": [text]})
+    assert isinstance(found, dict)
+    assert json.loads(found["prediction"][0])["translation"] == GERMAN
+
+
+def test_the_runtime_and_a_page_refuse_it_in_one_line(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"this is a 'translation' model; .*\. Use heedful predict\.$"):
+        heedful.runtime.load(made / "runs/translation")
+    refused = tiny.run("export", made / "runs/translation", "--page", tmp_path / "page.html")
+    assert (refused.code, refused.err.count("\n")) == (UsageError.exit_code, 1)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_gate_takes_a_metric_that_the_task_brings(made: Path) -> None:
