@@ -81,6 +81,14 @@ def load(name: str, data: Path) -> tuple[Rows, Rows]:
     return found[0], found[1]
 
 
+def held_back(rows: Rows) -> tuple[Rows, Rows]:
+    """Let 1,000 training texts, drawn by ``random.Random(12345)``, stand for the test part, to choose by."""
+    order = list(range(len(rows[0])))
+    random.Random(12345).shuffle(order)
+    picked = [tuple([column[k] for k in part] for column in rows) for part in (order[1_000:], order[:1_000])]
+    return picked[0], picked[1]  # type: ignore[return-value]
+
+
 def draw(labels: list[str], count: int, number: int, name: str) -> list[int]:
     """Draw training rows; at least two classes are among them."""
     order = list(range(len(labels)))
@@ -121,14 +129,17 @@ def remembering(folder: Path) -> Callable[[], Features]:
     return lambda: Remembering(folder)
 
 
-def measure(name: str, count: int, number: int, data: Path, encoder: Path | None) -> dict[str, object]:
-    """Train every system on one draw."""
+def measure(
+    name: str, count: int, number: int, data: Path, encoder: Path | None, *, dev: bool = False
+) -> dict[str, object]:
+    """Train every system on one draw; for ``dev`` the test part is not read."""
     from heedful import TextClassifier
     from heedful.baselines.rivals import rivals
     from heedful.baselines.splits import Split, Splits
     from heedful.run.protocol import Protocol
 
-    (texts, labels), (tested, gold) = load(name, data)
+    training, test = load(name, data)
+    (texts, labels), (tested, gold) = held_back(training) if dev else (training, test)
     rows = draw(labels, count, number, name)
     own, classes = [texts[k] for k in rows], [labels[k] for k in rows]
     started = time.process_time()
@@ -209,6 +220,7 @@ def main() -> None:
     parser.add_argument("--labels", default="50,100,200,400")
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--encoder", type=Path, help="folder of a pretrained encoder, tried frozen")
+    parser.add_argument("--dev", action="store_true", help="judge on 1,000 training texts; for choosing")
     parser.add_argument("--table", action="store_true", help="only print the means of what is there")
     asked = parser.parse_args()
     done = {(cell["set"], cell["labels"], cell["draw"]) for cell in kept(asked.out)}
@@ -217,7 +229,7 @@ def main() -> None:
             for name in asked.sets.split(","):
                 if (name, count, number) in done:
                     continue
-                cell = measure(name, count, number, asked.data, asked.encoder)
+                cell = measure(name, count, number, asked.data, asked.encoder, dev=asked.dev)
                 with asked.out.open("a") as file:
                     file.write(json.dumps(cell) + "\n")
     print("\n".join(table(kept(asked.out))))
