@@ -20,6 +20,7 @@ from heedful.errors import DataError, UsageError, needing
 from heedful.storage import replacing
 from heedful.storage.hub import endpoint, said_by_hub
 from heedful.storage.user_cache import user_cache
+from heedful.text.opening import UNPACKED
 
 if TYPE_CHECKING:
     import pyarrow
@@ -90,6 +91,10 @@ def fetch_hub_data(name: str) -> HubData:
             programs += [path for path in sizes if path.endswith(".py")]
             if tables_of([*sizes], part or ""):
                 break
+    if re.fullmatch(r"[0-9a-f]{4,64}", commit) is None:
+        raise DataError(
+            f"{name}: the server names no commit; is {endpoint() or 'the Hub'} a server of data sets?"
+        )
     tables = tables_of([*sizes], part or "")
     if not tables:
         program = f"; its program {programs[0]} is not run" if programs else ""
@@ -129,7 +134,15 @@ def _one_table(files: Sequence[Path], kept: Path, paths: Sequence[str]) -> Path 
         names = _class_names(pyarrow.parquet.read_schema(files[0]))
         if len(files) == 1 and not names:
             return files[0]
-        table = pyarrow.concat_tables([pyarrow.parquet.read_table(file) for file in files])
+        left, batches = UNPACKED.value(), []
+        for file in files:
+            with pyarrow.parquet.ParquetFile(file) as opened:
+                for batch in opened.iter_batches():
+                    left -= batch.nbytes
+                    if left < 0:
+                        raise UNPACKED.exceeded(paths[0], "the tables unpack to more than")
+                    batches.append(batch)
+        table = pyarrow.concat_tables(pyarrow.Table.from_batches([batch]) for batch in batches)
         for column, classes in names.items():
             numbers = table.column(column).to_pylist()
             named = [classes[k] if k is not None and 0 <= k < len(classes) else None for k in numbers]
@@ -137,6 +150,8 @@ def _one_table(files: Sequence[Path], kept: Path, paths: Sequence[str]) -> Path 
                 return None
             place = table.schema.get_field_index(column)
             table = table.set_column(place, column, pyarrow.array(named, pyarrow.string()))
+    except DataError:
+        raise
     except (pyarrow.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
         raise DataError(f"{paths[0]}: not a readable Parquet file: {error}") from error
     made = kept / paths[0]

@@ -45,7 +45,9 @@ def tables_of(paths: Sequence[str], part: str = "") -> list[str]:
         for path in inside
         if PurePosixPath(path).suffix in TABLES
         and PurePosixPath(path).name not in _ABOUT
-        and not any(piece.startswith(".") for piece in path.split("/"))
+        and all(
+            piece and not piece.startswith(".") for piece in path.split("/")
+        )  # no place outside the repository
     )
 
 

@@ -124,6 +124,23 @@ def test_what_cannot_be_fetched_is_said_in_a_line(hub: LoopbackHub, monkeypatch:
         fetch_hub_data("hub:too/large")
 
 
+def test_a_server_cannot_write_elsewhere_or_fill_the_memory(
+    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(
+        hub, "evil/data", {"../train.parquet": parquet(["a"], [0]), "/tmp/train.parquet": parquet(["a"], [0])}
+    )
+    with pytest.raises(DataError, match="has no tables"):
+        fetch_hub_data("hub:evil/data")
+    add(hub, "large/inside", {"train.parquet": parquet(["a" * 9_000], [0], ["x"])})
+    monkeypatch.setenv("HEEDFUL_MAX_UNPACKED", "1000")
+    with pytest.raises(DataError, match="the tables unpack to more than"):
+        fetch_hub_data("hub:large/inside")
+    hub.commits["datasets/large/inside"] = [("../../elsewhere", {"train.csv": CSV})]
+    with pytest.raises(DataError, match="the server names no commit"):
+        fetch_hub_data("hub:large/inside")
+
+
 def test_without_the_package_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HEEDFUL_OFFLINE", raising=False)
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)

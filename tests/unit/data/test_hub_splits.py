@@ -17,6 +17,7 @@ def test_tables_are_told_from_programs_and_descriptions() -> None:
         "data/train.csv",
         "b/test.parquet",
     ]
+    files += ["../../outside/train.csv", "/outside/train.csv", "a//train.csv"]
     assert tables_of(files) == ["b/test.parquet", "data/train.csv"]
     assert tables_of(files, "data") == ["data/train.csv"]
     assert tables_of(files, "b/test.parquet") == ["b/test.parquet"]
