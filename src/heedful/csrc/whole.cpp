@@ -34,6 +34,13 @@ namespace avx_vnni {
 }  // namespace avx_vnni
 HEEDFUL_END
 #endif
+HEEDFUL_BEGIN("avx512f,avx512dq,avx512vl,avx512bw,fma")
+namespace avx512 {
+#include "lanes_avx512.h"
+#include "dots_avx512.h"
+#include "whole.inc"
+}  // namespace avx512
+HEEDFUL_END
 HEEDFUL_BEGIN_AVX2
 namespace avx2 {
 #include "lanes_avx2.h"
@@ -65,22 +72,25 @@ struct Form {
 };
 
 bool always() { return true; }
+#if HEEDFUL_X86
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+}
+#endif
 
 // Best first.
 const Form FORMS[] = {
 #if HEEDFUL_X86
-    {"avx512-vnni",
-     [] {
-       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-              __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512vnni");
-     },
-     avx512_vnni::whole_room, avx512_vnni::whole_layer},
+    {"avx512-vnni", [] { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }, avx512_vnni::whole_room,
+     avx512_vnni::whole_layer},
 #if HEEDFUL_AVX_VNNI
-    {"avx-vnni", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni"); }, avx_vnni::whole_room, avx_vnni::whole_layer},
+    {"avx-vnni", [] { return has_avx2() && __builtin_cpu_supports("avxvnni"); }, avx_vnni::whole_room,
+     avx_vnni::whole_layer},
 #endif
-    {"avx2", [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }, avx2::whole_room,
-     avx2::whole_layer},
+    {"avx512", has_avx512, avx512::whole_room, avx512::whole_layer},
+    {"avx2", has_avx2, avx2::whole_room, avx2::whole_layer},
 #endif
 #if defined(__ARM_FEATURE_DOTPROD)
     {"neon", always, neon::whole_room, neon::whole_layer},

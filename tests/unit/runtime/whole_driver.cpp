@@ -97,7 +97,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 
 int main() {
   int wrong = 0;
-  for (const char* form : {"portable", "neon", "avx2", "avx-vnni", "avx512-vnni"}) {
+  for (const char* form : {"portable", "neon", "avx2", "avx512", "avx-vnni", "avx512-vnni"}) {
     if (heedful_use_whole_form(form)) continue;
     std::printf("%s\n", form);
     for (const std::int64_t rows : {0, 1, 2, 5, 6, 7, 13})
