@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from heedful.explain import panels
-from heedful.explain.summary import LABEL_CELLS, Grid, focus, maps_beside, maps_to_draw, opened_against
+from heedful.explain.attention_scene import Square, alignments_of, maps_of, squares_of
+from heedful.explain.summary import LABEL_CELLS, focus, maps_beside, maps_to_draw
 from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def side(
     view, kept = focus(whole)
     if not view.words:
         return Group(view.name, visible(view.text), 0.0)
-    words = tuple(_label(word) for word in view.words)
+    words = _labels(view.words)
     names, left_out = maps_to_draw(view)
     size = _Size.of(words, words, maps_beside(len(names)))
     notes = (
@@ -106,9 +105,9 @@ def side(
         "  ".join([view.name, *notes]),
         visible(view.text),
         size.cell * len(words),
-        tuple(_map(view, name, words, size) for name in names if attention),
+        tuple(_square(square, size) for square in maps_of(view, names if attention else ())),
         (
-            *(_squares(view, words, size) if attention else []),
+            *(_square(square, size) for square in (squares_of(view) if attention else ())),
             *(_bars(view, whole, kept, words, size) if attention else []),
             *_signed(None if contributions is None else contributions[list(kept)], reach, words, size),
         ),
@@ -124,63 +123,27 @@ def alignments(explanation: Explanation) -> Group:
     Returns:
         The panels.
     """
-    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
-    down, along = tuple(_label(w) for w in first.words), tuple(_label(w) for w in second.words)
+    (first, second), squares = alignments_of(explanation)
+    down, along = _labels(first.words), _labels(second.words)
     if not down or not along:
         return Group("", "", 0.0)
     size = _Size.of(down, along)
-    found = tuple(
-        _heat(name, down, along, weights[list(rows)][:, list(columns)], size)
-        for name, weights in explanation.alignments.items()
-    )
+    found = tuple(_square(square, size) for square in squares)
     heading = f"{first.name} (rows) against {second.name} (columns)"
     return Group(heading, "", size.cell * len(down), found)
 
 
-def _map(view: SentenceView, name: str, words: Sequence[str], size: _Size) -> Panel:
-    weights, opened = view.maps[name], opened_against(view, name)
-    return _heat(f"attention, {name}", words, words, weights, size, opened)
-
-
-def _heat(
-    title: str,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    values: Array,
-    size: _Size,
-    outlined: Array | None = None,
-    *,
-    numbers: bool = True,
-) -> Panel:
-    def paint(axes: Axes) -> None:
-        panels.paint_heat_map(axes, Grid(rows, columns, values, outlined, numbers), size.font)
-
-    return _square(title, columns, size, paint)
-
-
-def _square(title: str, columns: Sequence[str], size: _Size, paint: Callable[[Axes], None]) -> Panel:
+def _square(square: Square, size: _Size) -> Panel:
     """Make a panel of cells, wide enough for its title."""
-    width = size.cell * len(columns)
+    grid = replace(square.grid, rows=_labels(square.grid.rows), columns=_labels(square.grid.columns))
+    if square.kind == "distances":
+        paint = _with(panels.paint_distances, grid.rows, grid.values, size.font)
+    else:
+        paint = _with(panels.paint_heat_map, grid, size.font)
+    title = square.title + (": none" if square.kind == "choice" and not grid.values.any() else "")
+    width = size.cell * len(grid.columns)
     right = max(0.1, cells(title) * _TITLE_CELL - size.left - width)
-    return Panel(title, size.left, width, right, _header(columns, size.font), paint)
-
-
-def _squares(view: SentenceView, words: Sequence[str], size: _Size) -> list[Panel]:
-    """Draw what else is known of pairs of words, and the fusion of the attentions, a column each."""
-    found = []
-    steps = view.tree_distance
-    if steps is not None:
-        paint = _with(panels.paint_distances, words, steps, size.font)
-        found.append(_square("tree distance", words, size, paint))
-    if view.chosen is not None:
-        title = "chosen by the mask selector" + ("" if view.chosen.any() else ": none")
-        found.append(_heat(title, words, words, view.chosen.astype(float), size, numbers=False))
-    if view.fusion:
-        names = tuple(_label(name) for name in view.fusion)
-        found.append(
-            _heat("attention fusion", words, names, np.stack(list(view.fusion.values()), axis=1), size)
-        )
-    return found
+    return Panel(title, size.left, width, right, _header(grid.columns, size.font), paint)
 
 
 def _bars(
@@ -217,8 +180,8 @@ def _with(paint: Callable[..., None], *arguments: object) -> Callable[[Axes], No
     return lambda axes: paint(axes, *arguments)
 
 
-def _label(word: str) -> str:
-    return shorten(visible(word), LABEL_CELLS)
+def _labels(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(shorten(visible(word), LABEL_CELLS) for word in words)
 
 
 def _header(columns: Sequence[str], font: float) -> float:

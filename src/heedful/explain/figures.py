@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from heedful.drawing import write_figure
 from heedful.explain import panels
+from heedful.explain.attention_scene import keys_of
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.scene import percent
 from heedful.explain.style import drawable
-from heedful.explain.summary import opened_against
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
@@ -149,11 +149,12 @@ def _legend(figure: Figure, explanation: Explanation, top: float, attention: boo
         legend = f"contribution to {visible(said.of)}: blue {up}, orange {down}; base {said.start:+.2f}, sum "
         legend += f"{said.whole:+.2f}"
         _write(figure, _MARGIN, top + 0.3, legend, size=8, color=panels.SOFT)
-    keys = []
-    if attention and any(view.gates for view in explanation.sides):
-        keys += [("own meaning", panels.OWN, True), ("context", panels.CONTEXT, True)]
-    if attention and _any_outlined(explanation):
-        keys.append(("opened by the mask selector", panels.CHOSEN, False))
+    drawn = {
+        "own meaning": (panels.OWN, True),
+        "context": (panels.CONTEXT, True),
+        "opened by the mask selector": (panels.CHOSEN, False),
+    }
+    keys = [(name, *drawn[name]) for name in (keys_of(explanation.sides) if attention else ())]
     for k, (name, color, fill) in enumerate(keys):
         left = _MARGIN + 4.3 + 1.05 * k
         place = (left / width, 1 - (top + 0.11) / height)
@@ -161,11 +162,6 @@ def _legend(figure: Figure, explanation: Explanation, top: float, attention: boo
             Rectangle(place, 0.16 / width, 0.09 / height, color=color, fill=fill, linewidth=1 - fill)
         )
         _write(figure, left + 0.22, top, name, size=8, color=panels.SOFT)
-
-
-def _any_outlined(explanation: Explanation) -> bool:
-    outlines = [opened_against(view, name) for view in explanation.sides for name in view.maps]
-    return any(outline is not None and outline.any() for outline in outlines)
 
 
 def _write(

@@ -8,9 +8,8 @@ from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from heedful.explain.summary import MANY, Grid, by_layer, focus, maps_beside, opened_against
+from heedful.explain.attention_scene import Square, alignments_of, keys_of, maps_of, squares_of
+from heedful.explain.summary import MANY, by_layer, focus, maps_beside
 from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
 from heedful.text.characters import visible
 
@@ -40,20 +39,16 @@ def alignments(explanation: Explanation) -> str:
     """
     if not explanation.alignments:
         return ""
-    (first, rows), (second, columns) = (focus(view) for view in explanation.sides)
+    (first, second), squares = alignments_of(explanation)
     geometry = Geometry.of(first.words, second.words)
-    figures = []
-    for name, whole in explanation.alignments.items():
-        weights = whole[list(rows)][:, list(columns)]
-        tip = weight_tip(first.words, second.words, weights, "↔")
-        drawn = heat_map(
-            Grid(first.words, second.words, weights),
-            geometry,
-            tip,
-            empty="seen by no word",
-            name=f"alignment {name}",
+    figures = [
+        figure_with_width(
+            square.title,
+            explanation.notes.get(square.key, ""),
+            heat_map(square.grid, geometry, square.tip, empty="seen by no word", name=square.name),
         )
-        figures.append(figure_with_width(name, explanation.notes.get(f"alignment {name}", ""), drawn))
+        for square in squares
+    ]
     return (
         f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
         f"{panels(figures)}</section>"
@@ -114,43 +109,25 @@ class _Pictures:
 
     def maps(self, names: Sequence[str]) -> list[Drawing]:
         """Draw attention maps."""
-        view = self.view
-        found = []
-        for name in names:
-            weights = view.maps[name]
-            drawn = heat_map(
-                Grid(view.words, view.words, weights, opened_against(view, name)),
-                self.geometry,
-                weight_tip(view.words, view.words, weights, "←"),
-                empty=self.empty,
-                name=f"{name} attention, {view.name}",
-            )
-            found.append(self._figure(f"Attention, {name}", f"map {name}", drawn))
-        return found
+        return [self._square(square, empty=self.empty) for square in maps_of(self.view, names)]
 
     def squares(self) -> list[Drawing]:
-        """Draw the tree, the choices of a mask selector, and the fusion of the attentions, a column each."""
-        view, found = self.view, []
-        if view.tree_distance is not None:
-            drawn = distance_map(view.words, view.tree_distance, self.geometry, f"tree distance, {view.name}")
-            found.append(self._figure("Tree distance", "tree_distance", drawn))
-        if view.chosen is not None:
-            chosen = view.chosen.astype(float)
-            drawn = heat_map(
-                Grid(view.words, view.words, chosen, numbers=False),
-                self.geometry,
-                lambda i, j: f"{view.words[i]} may look at {view.words[j]}",
-                empty="not selected",
-                name=f"chosen by the mask selector, {view.name}",
-            )
-            found.append(self._figure("Chosen by the mask selector", "chosen", drawn))
-        if view.fusion:
-            names, shares = tuple(view.fusion), np.stack(list(view.fusion.values()), axis=1)
-            tip = weight_tip(view.words, names, shares, "from")
-            geometry = replace(self.geometry, header=Geometry.of(view.words, names).header)
-            drawn = heat_map(Grid(view.words, names, shares), geometry, tip, name=f"fusion, {view.name}")
-            found.append(self._figure("Attention fusion", "fusion", drawn))
-        return found
+        """Draw what else is known of pairs of words."""
+        return [
+            self._square(square, empty="not selected" if square.kind == "choice" else "sees no word")
+            for square in squares_of(self.view)
+        ]
+
+    def _square(self, square: Square, *, empty: str) -> Drawing:
+        grid, geometry = square.grid, self.geometry
+        if square.kind == "distances":
+            drawn = distance_map(grid.rows, grid.values, geometry, square.name)
+        else:
+            if grid.columns != grid.rows:
+                geometry = replace(geometry, header=Geometry.of(grid.rows, grid.columns).header)
+            drawn = heat_map(grid, geometry, square.tip, empty=empty, name=square.name)
+        title = square.title[:1].upper() + square.title[1:]
+        return figure_with_width(title, self.notes.get(square.key, ""), drawn)
 
     def bars(self, weights: Array | None) -> list[Drawing]:
         """Draw the gates and weights of each word."""
@@ -161,9 +138,6 @@ class _Pictures:
         notes = dict.fromkeys(f"Gate: {self.notes.get(f'gate {name}', '')}" for name in view.gates)
         notes |= {f"Weight: {self.notes.get('weights', '')}": None} if weights is not None else {}
         return [figure_with_width("Word by word", "\n".join(notes), drawn)]
-
-    def _figure(self, title: str, key: str, drawn: Panel) -> Drawing:
-        return figure_with_width(title, self.notes.get(key, ""), drawn)
 
 
 def weight_tip(
@@ -207,10 +181,10 @@ def _key(view: SentenceView, *, maps: bool) -> str:
     parts = []
     if maps:
         parts.append(f"<span>attention weight</span>{scale_bar()}<span>empty: no weight</span>")
-    if view.gates:
+    keys = keys_of([view])
+    if "context" in keys:
         parts.append(_GATES)
-    outlines = [opened_against(view, name) for name in view.maps]
-    if any(outline is not None and outline.any() for outline in outlines):
+    if "opened by the mask selector" in keys:
         parts.append(
             '<span><b style="border:2px solid var(--context)"></b>opened by the mask selector</span>'
         )

@@ -12,7 +12,7 @@ from heedful.data import catalog
 from heedful.errors import MissingExtraError
 from heedful.run.recipe_files import load_config
 from heedful.storage import installed, packaged
-from heedful.tasks import TASKS, find_task, registry
+from heedful.tasks import TASKS, find_task, task_table
 from heedful_lab.translation import recipes
 from heedful_lab.translation.translation_task import TranslationTask, build_translation, options_of
 
@@ -21,7 +21,7 @@ RECIPES = ["mssan-multi30k", "mtsa-multi30k", "transformer-multi30k"]
 
 @pytest.fixture
 def without_the_laboratory(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (registry, packaged):
+    for module in (task_table, packaged):
         monkeypatch.setattr(module, "installed", lambda group: {})
     monkeypatch.delitem(TASKS, "translation", raising=False)
 
