@@ -106,6 +106,13 @@ def test_a_whole_model(trained: Path, inside: None, capsys: pytest.CaptureFixtur
     assert "id: " not in page  # a column that tells rows apart makes no slices
     assert run([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == 36
+    header, *rows = Path("reviews.csv").read_text(encoding="utf-8").splitlines()
+    gap = rows[0].rsplit(",", 1)[0] + ",-"
+    Path("gaps.csv").write_text("\n".join([header, *rows, gap]), encoding="utf-8")
+    assert run(["explain", "runs/reviews", "--all", "gaps.csv"]) == 0
+    printed = capsys.readouterr()
+    assert "of 36 rows are right" in printed.out
+    assert "rows skipped: 1 (" in printed.err
     for wrong, said in (
         (["a superb song"], "looks at a whole file"),
         (["--attention"], "--attention is for one text"),

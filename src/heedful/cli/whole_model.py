@@ -94,6 +94,12 @@ def _read(model: AnyModel, file: Path, requests: Requests) -> tuple[Corpus, tupl
     how = requests.reading.beside(Reading.of_run(model.run_settings), found)
     gold = "score" if model.kind.is_score else "label"
     roles = (*(("premise", "hypothesis") if model.is_pair else ("text",)), gold)
-    blocks = table_blocks(found, roles, how, known=_classes(model), keep_fields=True)
+    blocks = list(table_blocks(found, roles, how, known=_classes(model), keep_fields=True))
     examples = [example for block in blocks for example in block.examples]
+    for block in blocks:
+        for said in (
+            *(f"rows skipped: {count:,} ({why})" for why, count in block.skipped.items()),
+            *block.notes,
+        ):
+            click.echo(said, err=True)
     return Corpus(examples, source=found), tuple(how.columns.get(role, role) for role in roles)
