@@ -6,7 +6,7 @@ The rule is fixed and reads no data. A layer stays in floats if it
 - reads the word vectors: the runtime keeps what it makes of a word, and its rounding goes through all other layers;
 - has a matrix so small that turning its input into whole numbers would cost more than the product saves.
 
-docs/benchmarks.md says what the rule costs.
+docs/whole-numbers.md says what the rule costs.
 """
 
 from __future__ import annotations
