@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import click
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from heedful.model.answers import AnyAnswer
     from heedful.model.engine import Capability
     from heedful.models.precision import Precision
+    from heedful.tasks import SavedModel
 
 
 def opened(
@@ -70,19 +71,18 @@ def opened(
     return asked
 
 
-def with_torch(folder: Path, limits: TextLimits = NO_LIMITS, precision: Precision = "float32") -> Any:
-    """Open a model with torch, whatever it answers; see `opened`.
-
-    Returns:
-        A `heedful.tasks.SavedModel`.
-    """
-    return open_model(
+def with_torch(
+    folder: Path, limits: TextLimits = NO_LIMITS, precision: Precision = "float32"
+) -> SavedModel[Any]:
+    """Open a model with torch, whatever it answers; see `opened`."""
+    found = open_model(
         folder,
         "torch",
         max_tokens=limits.max_tokens,
         truncate=limits.truncate,
         precision=_precision(precision),
     )
+    return cast("SavedModel[Any]", found)
 
 
 def _precision(precision: Precision) -> Precision:

@@ -13,10 +13,10 @@ from heedful.data.readers.text_fields import read_requests
 from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.estimators.tensor_features import features_of, sentences_of
 from heedful.model.answers import AnyAnswer
+from heedful.model.text_reading import Limits
 from heedful.models import VectorNetwork
 from heedful.nn import use_dense_gradients
 from heedful.tasks import load_model
-from heedful.tasks.saved_model import Limits
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
 try:

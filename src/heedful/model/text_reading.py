@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeVar
 
+from heedful.errors import UsageError
 from heedful.model.answers import Read
 from heedful.text.tokenize import Tokenizer
 
 B = TypeVar("B")
+S = TypeVar("S")
 
 
 class TextReading(Protocol[B]):
@@ -56,3 +59,35 @@ class TextReading(Protocol[B]):
 
     def knows(self, word: str) -> bool:
         """Return whether the network or a part beside it has a vector of a word."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Another limit on the length of a text than the model was saved with.
+
+    Attributes:
+        max_tokens: longest text, in tokens; None leaves it.
+        truncate: what a longer text does; None leaves it.
+    """
+
+    max_tokens: int | None = None
+    truncate: Literal["error", "head"] | None = None
+
+    def of(self, text: S) -> S:
+        """Return how a model reads text under these limits.
+
+        Args:
+            text: how it was saved, a record with the fields ``max_tokens`` and ``truncate``.
+
+        Returns:
+            The record with these limits.
+
+        Raises:
+            UsageError: if the limit is below 1.
+        """
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise UsageError(f"max_tokens must be 1 or more; got {self.max_tokens}")
+        given = {"max_tokens": self.max_tokens, "truncate": self.truncate}
+        record: Any = text
+        changed: S = replace(record, **{name: value for name, value in given.items() if value is not None})
+        return changed

@@ -13,7 +13,7 @@ from heedful.errors import HeedfulError
 from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.word_sums import WordSums
-from heedful.runtime import load
+from heedful.opening import open_model
 from heedful.training.stages import stage
 
 SECONDS, TEXTS = 6.0, 300
@@ -78,7 +78,7 @@ def important_words(folder: Path, examples: Sequence[Example], seconds: float = 
         The strongest words; None for a model that takes torch to explain, and for answers without contributions.
     """
     try:
-        model = load(folder)
+        model = open_model(folder, "runtime")
     except HeedfulError:
         return None
     if "look" not in model.engine.can:

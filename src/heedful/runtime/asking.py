@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from heedful.errors import DataError, UsageError
 from heedful.model.answers import Read
+from heedful.model.text_reading import Limits
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.settings import Settings
 from heedful.runtime.word_values import Ids, Ngrams
@@ -101,16 +102,9 @@ class Asking:
         """Whether a longer one is refused."""
         return self.settings.truncate == "error"
 
-    def limited(self, max_tokens: int | None, truncate: str | None) -> Asking:
+    def limited(self, limits: Limits) -> Asking:
         """Return the same with another limit; see `RuntimeModel.limited`."""
-        if max_tokens is not None and max_tokens < 1:
-            raise UsageError(f"max_tokens must be 1 or more; got {max_tokens}")
-        settings = replace(
-            self.settings,
-            max_tokens=max_tokens or self.settings.max_tokens,
-            truncate=truncate or self.settings.truncate,
-        )
-        return type(self)(settings, self.vocabulary, self._parts)
+        return type(self)(limits.of(self.settings), self.vocabulary, self._parts)
 
     def knows(self, word: str) -> bool:
         """Say whether the network or a part beside it has a vector of a word."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.model.engine import NO_NETWORK
 from heedful.model.model import Model, in_order
+from heedful.model.text_reading import Limits
 from heedful.runtime.asking import Asking, Block
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
@@ -117,7 +118,9 @@ class RuntimeModel(Model[Block, Answered]):
         """Features of the vector that `encode` gives; 0 where it gives none."""
         return 0 if self.settings.encoder == NO_NETWORK else self.program.width
 
-    def limited(self, max_tokens: int | None = None, truncate: str | None = None) -> Self:
+    def limited(
+        self, max_tokens: int | None = None, truncate: Literal["error", "head"] | None = None
+    ) -> Self:
         """Return a model with another limit on the length of a text; the network is shared.
 
         Args:
@@ -130,7 +133,7 @@ class RuntimeModel(Model[Block, Answered]):
         Raises:
             UsageError: if the limit is below 1.
         """
-        asking = self.asking.limited(max_tokens, truncate)
+        asking = self.asking.limited(Limits(max_tokens, truncate))
         return type(self)(asking, self.program, self.decision, self.parts, self.threads, self.metrics)
 
     def threaded(self, threads: int) -> Self:

@@ -19,6 +19,7 @@ from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtifactError, UsageError
 from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
+from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, Network, word_embedding
 from heedful.storage.fields import Fields
 from heedful.storage.model_folder import CONFIG, load_model_folder
@@ -27,7 +28,7 @@ from heedful.tasks.labels import LabelsTask
 from heedful.tasks.number import NumberTask, PairNumberTask
 from heedful.tasks.relatedness import RelatednessTask
 from heedful.tasks.roles.roles_task import RolesTask
-from heedful.tasks.saved_model import Limits, SavedModel, model_folder
+from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.tags import TagsTask
 from heedful.tasks.task import Task
 from heedful.tasks.task_table import TASKS, all_tasks, find_task, register, task_named, unknown_task

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
@@ -22,7 +21,7 @@ from heedful.errors import UsageError
 from heedful.model.answers import AnyAnswer
 from heedful.model.engine import Engine
 from heedful.model.model import Model
-from heedful.model.text_reading import TextReading
+from heedful.model.text_reading import Limits, TextReading
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
 from heedful.storage.named_models import find_model
@@ -258,39 +257,6 @@ class SavedModel(Model[Any, A_co]):
         corpus = self.read(request if isinstance(request, Corpus) else [request])
         one_example(corpus)
         return corpus
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Another limit on the length of a text than the model was saved with.
-
-    Attributes:
-        max_tokens: longest text, in tokens; None leaves it.
-        truncate: what a longer text does; None leaves it.
-    """
-
-    max_tokens: int | None = None
-    truncate: Literal["error", "head"] | None = None
-
-    def of(self, text: TextSettings) -> TextSettings:
-        """Return how a model reads text under these limits.
-
-        Args:
-            text: how it was saved.
-
-        Returns:
-            The settings.
-
-        Raises:
-            UsageError: if the limit is below 1.
-        """
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"max_tokens must be 1 or more; got {self.max_tokens}")
-        return replace(
-            text,
-            max_tokens=self.max_tokens or text.max_tokens,
-            truncate=self.truncate or text.truncate,
-        )
 
 
 def as_corpus(requests: Requests, *, pair: bool) -> Corpus:

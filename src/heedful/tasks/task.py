@@ -19,10 +19,11 @@ from heedful.data.readers.reading import RequestFiles
 from heedful.evaluation import Report
 from heedful.model.answers import AnyAnswer
 from heedful.model.decisions import kind_of
+from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig
 from heedful.storage.model_folder import ModelFolder
 from heedful.structures import Batch
-from heedful.tasks.saved_model import Limits, SavedModel
+from heedful.tasks.saved_model import SavedModel
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:

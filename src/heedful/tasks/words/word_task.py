@@ -20,13 +20,13 @@ from heedful.data.gold import refuse_unseen_alone, with_known_labels
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import DataError, UsageError
+from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
 from heedful.models.config import NO_NETWORK
 from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
-from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import (
     FolderSettings,
     TextSettings,

@@ -19,13 +19,13 @@ from heedful.data.readers.reading import RequestFiles
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.evaluation.statistics import register_metric
+from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, build_encoder
 from heedful.models.expected import fit_tensors
 from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.structures import Batch, NetworkOutput
-from heedful.tasks.saved_model import Limits
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import check_options, find_named, published, sum_of
 from heedful.tasks.task import Files, Place, Prepared, Source, Task
