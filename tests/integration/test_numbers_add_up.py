@@ -64,7 +64,7 @@ def shown_by(record: dict[str, Any], label: str) -> float:
 def assert_adds_up(record: dict[str, Any]) -> None:
     for said in (record["attribution"], *record["others"]):
         total = said["start"] + sum(map(sum, said["values"])) + said["together"]
-        assert total == pytest.approx(shown_by(record, said["label"]), abs=1e-6)
+        assert total == pytest.approx(shown_by(record, said["label"]), rel=0, abs=1e-9)
 
 
 def lines_of(figures: list[str]) -> list[float]:
@@ -81,7 +81,8 @@ def test_on_every_door(model: Any, tmp_path: Path) -> None:
     assert printed.code == 0, printed.err
     assert_adds_up(json.loads(printed.out))
     served = open_served(tmp_path / "m")
-    for method in (None, "occlusion", "shapley", "contributions"):
+    by_gradients = () if model.predictor_.model.encoder == "none" else ("gradient", "integrated")
+    for method in (None, "occlusion", "shapley", "contributions", *by_gradients):
         assert_adds_up(served.explain(request, MethodChoice(method)).to_dict())
     plain = run("explain", tmp_path / "m", *asked)
     rows = [line.split() for line in plain.out.splitlines() if re.search(r"[+-]\d+\.\d\d( |$)", line)]

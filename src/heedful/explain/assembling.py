@@ -273,7 +273,16 @@ def explained_by(
         weights = [column[added:] for column in weights]
     else:
         attribution = attribute(method, game.question(value), choice.sampling, further)
-        attribution = replace(attribution, reach=values.reach, **_named(game, value))
+        exact = float(
+            value.value(game.whole[None])[0]
+        )  # a network that reads texts together rounds in another way
+        attribution = replace(
+            attribution,
+            whole=exact,
+            together=attribution.together + exact - attribution.whole,
+            reach=values.reach,
+            **_named(game, value),
+        )
         weights = list(attribution.values)
         explanation = replace(explanation, attribution=with_prefix(attribution, added))
     if not deletions:
