@@ -96,8 +96,9 @@ def test_few_rows_are_fitted_with_an_expected_end(monkeypatch: pytest.MonkeyPatc
     texts = ["good plot and fine acting", "dull plot and poor acting", "a fine cast", "a dull cast"] * 10
     TextClassifier(verbose=True).fit(texts, ["a", "b", "a", "b"] * 10)
     titles = list(dict.fromkeys(title for title, *_ in heard))
-    assert titles == ["fitting linear parts", "training simple models to compare with"]
-    for title in titles:
+    assert titles[-2:] == ["fitting linear parts", "training simple models to compare with"]
+    assert {*titles[:-2]} <= {"reading texts for the linear parts"}
+    for title in titles[-2:]:
         counts = [count for name, count, _ in heard if name == title]
         total = next(total for name, _, total in heard if name == title)
         assert counts == [*sorted(counts[:-1]), -1]

@@ -236,6 +236,9 @@ def _sentence_rows(
 def _features(features: ExampleFeatures, dataset: EncodedDataset) -> NDArray[np.float32]:
     kept = dataset.kept
     assert kept is not None  # the settings of a run with a sentence part keep the words
-    blocks = range(0, len(dataset), _BLOCK)
-    rows = [features.of(kept.examples(range(b, min(b + _BLOCK, len(dataset))))) for b in blocks]
+    rows = []
+    with stage("reading texts for the linear parts", len(dataset)) as read:
+        for first in range(0, len(dataset), _BLOCK):
+            rows.append(features.of(kept.examples(range(first, min(first + _BLOCK, len(dataset))))))
+            read.step(_BLOCK)
     return np.concatenate([np.zeros((0, features.width), np.float32), *rows])
