@@ -245,10 +245,15 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
         "hasNetwork": config.part("model").text("encoder") != NO_NETWORK,
     }
     own = {} if sentence is None else sentence.tensors()
-    beside = {name: from_numpy(each.copy()) for name, each in own.items()}
+    beside = {name: from_numpy(_in_browsers(each)) for name, each in own.items()}
     tags = {} if tagging is None else tagging.tensors()
     linear = rounded({name: from_numpy(each.copy()) for name, each in tags.items()})
     return save({**wide, **beside, **linear, **state}, {"page": json.dumps(about)})
+
+
+def _in_browsers(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return a copy in a type that every browser has, which 16 bits are not."""
+    return values.astype(np.float32) if values.dtype == np.float16 else values.copy()
 
 
 def _tensor_of(folder: ModelFolder) -> Callable[[str], NDArray[np.generic]]:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heedful.data.datasets import DATASETS
@@ -134,6 +134,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     if roles.separator:
         settings.append(f"data.options.label_separator={json.dumps(roles.separator)}")
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
+    roles = replace(roles, unread=tuple(each for each in roles.unread if each != options.get("weight")))
     return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts)}; trained as {recipe}")
 
 

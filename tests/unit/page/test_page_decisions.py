@@ -14,7 +14,6 @@ from heedful.model.answers import LabelsAnswer
 from heedful.runtime import load
 from whole_models import TEXTS, whole
 
-PARTS = ("wide", "mean")
 ASKED = """async (asked) => { const model = await heedful; return asked.map((texts) => {
   const { chosen, score, logits, probabilities } = model.predict(texts);
   return { chosen, score, logits, probabilities, why: model.explain(texts) }; }); }"""
@@ -33,7 +32,7 @@ def paged(path: Path) -> tuple[Path, Any]:
 def test_answers_and_contributions_are_those_of_the_runtime(
     task: str, encoder: str, tmp_path: Path, opened: Opened
 ) -> None:
-    html, model = paged(whole(tmp_path / "model", task, encoder, parts=PARTS))
+    html, model = paged(whole(tmp_path / "model", task, encoder))
     requests: list[Any] = list(zip(TEXTS, TEXTS[1:] + TEXTS[:1], strict=True)) if model.is_pair else [*TEXTS]
     found = opened(html).evaluate(ASKED, [list(each) if model.is_pair else [each] for each in requests])
     for request, mine, wanted in zip(requests, found, model.predict(requests), strict=True):
@@ -56,7 +55,7 @@ def test_answers_and_contributions_are_those_of_the_runtime(
 
 
 def test_the_headline_names_every_label_or_the_number(tmp_path: Path, opened: Opened) -> None:
-    html, model = paged(whole(tmp_path / "labels", "labels", "none", parts=PARTS))
+    html, model = paged(whole(tmp_path / "labels", "labels", "none"))
     page = opened(html)
     for text, answer in zip(TEXTS, model.predict(list(TEXTS)), strict=True):
         if not text:
@@ -69,7 +68,7 @@ def test_the_headline_names_every_label_or_the_number(tmp_path: Path, opened: Op
 
 
 def test_the_headline_of_a_number_says_what_numbers_it_learned(tmp_path: Path, opened: Opened) -> None:
-    html, model = paged(whole(tmp_path / "number", "number", "none", parts=PARTS))
+    html, model = paged(whole(tmp_path / "number", "number", "none"))
     page = opened(html)
     page.fill("textarea", TEXTS[0])
     expected = f"score {next(iter(model.predict([TEXTS[0]]))).score:.2f}numbers of training: 0.00 to 9.00"

@@ -64,6 +64,13 @@ def test_columns_that_the_user_names(reviews: str, tmp_path: Path) -> None:
         own_file(reviews, ['data.label="tone"'], tmp_path)
 
 
+def test_a_column_of_weights_is_read(tmp_path: Path) -> None:
+    name = written(tmp_path, "w.csv", ["review,mood,sure", *(f"{row},{k % 3}" for k, row in enumerate(ROWS))])
+    named = ('data.label="mood"', 'data.options.weight="sure"')
+    assert "not read: sure" in found(name, tmp_path, named[0]).said
+    assert "not read" not in found(name, tmp_path, *named).said
+
+
 def test_a_file_without_a_header(tmp_path: Path) -> None:
     own = found(written(tmp_path, "bare.csv", ROWS), tmp_path, "data.options.header=false")
     assert own.overrides[1:] == ('data.text="1"', 'data.label="2"')
