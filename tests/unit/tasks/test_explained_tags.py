@@ -80,6 +80,23 @@ def test_by_default_it_is_the_least_certain_tag_and_everything_adds_up() -> None
         model.explain(TEXT, why="X")
 
 
+@pytest.mark.parametrize("method", ["gradient", "integrated", "occlusion"])
+def test_another_tag_is_explained_by_each_method(method: str) -> None:
+    model = tagger()
+    (answer,) = model.answer([TEXT])
+    own = model.explain(TEXT, method=method, word="river").attribution
+    other = next(tag for tag in model.labels if tag != answer.tags[3])
+    asked = model.explain(TEXT, method=method, word="river", why=other).attribution
+    assert own is not None
+    assert asked is not None
+    assert asked.whole != pytest.approx(own.whole, abs=1e-3), "the number is that of the other tag"
+    with torch.inference_mode():
+        dataset, _ = model.encode_examples(model.one(TEXT).examples)
+        row = model.logits(dataset)[3].astype(np.float64)
+    share = np.exp(row - row.max())[model.labels.index(other)] / np.exp(row - row.max()).sum()
+    assert asked.whole == pytest.approx(log_odds(share), abs=1e-5)
+
+
 @pytest.mark.parametrize("word", [0, 7, "lake", "", "²"])
 def test_a_word_that_is_not_there_is_refused(word: int | str) -> None:
     with pytest.raises(UsageError, match="expected a word of the text, or its number from 1 to 6"):
