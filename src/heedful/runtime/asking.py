@@ -124,7 +124,7 @@ class Asking:
             DataError: naming the request, if it is no text or too long.
             UsageError: if it is one string, or no list.
         """
-        if isinstance(requests, OfFile):
+        if not isinstance(requests, str | list | tuple) and isinstance(requests, OfFile):
             requests = requests.examples
         if isinstance(requests, str):
             raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
@@ -203,7 +203,9 @@ def texts_of(request: object, number: int, count: int) -> tuple[str, ...]:
     Raises:
         DataError: if it is not what the model takes.
     """
-    if isinstance(request, AnExample):
+    if not isinstance(request, str | tuple | list) and isinstance(
+        request, AnExample
+    ):  # the second takes longer
         return request.texts
     where = f"request {number}"
     if count == 1:

@@ -40,7 +40,12 @@ class PlacedAsking(Asking):
 
     def words_of(self, request: object, number: int, texts: int) -> tuple[PlacedWords, ...]:
         """See `Asking.words_of`."""
-        if isinstance(request, AnExample) and request.words and request.words[0] is not None:
+        if (
+            not isinstance(request, str | tuple | list)
+            and isinstance(request, AnExample)
+            and request.words
+            and request.words[0] is not None
+        ):
             request = request.words[0]
         ready = isinstance(request, Sequence) and not isinstance(request, str)
         if ready and all(isinstance(word, str) for word in cast("Sequence[object]", request)):
