@@ -9,9 +9,7 @@ import pytest
 import torch
 
 import tiny
-from heedful import PairClassifier, PairScorer, TextClassifier
 from heedful.data.datasets import data_sets
-from heedful.estimators import Estimator
 from heedful.models import encoder_config
 from heedful.run.protocol import GENERATED
 from heedful.run.recipe_files import load_config
@@ -70,23 +68,11 @@ def test_recipes_whose_heads_read_trees_say_where_they_come_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "file", "estimator"),
-    [
-        ("my-texts", "text.csv", TextClassifier),
-        ("my-pairs", "pair.tsv", PairClassifier),
-        ("my-scores", "score.jsonl", PairScorer),
-    ],
+    ("recipe", "file"), [("my-texts", "text.csv"), ("my-pairs", "pair.tsv"), ("my-scores", "score.jsonl")]
 )
-def test_recipes_for_ones_own_data_are_the_estimators_defaults(
-    recipe: str, file: str, estimator: type[Estimator], tmp_path: Path
+def test_recipes_for_ones_own_data_need_a_file_and_nothing_else(
+    recipe: str, file: str, tmp_path: Path
 ) -> None:
-    config, defaults = load_config(recipe), estimator().config
-    assert (config.model, config.train, config.text, config.batches) == (
-        defaults.model,
-        defaults.train,
-        defaults.text,
-        defaults.batches,
-    )
     folder = tiny.write_tasks(tmp_path / "data")
     untold = tiny.run("train", recipe, "--out", tmp_path / "run")
     assert (untold.code, "data.train=FILE" in untold.err) == (2, True)

@@ -18,7 +18,6 @@ import tiny
 from heedful import TokenTagger
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.evaluation import evaluate_tags
-from heedful.run.recipe_files import load_config
 from heedful.tasks import TagsModel, load_model
 from heedful.text.bio import bio_tags, mistake_in, scheme_of, spans_of, tags_of
 
@@ -244,12 +243,6 @@ def test_what_does_not_fit_is_named(X: Any, y: Any, error: type[Exception], part
     with pytest.raises(error) as caught:
         TokenTagger(**FEW).fit(X, y, dev=(X, y))
     assert part in str(caught.value)
-
-
-def test_the_recipe_is_the_estimators_defaults() -> None:
-    config, defaults = load_config("my-tags"), TokenTagger().config
-    for table in ("model", "train", "text", "batches"):
-        assert getattr(config, table) == getattr(defaults, table)
 
 
 def test_the_f1_of_plain_tags_leaves_out_the_words_that_are_nothing() -> None:

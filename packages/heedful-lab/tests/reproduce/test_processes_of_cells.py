@@ -28,9 +28,11 @@ def cell(data: Path, *settings: str) -> Cell:
     return Cell(experiment, System("ours", (), {}), Budget())
 
 
-def wait_for(found: Path) -> None:
-    """Wait for a file with its first line: the run takes steps."""
-    until(lambda: found.exists() and found.stat().st_size)
+def wait_for(found: Path, program: subprocess.Popen[bytes] | None = None) -> None:
+    """Wait for a file with its first line: the run takes steps; a program that has ended before never writes it."""
+    ended = lambda: program is not None and program.poll() is not None
+    until(lambda: ended() or (found.exists() and found.stat().st_size))
+    assert not ended(), "the program ended before it took a step"
 
 
 def test_a_signal_stops_the_processes_too(tmp_path: Path) -> None:
@@ -78,7 +80,7 @@ def test_no_process_outlives_one_that_was_killed(tmp_path: Path) -> None:
     work = runs / cell(data).folder / "unfinished" / "train.seed=1"
     parent = subprocess.Popen(words)
     try:
-        wait_for(work / "metrics.jsonl")
+        wait_for(work / "metrics.jsonl", parent)
         threads = Path(f"/proc/{parent.pid}/task").iterdir()  # each is the parent of what it started
         endings = [
             Ending(int(number)) for one in threads for number in (one / "children").read_text().split()
