@@ -30,7 +30,10 @@ def cell(data: Path, *settings: str) -> Cell:
 
 def wait_for(found: Path, program: subprocess.Popen[bytes] | None = None) -> None:
     """Wait for a file with its first line: the run takes steps; a program that has ended before never writes it."""
-    ended = lambda: program is not None and program.poll() is not None
+
+    def ended() -> bool:
+        return program is not None and program.poll() is not None
+
     until(lambda: ended() or (found.exists() and found.stat().st_size))
     assert not ended(), "the program ended before it took a step"
 
