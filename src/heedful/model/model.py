@@ -119,7 +119,7 @@ class Model(ABC, Generic[B, A_co]):
                 Or the examples that a reader made of a file, which keep their rows in messages.
             options: values of `options`.
 
-        Returns:
+        Yields:
             One answer a request, in order.
 
         Raises:

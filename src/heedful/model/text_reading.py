@@ -30,13 +30,13 @@ class TextReading(Protocol[B]):
         """Whether a longer text is refused, and not cut or read in windows."""
 
     def blocks(self, requests: Any, texts: int) -> Iterator[B]:
-        """Yield requests that are computed together.
+        """Return requests that are computed together.
 
         Args:
             requests: what the model takes; or the examples that a reader made of a file, a corpus.
             texts: how many texts each has.
 
-        Yields:
+        Returns:
             The blocks, in order.
 
         Raises:

@@ -90,6 +90,9 @@ class EncoderStates:
 
         The encoder is read again where it was read at first, whatever is installed by now.
 
+        Returns:
+            The features.
+
         Raises:
             UsageError: if the package was removed or replaced since then.
         """
