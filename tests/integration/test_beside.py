@@ -107,6 +107,9 @@ def test_few_rows_are_compared_out_of_fold() -> None:
     for test in beside.tests["dev"].values():
         assert test.n == 60
         assert test.first == model.result_.dev.metrics["accuracy"]
+    assert "cross-validated accuracy" in beside.render()
+    assert "p by cross-validation" in beside.render()
+    assert "on dev" not in beside.warning
 
 
 @pytest.mark.parametrize(("vary", "runs"), [("--seeds", "1,2"), ("--folds", "2")])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from pathlib import Path
 
@@ -53,12 +53,18 @@ class Beside:
         adjusted: likewise to the p-value after Holm's adjustment for the baselines of that split.
         strengths: baseline to the strength of regularization that dev chose.
         metric: "accuracy"; of numbers "r2", of scores of pairs "pearson", and of tags that mark spans "f1".
+        by_folds: whether cross-validation chose.
     """
 
     tests: dict[str, dict[str, Comparison]]
     adjusted: dict[str, dict[str, float]]
     strengths: dict[str, float]
     metric: str = "accuracy"
+    by_folds: bool = False
+
+    def _called(self, split: str) -> str:
+        """Return what a split is called for people."""
+        return "cross-validated" if self.by_folds and split == "dev" else split
 
     @property
     def deciding(self) -> str:
@@ -83,24 +89,30 @@ class Beside:
             theirs, own = f"{test.second:.1%}", f"{test.first:.1%}"
         else:
             theirs, own = f"{self.metric} {test.second:.4f}", f"{test.first:.4f}"
-        return f"A simple baseline is more accurate: {name} has {theirs} on {self.deciding}, this model {own} ({sure})."
+        where = (
+            "in cross-validation" if self._called(self.deciding) != self.deciding else f"on {self.deciding}"
+        )
+        return f"A simple baseline is more accurate: {name} has {theirs} {where}, this model {own} ({sure})."
 
     def render(self) -> str:
         """Return the figures as lines for a terminal."""
         names = list(self.strengths)
         width = max(map(len, ["this model", *names]))
-        header = "".join(f"  {f'{split} {self.metric}':>14}  {'p (Holm)':<10}" for split in self.tests)
-        lines = [f"{'model':<{width}}{header}".rstrip(), f"{'this model':<{width}}" + self._own()]
+        titles = [f"{self._called(split)} {self.metric}" for split in self.tests]
+        room = max(14, *map(len, titles))
+        header = "".join(f"  {title:>{room}}  {'p (Holm)':<10}" for title in titles)
+        lines = [f"{'model':<{width}}{header}".rstrip(), f"{'this model':<{width}}" + self._own(room)]
         for name in names:
             cells = (
-                f"  {self.tests[split][name].second:14.4f}  {describe_p(self.adjusted[split][name])[4:]:<10}"
+                f"  {self.tests[split][name].second:{room}.4f}  {describe_p(self.adjusted[split][name])[4:]:<10}"
                 for split in self.tests
             )
             lines.append(f"{name:<{width}}{''.join(cells)}".rstrip())
         for split, tests in self.tests.items():
             test = next(iter(tests.values()))
             how = f"{test.test} over {test.n:,} {test.unit}"
-            lines.append(f"p on {split}: {how}, adjusted for {len(names)} baselines")
+            where = "by cross-validation" if self._called(split) != split else f"on {split}"
+            lines.append(f"p {where}: {how}, adjusted for {len(names)} baselines")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, object]:
@@ -116,7 +128,10 @@ class Beside:
 
     def _repr_html_(self) -> str:
         """Return the figures as a table, which is how a notebook shows them."""
-        header = ["", *(f"{split} {what}" for split in self.tests for what in (self.metric, "p (Holm)"))]
+        header = [
+            "",
+            *(f"{self._called(split)} {what}" for split in self.tests for what in (self.metric, "p (Holm)")),
+        ]
         own = [
             cell for tests in self.tests.values() for cell in (f"{next(iter(tests.values())).first:.4f}", "")
         ]
@@ -126,9 +141,9 @@ class Beside:
             rows.append([name, *(text for a, p in cells for text in (f"{a:.4f}", describe_p(p)))])
         return f"<p>{escape(self.warning)}</p>" + table_html(header, rows)
 
-    def _own(self) -> str:
+    def _own(self, room: int) -> str:
         own = (next(iter(tests.values())).first for tests in self.tests.values())
-        return "".join(f"  {accuracy:14.4f}  {'':<10}" for accuracy in own).rstrip()
+        return "".join(f"  {accuracy:{room}.4f}  {'':<10}" for accuracy in own).rstrip()
 
 
 def beside_run(config: RunConfig, folder: Path | None, result: RunResult) -> Beside | None:
@@ -176,7 +191,8 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
             other: _compared(metric, result.test, model.outputs(splits.test.texts))
             for other, model in models.items()
         }
-    return adjusted(tests, models, metric)
+    found = adjusted(tests, models, metric)
+    return found if found is None else replace(found, by_folds=splits.dev is None)
 
 
 def _metric(kind: Kind) -> str:
@@ -210,7 +226,7 @@ def _beside_tags(source: Source, result: RunResult) -> Beside | None:
     if not tests:
         return None
     p_values = {split: {CRF: _p(test[CRF])} for split, test in tests.items()}
-    return Beside(tests, p_values, {CRF: rival.strength}, metric)
+    return Beside(tests, p_values, {CRF: rival.strength}, metric, "dev" not in splits)
 
 
 def _compared(metric: str, report: Report, outputs: NDArray[np.float64]) -> Comparison:
