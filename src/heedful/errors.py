@@ -119,6 +119,10 @@ def of_exit_code(code: int) -> type[HeedfulError]:
     return next((kind for kind in kinds if kind.exit_code == code), HeedfulError)
 
 
+_MOST_LISTED = 60
+"""Names that a message lists; of more it says how many there are."""
+
+
 def check_known(
     name: object, known: Collection[str], problem: str, *, error: type[HeedfulError] = UsageError
 ) -> None:
@@ -134,7 +138,7 @@ def check_known(
         HeedfulError: of that kind, if it is not known.
     """
     if name not in known:
-        raise error(f"{problem}; {nearest(str(name), tuple(known))}")
+        raise error(f"{problem}; {nearest(str(name), tuple(known))}" if known else problem)
 
 
 def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
@@ -145,12 +149,15 @@ def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
         valid: every name that would have been accepted.
 
     Returns:
-        "did you mean 'x'?" where one is close, otherwise the list of valid names.
+        "did you mean 'x'?" where one is close, otherwise the list of valid names, of very many the first.
     """
     from difflib import get_close_matches
 
-    close = get_close_matches(name, valid, n=1)
-    return f"did you mean {close[0]!r}?" if close else "valid: " + ", ".join(sorted(valid))
+    if close := get_close_matches(name, valid, n=1):
+        return f"did you mean {close[0]!r:.200}?"
+    listed = ", ".join(f"{each:.80}" for each in sorted(valid)[:_MOST_LISTED])
+    more = len(valid) - _MOST_LISTED
+    return f"valid: {listed}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def shown(value: object) -> str:

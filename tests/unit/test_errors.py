@@ -73,3 +73,11 @@ def test_a_name_that_is_not_known_is_refused_with_the_nearest() -> None:
         check_known("fowrard", ("forward", "backward"), "mask 'fowrard' is unknown")
     with pytest.raises(DataError, match="row 3: unknown label; valid: a, b"):
         check_known(3, {"b": 1, "a": 2}, "row 3: unknown label", error=DataError)
+
+
+def test_many_names_are_cut_and_none_are_not_listed() -> None:
+    many = [f"class {number:05}" + "x" * 300 for number in range(10_000)]
+    assert nearest("zzz", many).endswith(" and 9,940 more")
+    assert len(nearest("zzz", many)) < 6_000
+    with pytest.raises(UsageError, match=r"^a number has no classes$"):
+        check_known("a", (), "a number has no classes")
