@@ -11,6 +11,7 @@ import pytest
 from heedful_lab import repository, studies
 
 BY_HAND = (
+    "held_out_texts",
     "costs",
     "claims",
     "setting_types",

@@ -1,6 +1,6 @@
 """Time of the runtime in whole numbers, of an earlier commit, and of all-MiniLM-L6-v2 in torch, in turns on one thread.
 
-    python scripts/whole_numbers.py b571fa2 --data DIR
+    python -m heedful_lab.studies.whole_numbers b571fa2 --data DIR
 
 The runtime of the commit is checked out and compiled, and is imported beside this one: all run in one process. The
 model is en-sentences of heedful-en, exported in float32 and in 8 bits. The texts are those of SNLI's dev part, each
@@ -28,8 +28,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heedful.runtime import kernels, load, whole_products
+from heedful_lab.repository import ROOT
 
-ROOT = Path(__file__).parents[1]
 ALONE = """
 import importlib, json, resource, statistics, sys, time
 place, module, folder = sys.argv[1:]

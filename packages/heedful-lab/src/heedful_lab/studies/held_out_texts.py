@@ -1,6 +1,6 @@
 """Hold out 300 examples of the training splits of TREC and SST-2 and of CR, drawn with seed 0.
 
-    python scripts/held_out_texts.py FOLDER
+    python -m heedful_lab.studies.held_out_texts FOLDER
 
 It writes trec-train.csv, trec-held.csv and so on for cr and sst-2 into FOLDER. HEEDFUL_DATA is the folder of data
 sets.

@@ -1,6 +1,6 @@
 """Measure how far contributions miss the log-odds that are shown, on every door.
 
-    python scripts/sums_of_contributions.py MODEL FILE --column text [--column text2] [--page MODEL.html]
+    python -m heedful_lab.studies.sums_of_contributions MODEL FILE --column text [--column text2] [--page MODEL.html]
 
 MODEL is a model folder, FILE a CSV file with its texts. Each text is explained with torch, without it, by every
 method of the server, as a page, as a frame of a notebook, and in an exported page where one is named. What is printed

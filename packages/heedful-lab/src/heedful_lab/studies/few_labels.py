@@ -1,6 +1,6 @@
 """Measure few labels: the default model against the simple models that a reader would name, on the same rows.
 
-    python scripts/few_labels.py --data DIR --out results.jsonl --labels 50,100,200,400 --draws 10 [--encoder FOLDER]
+    python -m heedful_lab.studies.few_labels --data DIR --out FILE --labels 50,100 --draws 10 [--encoder FOLDER]
 
 Every line of the output is one cell: a data set, a number of labels and a draw, with the accuracy (macro-F1 for tweets
 and spam) of every system on the test texts, and the processor time of ours. Cells that are there are not measured
