@@ -10,7 +10,8 @@ import ctypes
 import itertools
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -61,8 +62,22 @@ def compiled() -> bool:
     return LIBRARY is not None
 
 
+def _fast_address() -> Callable[[NDArray[np.generic]], int] | None:
+    """Return the compiled form of `address`, if there is one."""
+    try:
+        found: Callable[[NDArray[np.generic]], int] | None = getattr(import_module(MODULE), "address", None)
+    except ImportError:
+        return None
+    return found
+
+
+_ADDRESS = _fast_address() if LIBRARY is not None else None
+
+
 def address(array: NDArray[np.generic]) -> int:
     """Return where an array's numbers begin; it must outlive whoever reads them."""
+    if _ADDRESS is not None:
+        return _ADDRESS(array)
     start: int = array.__array_interface__["data"][0]
     return start
 

@@ -151,10 +151,12 @@ def _take(action: Action, values: dict[str, Rows], texts: int) -> None:
     """Add the value that a step makes."""
     read = [value_of(values, name) for name in action.of]
     lengths = read[0].lengths if read else None
-    if any(each.lengths is not lengths and each.lengths != lengths for each in read):
+    if texts > 1 and any(each.lengths is not lengths and each.lengths != lengths for each in read):
         lengths = None
     try:
-        if action.row_wise and lengths is not None:
+        if texts == 1:
+            made = Rows.of([action.compute(*[each.whole for each in read])])
+        elif action.row_wise and lengths is not None:
             made = Rows(lengths, action.compute(*(each.whole for each in read)))
         elif action.together is not None and lengths is not None and texts > 1:
             made = action.together(lengths, *(each.whole for each in read))
