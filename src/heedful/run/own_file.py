@@ -31,7 +31,7 @@ from heedful.tasks.tables import find_named
 from heedful.text.pipes import is_pipe, is_spooled
 
 _ROLES = ("text", "premise", "hypothesis", "label", "score")
-_MOST_NAMED = 4
+_MOST_NAMED, _MOST_UNREAD = 4, 20
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,9 @@ def _said(roles: Roles, counts: Mapping[str, int]) -> str:
         names = sorted(counts)
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
         gold = f"classes in “{roles.gold}” ({', '.join(names[:_MOST_NAMED])}{more})"
-    unread = f"; not read: {', '.join(roles.unread)}" if roles.unread else ""
+    further = len(roles.unread) - _MOST_UNREAD
+    listed = ", ".join(f"{each:.60}" for each in roles.unread[:_MOST_UNREAD])
+    unread = f"; not read: {listed}{f' and {further:,} more' if further > 0 else ''}" if listed else ""
     return f"{pair} {texts}, {gold}{unread}"
 
 

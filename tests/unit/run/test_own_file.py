@@ -69,6 +69,12 @@ def test_a_column_of_weights_is_read(tmp_path: Path) -> None:
     named = ('data.label="mood"', 'data.options.weight="sure"')
     assert "not read: sure" in found(name, tmp_path, named[0]).said
     assert "not read" not in found(name, tmp_path, *named).said
+    wide = [
+        "review,mood," + ",".join(f"n{k}" for k in range(900)),
+        *(f"{row}," + ",".join("1" * 900) for row in ROWS),
+    ]
+    said = found(written(tmp_path, "wide.csv", wide), tmp_path, named[0]).said
+    assert "n19 and 880 more; trained as" in said
 
 
 def test_a_file_without_a_header(tmp_path: Path) -> None:
