@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import HeedfulError, OutputError
+from heedful.errors import HeedfulError, MissingExtraError, OutputError, UsageError
 from heedful.model.engine import Capability
 from heedful.opening import AnyModel, Truncate, open_model
 from heedful.serving.private_folder import restore, temporary_folder
@@ -195,7 +195,10 @@ class ServedModel:
             return self.model
         self._restore_copy()
         longest, truncate = self._limits
-        return open_model(self._copy, "torch", max_tokens=longest, truncate=truncate)
+        try:
+            return open_model(self._copy, "torch", max_tokens=longest, truncate=truncate)
+        except MissingExtraError as error:  # which names the copy, and no client is to know where that is
+            raise UsageError("this needs torch, which this server does not have") from error
 
     def keep(self, folder: Path) -> None:
         """Remember what was copied, and let the copy go with this object.

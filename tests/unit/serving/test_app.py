@@ -8,6 +8,7 @@ import itertools
 import json
 import random
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,7 +22,8 @@ from hypothesis import strategies as st
 import heedful.runtime
 import tiny
 from described import NOT_YET
-from heedful.errors import OutputError
+from heedful.errors import OutputError, UsageError
+from heedful.explain.methods import MethodChoice
 from heedful.machine.canceling import in_steps
 from heedful.serving import Bounds, ServedModel, open_served
 from heedful.text.characters import json_line
@@ -479,6 +481,21 @@ def test_a_thread_that_has_ended_or_hangs_makes_the_server_unready(
         alone.look()
         alone.look()
         assert ended == [70, 70], "the loop that speaks with clients does not move"
+
+
+def test_what_takes_torch_is_refused_without_it_and_names_no_folder_of_the_server(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = open_served(folders["texts"])
+    monkeypatch.setitem(sys.modules, "torch", None)
+    shown = served.explain("film")
+    for ask in (
+        lambda: served.explain("film", MethodChoice("gradient")),
+        lambda: served.with_features(shown, "film"),
+        lambda: served.with_policy(shown),
+    ):
+        with pytest.raises(UsageError, match=r"^this needs torch, which this server does not have$"):
+            ask()
 
 
 def test_a_copy_that_was_swept_is_made_again(folders: dict[str, Path], tmp_path: Path) -> None:
