@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Literal
 
-from heedful.errors import HeedfulError, MissingExtraError, UsageError
+from heedful.errors import MissingExtraError, UsageError
 from heedful.model.engine import TORCH_ALONE, Capability
 from heedful.model.model import Model
 from heedful.runtime.loading import load
@@ -32,7 +32,7 @@ def open_model(
     Args:
         folder: a model folder, the run folder that holds it, or the name of a model (`find_model`).
         engine: "runtime" imports no torch; "torch" runs every model; "auto" takes the runtime where it can run the
-            model and has what is needed, else torch, which also says what is wrong with a folder.
+            model and has what is needed, else torch.
         max_tokens: longest text, in tokens; None for what the model was saved with.
         truncate: what a longer text does; None for what was saved.
         precision: of the network; other than float32 takes torch.
@@ -49,7 +49,7 @@ def open_model(
     if engine == "runtime":
         return load(folder).limited(max_tokens, truncate)
     if engine == "auto" and precision == "float32" and not TORCH_ALONE.intersection(needs):
-        with contextlib.suppress(HeedfulError):
+        with contextlib.suppress(UsageError):  # the runtime cannot run it, or a limit is wrong for torch too
             model = load(folder).limited(max_tokens, truncate)
             if model.engine.can.issuperset(needs):
                 return model

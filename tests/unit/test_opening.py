@@ -69,3 +69,5 @@ def test_without_torch_a_damaged_folder_is_said_first(folder: Path, monkeypatch:
     (folder / "labels.json").write_text("[]", encoding="utf-8")
     with pytest.raises(ArtifactError, match=r"labels\.json"):
         open_model(folder, needs=["gradients"])
+    with pytest.raises(ArtifactError, match=r"labels\.json"):
+        open_model(folder)  # torch is not asked what the runtime knows: that a file is damaged
