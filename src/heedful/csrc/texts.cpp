@@ -60,6 +60,16 @@ HEEDFUL_EXPORT void heedful_weighted_sum(const float* value, const float* score,
     kernel(problem, row, lengths[text], output + text * width);
 }
 
+// The mean of the rows of each text: output [texts, width], zero for a text without words.
+HEEDFUL_EXPORT void heedful_mean(const float* value, const std::int64_t* lengths, std::int64_t texts, std::int64_t width,
+                                 float* output) {
+  using namespace heedful::texts;
+  const Texts problem{value, nullptr, width};
+  const auto kernel = HEEDFUL_CHOSEN(mean);
+  for (std::int64_t text = 0, row = 0; text < texts; row += lengths[text++])
+    kernel(problem, row, lengths[text], output + text * width);
+}
+
 // g x + (1 - g) y of the gate g = sigmoid(first + second + bias); bias may be null.
 HEEDFUL_EXPORT void heedful_gated(const float* first, const float* second, const float* bias, const float* x,
                                   const float* y, std::int64_t rows, std::int64_t width, float* output) {

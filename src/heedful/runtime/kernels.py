@@ -46,6 +46,8 @@ def _load() -> ctypes.CDLL | None:
         library.heedful_additive_of_texts.argtypes = library.heedful_additive_of_text.argtypes
         library.heedful_weighted_sum.argtypes = (*(address,) * 3, number, number, address)
         library.heedful_weighted_sum.restype = None
+        library.heedful_mean.argtypes = (address, address, number, number, address)
+        library.heedful_mean.restype = None
         library.heedful_gated.argtypes = (*(address,) * 5, number, number, address)
         library.heedful_gated.restype = None
     except (OSError, AttributeError):  # built for another machine, or by an older version
@@ -258,6 +260,20 @@ def weighted_sum(value: Floats, score: Floats, lengths: Sequence[int]) -> Floats
     output = room(len(counts), value.shape[1])
     arrays = (address(value), address(score), address(counts))
     LIBRARY.heedful_weighted_sum(*arrays, len(counts), value.shape[1], address(output))
+    return output
+
+
+def mean(value: Floats, lengths: Sequence[int]) -> Floats:
+    """Return the mean of the rows of each text, [texts, D]; zero for a text without rows.
+
+    Args:
+        value: rows of all texts, [rows, D], contiguous.
+        lengths: rows of each text.
+    """
+    assert LIBRARY is not None
+    counts = np.array(lengths, np.int64)
+    output = room(len(counts), value.shape[1])
+    LIBRARY.heedful_mean(address(value), address(counts), len(counts), value.shape[1], address(output))
     return output
 
 

@@ -20,7 +20,20 @@ from heedful.runtime.steps import Compute, Step, sigmoid
 def mean(step: Step) -> Compute:
     """The mean of the words, [1, D]; zero without words."""
     step.takes(1)
+    together = mean_together(step)
+    if together is not None:
+        return lambda x: together((len(x),), x).whole
     return lambda x: x.sum(axis=0, keepdims=True) / np.float32(max(len(x), 1))
+
+
+def mean_together(step: Step) -> Callable[..., Rows] | None:
+    """Several texts by the compiled kernel."""
+    if not kernels.compiled():
+        return None
+    return lambda lengths, x: Rows((1,) * len(lengths), kernels.mean(kernels.contiguous(x)[0], lengths))
+
+
+TOGETHER["mean"] = mean_together
 
 
 @weighing

@@ -67,6 +67,18 @@ def test_weighted_sums_and_gates_are_near_the_exact_ones(width: int, scale: floa
     assert np.isnan(kernels.gated(score, value, None, bias + score * 0, score)[[1, 3], 0]).all()
 
 
+@compiled
+@pytest.mark.usefixtures("instructions")
+@pytest.mark.parametrize("width", [1, 5, 16, 300])
+def test_means_are_those_of_each_text(width: int) -> None:
+    value = drawn(sum(LENGTHS), width)
+    found, start = kernels.mean(value, LENGTHS), 0
+    for row, length in zip(found, LENGTHS, strict=True):
+        part = value[start : (start := start + length)]
+        assert np.abs(row - part.astype(np.float64).sum(axis=0) / max(length, 1)).max() <= 1e-6
+        assert (row == kernels.mean(part, [length])[0]).all()
+
+
 def test_threads_change_no_answer(saved: Any) -> None:
     _, path = saved()
     texts = [" ".join(["film", "dull", "a"][: n % 4]) for n in range(200)]
