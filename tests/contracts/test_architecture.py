@@ -168,9 +168,9 @@ LONG = {
     "data/download.py": 400,
     "estimators/estimator.py": 516,
     "explain/html.py": 415,
-    "serving/app.py": 431,
+    "serving/app.py": 412,
     "tasks/sentences/sentence_task.py": 462,
-    "tasks/task.py": 437,
+    "tasks/task.py": 432,
     "text/tokenize.py": 421,
 }
 PEERS = "heedful_lab/studies/peers.py"

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
@@ -20,9 +20,7 @@ from heedful.errors import UsageError
 from heedful.serving.assets import PAGES, POLICY
 from heedful.serving.batcher import Job, Kind, told
 from heedful.serving.bodies import (
-    FEATURES_OF,
     METHOD,
-    POLICY_STEPS,
     WHY,
     Asked,
     model_name,
@@ -43,16 +41,12 @@ from heedful.serving.counters import (
     asks_for_openmetrics,
     resident_bytes,
 )
-from heedful.serving.explaining import Explaining
+from heedful.serving.explaining import Explaining, with_further
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
 from heedful.serving.served_model import Vector
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
-
-if TYPE_CHECKING:
-    from heedful.explain import Explanation
-    from heedful.serving.served_model import ServedModel
 
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -313,7 +307,7 @@ class App:
                     message = f"{field}: {error}"
                     raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, message) from None
                 raise told(error, asked.field) from None
-            explanation = _with_further(model, explanation, asked.options)
+            explanation = with_further(model, explanation, asked.options)
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page
 
@@ -416,20 +410,3 @@ async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Resu
     finally:
         left.cancel()
         future.cancel()
-
-
-def _with_further(model: ServedModel, explanation: Explanation, options: Mapping[str, object]) -> Explanation:
-    """Add to an explanation what a client asked for beside what the runtime records.
-
-    Raises Refused with 422, naming the option that the model or the texts cannot fulfill.
-    """
-    further: Mapping[str, Callable[[Explanation], Explanation]] = {
-        FEATURES_OF: lambda shown: model.with_features(shown, str(options[FEATURES_OF])),
-        POLICY_STEPS: model.with_policy,
-    }
-    for name, added in further.items():
-        try:
-            explanation = added(explanation) if options[name] else explanation
-        except UsageError as error:
-            raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, name, str(error)) from None
-    return explanation

@@ -1,14 +1,25 @@
-"""The thread that explains, one request after the other; work that nobody waits for any more is stopped."""
+"""The thread that explains, one request after the other; work that nobody waits for any more is stopped.
+
+What a client asks for beside an explanation is added to it here.
+"""
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from heedful.errors import UsageError
 from heedful.machine.canceling import Cancel, canceled_by
+from heedful.serving.bodies import FEATURES_OF, POLICY_STEPS
+from heedful.serving.bounds import Refused
+
+if TYPE_CHECKING:
+    from heedful.explain import Explanation
+    from heedful.serving.served_model import ServedModel
 
 Result = TypeVar("Result")
 
@@ -54,3 +65,29 @@ class Explaining:
                 future.set_exception(error)
             self.is_busy = False
             del future, work  # what was computed is not kept until the next call
+
+
+def with_further(model: ServedModel, explanation: Explanation, options: Mapping[str, object]) -> Explanation:
+    """Add to an explanation what a client asked for beside what the runtime records.
+
+    Args:
+        model: what explained.
+        explanation: of one request.
+        options: of the request.
+
+    Returns:
+        The explanation with what was asked for.
+
+    Raises:
+        Refused: with 422, naming the option that the model or the texts cannot fulfill.
+    """
+    further: Mapping[str, Callable[[Explanation], Explanation]] = {
+        FEATURES_OF: lambda shown: model.with_features(shown, str(options[FEATURES_OF])),
+        POLICY_STEPS: model.with_policy,
+    }
+    for name, added in further.items():
+        try:
+            explanation = added(explanation) if options[name] else explanation
+        except UsageError as error:
+            raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, name, str(error)) from None
+    return explanation

@@ -395,16 +395,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         return RequestFiles()
 
     def answer(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Sequence[Answered]:
-        """Predict for the inputs of a command.
-
-        Args:
-            model: the model.
-            corpus: the inputs.
-            given: values of those of `options` that were given.
-
-        Returns:
-            One prediction for each input, in order.
-        """
+        """Predict for the inputs of a command, with the values of those of `options` that were given."""
         return model.answer(corpus)
 
     def explain(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
@@ -412,14 +403,7 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         return model.explain(corpus)
 
     def rows(self, answer: Answered) -> Iterable[list[str]]:
-        """Return a prediction as rows of a table.
-
-        Args:
-            answer: the prediction for one input.
-
-        Returns:
-            At least one row, with as many cells as `header`.
-        """
+        """Return a prediction as rows of a table, at least one, each with as many cells as `header`."""
         return [kind_of(self.name).layout.cells(answer)]
 
     @abstractmethod
