@@ -157,9 +157,6 @@ class Tokenizer:
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, without their places."""
-        if self.markup == "keep" and not self.normalize:
-            split = self.split_chunk
-            return [word for chunk in text.split() for word in split(chunk)]
         return [word for chunk in self.chunks(text) for word in self.split(chunk)]
 
     def tokens(self, text: str) -> Tokens:
