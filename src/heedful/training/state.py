@@ -24,6 +24,9 @@ from heedful.training.optim import Optimizers
 from heedful.training.progress import Cost
 from heedful.training.train_settings import Direction, Schedule, TrainSettings
 
+JOINED_LOSS = "joined_loss"
+"""The mean loss of a network together with the linear parts that stand beside it, as it would be delivered."""
+
 
 @dataclass
 class Best:
@@ -42,6 +45,9 @@ class Best:
     def update(self, metrics: Mapping[str, float], step: int, *, metric: str, direction: Direction) -> bool:
         """Take in one evaluation; of two equal ones the earlier stays the best.
 
+        Beside linear parts the accuracy on few dev rows hardly moves while a network learns, so that it would end too
+        early. There `JOINED_LOSS` selects in place of the accuracy.
+
         Args:
             metrics: what was measured; a selecting metric that is not finite never is an improvement.
             step: when.
@@ -55,6 +61,8 @@ class Best:
             UsageError: if the selecting metric was not measured.
         """
         check_known(metric, metrics, f"metric {metric!r} is not among the measured ones")
+        if metric == "accuracy" and JOINED_LOSS in metrics and (self.step < 0 or JOINED_LOSS in self.metrics):
+            metric, direction = JOINED_LOSS, "min"
         value = metrics[metric]
         sign = 1.0 if direction == "max" else -1.0
         better = math.isfinite(value) and (self.step < 0 or sign * value > sign * self.metrics[metric])

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from heedful.errors import UsageError
-from heedful.training.state import Best
+from heedful.training.state import JOINED_LOSS, Best
 from heedful.training.train_settings import Direction
 
 
@@ -29,6 +29,22 @@ def test_the_first_of_the_best_stays(
     best, improved = run(values, direction)
     assert (best.step, best.waited) == (step, waited)
     assert improved[step] if step >= 0 else not any(improved)
+
+
+def test_beside_linear_parts_the_loss_of_all_selects_in_place_of_the_accuracy() -> None:
+    told = [(0.9, 0.5), (0.95, 0.4), (0.9, 0.3), (0.92, 0.31)]
+
+    def best(metric: str) -> Best:
+        found = Best()
+        for step, (value, loss) in enumerate(told):
+            found.update({metric: value, JOINED_LOSS: loss}, step, metric=metric, direction="max")
+        return found
+
+    assert (best("accuracy").step, best("accuracy").waited) == (2, 1)
+    assert best("accuracy").metrics["accuracy"] == 0.9
+    assert best("macro_f1").step == 1  # whoever names another metric selects by it
+    older = Best(0, {"accuracy": 0.9})  # of a checkpoint that has no such loss
+    assert older.update({"accuracy": 0.91, JOINED_LOSS: 1.0}, 1, metric="accuracy", direction="max")
 
 
 def test_a_metric_that_was_not_measured_names_the_nearest() -> None:

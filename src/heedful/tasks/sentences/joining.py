@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.linear_fits import GAIN, gained, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
+from heedful.training.state import JOINED_LOSS
 
 NETWORK = "network"
 Rows = NDArray[np.float32]
@@ -55,11 +56,12 @@ class Joined:
         """Return the weight of a part; 0 for one that does not join."""
         return self.network if name == NETWORK else self.weights.get(name, 0.0)
 
-    def shares(self) -> dict[str, float]:
-        """Return the weight of each part relative to the network's, by a name for logs."""
-        return {
+    def figures(self) -> dict[str, float]:
+        """Return the loss, and the weight of each part relative to the network's, by names for logs."""
+        weights = {
             f"{name.replace(' ', '_')}_weight": weight / self.network for name, weight in self.weights.items()
         }
+        return {JOINED_LOSS: self.loss, **weights}
 
 
 @dataclass(frozen=True, eq=False)

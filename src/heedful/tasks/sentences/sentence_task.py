@@ -333,7 +333,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         joined = model.joining.join(network, *NETWORK_WEIGHTS)
         found = self.judged(model, joined.logits.astype(np.float32), dev)
         alone = self.judged(model, (joined.network * network).astype(np.float32), dev)
-        return {**found, f"network_{self.metrics[0]}": alone[self.metrics[0]], **joined.shares()}
+        return {**found, f"network_{self.metrics[0]}": alone[self.metrics[0]], **joined.figures()}
 
     @abstractmethod
     def judged(self, model: Model, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
