@@ -174,7 +174,7 @@ class TextClassifier(_Classifier):
 
     By default, it trains an encoder of 100 features with dropout 0.5 for at most 12 epochs and stops early after 3
     without a better dev metric. It adds a linear model over words and characters if this improves the dev split
-    (docs/own-data.md).
+    (docs/costs-and-wrong-labels.md).
     """
 
     task, tasks = "text", ("text",)
