@@ -54,6 +54,9 @@ def card_of(card: str, description: Mapping[str, object]) -> str:
     Args:
         card: the card of the model that is exported.
         description: of its network, with marks.
+
+    Returns:
+        The card with that section, which replaces an earlier one.
     """
     parts = [description.get(part) for part in ("read", "answer")]
     dense = [step for part in parts if isinstance(part, list) for step in part if step["do"] == "dense"]
