@@ -118,8 +118,8 @@ def test_a_wide_part_is_added(task: str, tmp_path: Path, opened: Opened) -> None
     model = load(tmp_path / "small")
     wanted = model.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(np.array(found) - wanted).max() <= 1e-4
-    model.parts = NO_PARTS
-    alone = model.logits(each if task == "pair" else each[0] for each in asked)
+    bare = type(model)(model.asking, model.program, model.decision, NO_PARTS, model.threads, model.metrics)
+    alone = bare.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(alone - wanted).max(axis=1).min() > 0.01
 
 

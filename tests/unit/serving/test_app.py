@@ -444,7 +444,9 @@ def test_an_error_that_no_request_has_caused_ends_no_thread(
                 patch.setattr(batcher, place, fails_once(getattr(batcher, place)))
                 assert app.ask("/v1/predict", {"texts": ["a"]}).status == 503, place
             assert app.ask("/v1/predict", {"texts": ["a"]}).status == 200, place
-        until(lambda: (batcher.waiting, batcher.turn, len(batcher._asked)) == (0, None, 0))  # it answers, then rests
+        until(
+            lambda: (batcher.waiting, batcher.turn, len(batcher._asked)) == (0, None, 0)
+        )  # it answers, then rests
 
 
 def test_a_thread_that_has_ended_or_hangs_makes_the_server_unready(
