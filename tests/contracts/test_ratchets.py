@@ -29,9 +29,9 @@ MODELS = {
     "VectorModel",
 }
 TODAY = {
-    "files": 501,
-    "lines": 88301,
-    "wildcards of the mirror": 301,
+    "files": 518,
+    "lines": 89638,
+    "wildcards of the mirror": 310,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
 }
