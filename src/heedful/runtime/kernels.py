@@ -264,11 +264,14 @@ def weighted_sum(value: Floats, score: Floats, lengths: Sequence[int]) -> Floats
 
 
 def mean(value: Floats, lengths: Sequence[int]) -> Floats:
-    """Return the mean of the rows of each text, [texts, D]; zero for a text without rows.
+    """Compute the mean of the rows of each text.
 
     Args:
         value: rows of all texts, [rows, D], contiguous.
         lengths: rows of each text.
+
+    Returns:
+        [texts, D]; zero for a text without rows.
     """
     assert LIBRARY is not None
     counts = np.array(lengths, np.int64)
