@@ -17,7 +17,7 @@ from heedful.explain.assembling import (
     with_quantity,
 )
 from heedful.explain.explanation import Explanation, SentenceView
-from heedful.explain.legends import POOLINGS, SYSTEMS, System, by_caption
+from heedful.explain.legends import SYSTEMS, System, by_caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
 from heedful.explain.methods.game import Examples, Game, game_of
 from heedful.explain.standing import by_default
@@ -70,7 +70,7 @@ def explain(
         raise UsageError(
             f"the method {choice.method} needs torch; choose contributions, occlusion or shapley"
         )
-    if "look" not in engine.can or (not model.kind.of_words and model.pooling not in POOLINGS):
+    if "look" not in engine.can or not (model.kind.of_words or model.pooling):
         raise UsageError(_OLD)
     if model.kind.of_words:
         return explain_tags(model, request, choice, word)

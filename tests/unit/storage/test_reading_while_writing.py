@@ -112,7 +112,7 @@ def test_loads_while_a_model_is_replaced(tmp_path: Path) -> None:
     thread, failures = beside(write)
     numbers = []
     try:
-        for _ in range(LOADS):
+        while not failures and (len(numbers) < LOADS or len(set(numbers)) <= 5):
             before = written[-1]
             numbers.append(load(path))
             assert before <= numbers[-1] <= written[-1] + 1
@@ -121,7 +121,6 @@ def test_loads_while_a_model_is_replaced(tmp_path: Path) -> None:
         thread.join()
     assert failures == []
     assert numbers == sorted(numbers)
-    assert len(set(numbers)) > 5
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]
 
 
