@@ -59,6 +59,10 @@ class OfNumbers:
         return super()._requests(self._texts(X))  # type: ignore[misc, no-any-return]
 
     def encode(self, texts: object) -> Any:
+        """Compute vectors in double precision: the tests compare them to 1e-7, which is the rounding of single ones."""
+        network = getattr(getattr(self, "predictor", None), "network", None)
+        if network is not None:
+            network.double()
         return super().encode(self._texts(texts))  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Tags:
