@@ -26,6 +26,7 @@ from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 from heedful_lab.repository import page_kernels
+from waiting import until
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'
@@ -334,4 +335,4 @@ def test_a_page_of_vectors_compares_two_texts(tmp_path: Path, opened: Opened) ->
     assert found[1] == pytest.approx(1, abs=1e-5)
     page.fill("#text0", "the film")
     page.fill("#text1", "the film")
-    page.wait_for_function("document.getElementById('headline').textContent.startsWith('similarity 1.00')")
+    until(lambda: (page.locator("#headline").text_content() or "").startswith("similarity 1.00"))
