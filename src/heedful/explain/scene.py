@@ -18,6 +18,8 @@ _PHRASES, _SHARE, _LEAST = 5, 0.25, 0.1
 """Phrases at most; how strong one is at least beside the largest contribution; and as log-odds."""
 _NOTHING = 5e-4
 """What rounds to less has no line of its own."""
+_MISSED = 1e-6
+"""The lines of a picture add up to its sum but for this; what the words do together has a line where it is more."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int
     if rest:
         words = f"{len(rest)} other word{'s' * (len(rest) > 1)}"
         shown.append(Line("others", words, sum(line.value for line in rest)))
-    if abs(attribution.together) >= _NOTHING:
+    if abs(attribution.together) > _MISSED:
         shown.append(Line("together", "what the words do together", attribution.together))
     base = "zero vectors" if attribution.starts_at_zero else "without words"
     shown.append(Line("base", f"base, {base}", attribution.start))

@@ -77,3 +77,9 @@ def test_no_bar_is_cut_and_longer_ones_than_a_color_are_said(largest: float, lon
     bars = re.findall(r"[+-]\d\.\d\d +([+-]+)$", printed, re.MULTILINE)
     assert len(bars[0]) == max(1, round(12 * abs(largest) / longest))
     assert len(bars[1]) == max(1, round(12 * 0.4 / longest))
+
+
+@pytest.mark.parametrize("together", [4e-4, -2e-6])
+def test_lines_add_up_however_little_the_words_do_together(together: float) -> None:
+    *lines, total = lines_of(attribution([0.5, -0.2], together=together), [view(2)])
+    assert sum(line.value for line in lines) == pytest.approx(total.value, abs=1e-12)
