@@ -1,4 +1,4 @@
-"""The network that labels roles: the predicate is told, neighbors and padding change nothing, the finder is apart."""
+"""The network that labels roles: the mark of the predicate counts, neighbors and padding change nothing."""
 
 from __future__ import annotations
 
