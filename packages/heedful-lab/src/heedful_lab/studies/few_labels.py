@@ -5,8 +5,9 @@
 Every line of the output is one cell: a data set, a number of labels and a draw, with the accuracy (macro-F1 for tweets
 and spam) of every system on the test texts, and the processor time of ours. Cells that are there are not measured
 again, so that the same command goes on where it was interrupted, each number of labels for all draws before the next;
-``--table`` prints the means of what is there. Draws
-are those of ``random.Random(draw)`` from the training texts; of Banking77 the same number a class, 5 or more. CR, MPQA,
+``--table`` prints the means of what is there. ``all`` as a number of labels is every training row. Texts that ours
+alone or the other alone answers rightly are counted, for a test on one draw. Draws are those of
+``random.Random(draw)`` from the training texts; of Banking77 the same number a class, 5 or more. CR, MPQA,
 SUBJ and spam have no test part: a tenth, drawn by ``random.Random(0)``, is it.
 """
 
@@ -35,6 +36,8 @@ VECTORS: dict[str, NDArray[np.float32]] = {}
 """Of the pretrained encoder, by text."""
 F1 = ("emotion", "irony", "spam")
 SETS = ("trec", "cr", "mpqa", "subj", "sst-2", "banking77", *F1)
+EVERY_LABEL = 1_000_000
+"""What ``all`` stands for: more rows than any set has."""
 
 
 def lines(path: Path) -> list[str]:
@@ -63,7 +66,7 @@ def cut(rows: Rows) -> tuple[Rows, Rows]:
 
 def load(name: str, data: Path) -> tuple[Rows, Rows]:
     """Return the training texts and the test texts of a set, with their labels."""
-    if name in ("trec", "sst-2"):
+    if name in ("trec", "sst-2", "clinc150"):
         return known(name, "train", data), known(name, "test", data)
     if name in ("cr", "mpqa", "subj"):
         return cut(known(name, "all", data))
@@ -145,7 +148,8 @@ def measure(
     started = time.process_time()
     model = TextClassifier().fit(own, classes, baseline=False)
     seconds = time.process_time() - started
-    found = {"Heedful": score(name, gold, list(map(str, model.predict(tested))))}
+    ours = list(map(str, model.predict(tested)))
+    found, against = {"Heedful": score(name, gold, ours)}, dict[str, tuple[int, int]]()
     names = tuple(sorted(set(classes)))
     numbers = np.array([names.index(each) for each in classes], np.int64)
     train = Split([(text,) for text in own], numbers)
@@ -154,9 +158,14 @@ def measure(
         if encoder is not None and "frozen" in rival.name:
             rival = replace(rival, features=remembering(encoder))
         outputs = rival.train(splits).outputs([(text,) for text in tested])
-        found[rival.name] = score(name, gold, [names[k] for k in outputs.argmax(axis=1)])
+        theirs = [names[k] for k in outputs.argmax(axis=1)]
+        found[rival.name] = score(name, gold, theirs)
+        right = list(zip([a == g for a, g in zip(ours, gold, strict=True)],
+                         [b == g for b, g in zip(theirs, gold, strict=True)], strict=True))  # fmt: skip
+        against[rival.name] = right.count((True, False)), right.count((False, True))
     return {
         "set": name, "labels": count, "draw": number, "rows": len(rows), "scores": found, "seconds": seconds,
+        "only_one_right": against,
         "held_out": float(model.result_.dev.metrics["accuracy"]), "parts": model.result_.parts,
         "chance": score(name, gold, [max(set(classes), key=classes.count)] * len(gold)),
     }  # fmt: skip
@@ -224,7 +233,8 @@ def main() -> None:
     parser.add_argument("--table", action="store_true", help="only print the means of what is there")
     asked = parser.parse_args()
     done = {(cell["set"], cell["labels"], cell["draw"]) for cell in kept(asked.out)}
-    for count in () if asked.table else map(int, asked.labels.split(",")):
+    sizes = [EVERY_LABEL if each == "all" else int(each) for each in asked.labels.split(",")]
+    for count in () if asked.table else sizes:
         for number in range(asked.draws):
             for name in asked.sets.split(","):
                 if (name, count, number) in done:
