@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from heedful.model.decisions.tag_paths import TagChain
 from heedful.models import ModelConfig
 from heedful.runtime.encoder_states import EncoderStates
 from heedful.runtime.loading import content_of_encoder, encoder_of_content
@@ -17,7 +18,6 @@ from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors, SentenceFeatures
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart, WordVectors
-from heedful.runtime.tag_paths import TagChain
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks import TagsModel, TextSettings, build_network, task_named
 from heedful.tasks.vectors import VectorModel

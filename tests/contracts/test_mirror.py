@@ -17,7 +17,6 @@ LONG = 40
 TESTED_BY = {
     "attention/additive.py": "contracts/test_ops_additive.py",
     "attention/additive_reference.py": "contracts/test_ops_additive.py",
-    "attention/bio.py": "unit/attention/test_bio_decode.py",
     "attention/derivatives.py": "contracts/test_derivatives.py",
     "attention/masks.py": "contracts/test_masks.py",
     "attention/tensorized_inputs.py": "unit/attention/test_tensorized.py",

@@ -1,4 +1,4 @@
-"""Sequences of tags as a linear chain (Lafferty et al., ICML 2001): how likely each is, the best one, each word's odds.
+"""Sequences of tags as a linear chain (Lafferty et al., ICML 2001): how likely each is, and each word's odds.
 
 The score of a sequence y of n tags is ``first[y_1] + sum_t scores_t[y_t] + sum_t follows[y_t, y_{t-1}] + last[y_n]``,
 and its probability is the exponential of that over the sum for all sequences. A score of minus infinity forbids.
@@ -162,33 +162,6 @@ def edge_counts(marginals: Tensor, valid: Tensor) -> tuple[Tensor, Tensor]:
     ends = (valid.sum(dim=1) - 1).clamp(min=0)
     behind = marginals[torch.arange(len(marginals), device=marginals.device), ends]
     return marginals[:, 0].sum(dim=0), behind.sum(dim=0)
-
-
-def crf_decode(scores: Tensor, valid: Tensor, chain: Chain) -> Tensor:
-    """Find the sequences of the highest score (Viterbi, 1967), the whole batch at once.
-
-    Args:
-        scores: see `crf_log_partition`.
-        valid: likewise.
-        chain: likewise.
-
-    Returns:
-        The tags, [B, L] int64; 0 at padding. Among equals the smallest number wins.
-    """
-    _check(scores, valid, chain)
-    each = torch.arange(scores.shape[2], device=scores.device)
-    best, came = chain.first + scores[:, 0], list[Tensor]()
-    for place in range(1, scores.shape[1]):
-        top, before = (best[:, None, :] + chain.follows).max(dim=2)
-        real = valid[:, place, None]
-        best = torch.where(real, top + scores[:, place], best)
-        came.append(torch.where(real, before, each))
-    tag = (best + chain.last).argmax(dim=1)
-    path = [tag]
-    for before in reversed(came):
-        tag = before.gather(1, tag[:, None])[:, 0]
-        path.append(tag)
-    return torch.stack(path[::-1], dim=1).masked_fill(~valid, 0)
 
 
 class _LogPartition(torch.autograd.Function):

@@ -14,10 +14,11 @@ from heedful.data.examples import Corpus, WordTags
 from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError
 from heedful.evaluation import Report, evaluate_tags
+from heedful.runtime.tag_part import tags_decision
 from heedful.tasks import task_named
 from heedful.tasks.tags import FOLDS, rarest_tags
 from heedful.tasks.words.tag_joining import TagGold, fit_by_folds, fit_on_dev
-from heedful.tasks.words.tag_sequences import TagSequences, chain_of
+from heedful.tasks.words.tag_sequences import chosen_tags
 
 if TYPE_CHECKING:
     from heedful.runtime.tag_part import TagPart, WordVectors
@@ -119,7 +120,7 @@ class TagRival:
         if numbers is None:
             none = np.zeros((0, len(self.labels)), np.float32)
             scores = np.concatenate([none, *map(self.part.emissions, split.texts)])
-            numbers = TagSequences(scores, offsets).best(chain_of(self.labels, self.part.chain))
+            numbers = chosen_tags(tags_decision(self.labels, self.part), scores, offsets)
         answered = [[self.labels[k] for k in numbers[a:b]] for a, b in pairwise(offsets)]
         return evaluate_tags(split.tags, answered, every_label(self.labels, split))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from heedful.explain.legends import SYSTEMS, System, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.game import ChainedTags, game_of_word
 from heedful.model.answers import Shown, TagsAnswer
+from heedful.model.decisions import TagsDecision
 from heedful.model.engine import NO_NETWORK, Floats
 from heedful.model.model import Model
 from heedful.model.sights import Sight, Values
 from heedful.runtime.tag_part import TagPart
-from heedful.runtime.tag_paths import TagPaths, log_softmax
 from heedful.structures import MapPlace
 
 
@@ -48,18 +48,13 @@ def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | s
     return number - 1
 
 
-def values_of_tag(
-    tags: Sequence[str], row: Floats, place: int, words: Sequence[str], number: int, why: str | None
-) -> ValuesExplained:
+def values_of_tag(shown: Shown, word: str, why: str | None) -> ValuesExplained:
     """Return what is explained of the tag of one word.
 
     Args:
-        tags: all tags in the order of the logits.
-        row: logits of the word, [Y].
-        place: of the word, from 0.
-        words: of the text.
-        number: of the tag that the word has.
-        why: another tag that is asked about; None for its own.
+        shown: the tags and their probabilities, and which of them the word has.
+        word: as it was written.
+        why: another tag to explain; None for its own.
 
     Returns:
         The log-odds of the tag, and of the tags that are most probable beside it.
@@ -67,9 +62,7 @@ def values_of_tag(
     Raises:
         UsageError: if there is no such tag.
     """
-    shares = np.exp(log_softmax(np.asarray(row, np.float64)[None]))[0].tolist()
-    found = ValuesExplained.of(Shown(tuple(tags), tuple(shares), answered=number), why)
-    word = words[place]
+    found = ValuesExplained.of(shown, why)
     value, *others = [each.named(f"{each.label} for {word}") for each in (found.value, *found.others)]
     return replace(found, value=value, others=tuple(others))
 
@@ -108,7 +101,7 @@ def explain_tags(
     explanation = attention_of(model, tagged.sight, view, answer.in_a_line(), mean)
     explanation = replace(explanation, tags=tags_of(answer))
     place = place_of(answer.words, answer.probabilities, word)
-    names = model.labels
+    names, decision = model.labels, cast(TagsDecision, model.decision)
     alone = model.encoder == NO_NETWORK
 
     def network(texts: list[tuple[str, ...]], places: list[int]) -> list[Floats]:
@@ -119,11 +112,12 @@ def explain_tags(
         return engine.parts.added_to_words(engine.of_words([[text]])[0], text)
 
     part: TagPart | None = engine.parts.tagging
-    chained = None if part is None else ChainedTags(part, logits, TagPaths(names, part.chain))
+    chained = None if part is None else ChainedTags(part, logits, decision.paths)
     (own,) = network([words], [place])
     row = own if chained is None else chained.marginal_logits(words)[place]
     game = game_of_word(words, place, row, None if alone else network, engine.mask, chained)
-    values = values_of_tag(names, row, place, answer.words, names.index(answer.tags[place]), choice.why)
+    shown = replace(decision.shown(row), answered=names.index(answer.tags[place]))
+    values = values_of_tag(shown, answer.words[place], choice.why)
     further = engine.gradients(tagged.block, values.value, place, row - own)
     return explained_by(explanation, choice, game, values, further, deletions=True)
 

@@ -24,14 +24,13 @@ from heedful.export.onnx_tags import tag_scores
 from heedful.export.onnx_wide import FEATURES, wide_logits
 from heedful.export.recording import NetworkTable
 from heedful.model.decisions.labels import LabelsDecision
+from heedful.model.decisions.tags import TagsDecision
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.kernels import Floats
 from heedful.runtime.loading import load
 from heedful.runtime.parts import NO_PARTS
 from heedful.runtime.program import SIDES
 from heedful.runtime.runtime_model import RuntimeModel
-from heedful.runtime.tag_model import Tagger
-from heedful.runtime.tag_paths import TagPaths
 from heedful.runtime.weights import Weights
 from heedful.storage import write_bytes
 from heedful.storage.model_folder import ModelFolder
@@ -52,7 +51,7 @@ def write_onnx(
     metadata: Mapping[str, object],
     temperature: float,
     inputs: Inputs,
-    paths: TagPaths | None = None,
+    tags: TagsDecision | None = None,
     start: Floats | None = None,
 ) -> bytes:
     """Write a network and the parts beside it as an ONNX file.
@@ -71,7 +70,7 @@ def write_onnx(
         metadata: what the file says of itself, plain values by name.
         temperature: what logits are divided by for the probabilities.
         inputs: which there are.
-        paths: of a model of tags, which tags fit together.
+        tags: of a model of tags, what chooses them.
         start: what linear parts without a network are added to, [Y]; None for 0.
 
     Returns:
@@ -99,8 +98,8 @@ def write_onnx(
     for each in added[1:]:
         total = graph.node("Add", total, each)
     graph.nodes.append(("Identity", (total,), (answer,), {}))
-    if paths is not None:
-        _tags(graph, inputs, paths, _labels(metadata), outputs)
+    if tags is not None:
+        _tags(graph, inputs, tags, outputs)
     elif "scale" not in description and answer == "logits":
         scaled = graph.node("Div", answer, graph.constant(temperature))
         kind = ("Sigmoid", {}) if "thresholds" in description else ("Softmax", {"axis": -1})
@@ -108,12 +107,6 @@ def write_onnx(
         outputs["probabilities"] = outputs[answer]
     plain = {name: each if isinstance(each, str) else json.dumps(each) for name, each in metadata.items()}
     return write_graph(graph, ports, outputs, {**plain, "opset": str(OPSET)})
-
-
-def _labels(metadata: Mapping[str, object]) -> list[str]:
-    labels = metadata["labels"]
-    assert isinstance(labels, list)  # as the folder has them
-    return labels
 
 
 def _network(graph: Graph, description: NetworkTable, weights: Weights, outputs: dict[str, Port]) -> str:
@@ -132,19 +125,18 @@ def _network(graph: Graph, description: NetworkTable, weights: Weights, outputs:
     return logits if description.get("each") == "word" else graph.node("Squeeze", logits, graph.axes(1))
 
 
-def _tags(graph: Graph, inputs: Inputs, paths: TagPaths, tags: list[str], outputs: dict[str, Port]) -> None:
+def _tags(graph: Graph, inputs: Inputs, decision: TagsDecision, outputs: dict[str, Port]) -> None:
     """Add the tags of the words and the probabilities of all tags."""
     if inputs.vocabulary is not None:
         valid = graph.node("Greater", IDS, graph.constant(0, np.int64))
     else:
         largest = graph.node("ReduceMax", FEATURES, graph.axes(2), keepdims=0)
         valid = graph.node("GreaterOrEqual", largest, graph.constant(0, np.int64))
-    part, scores = inputs.parts.tagging, "logits"
-    if part is None:
+    paths, scores = decision.paths, "logits"
+    if not paths.has_chain:
         scores = graph.node("LogSoftmax", scores, axis=2)
-    elif part.outside:
-        lower = part.deciding(np.zeros((1, part.outputs), np.float32), tags)[0]
-        scores = graph.node("Add", scores, graph.constant(lower))
+    if decision.outside:
+        scores = graph.node("Sub", scores, graph.constant(decision.lower))
     for name, made in (
         ("tags", best_tags(graph, paths, scores, valid)),
         ("probabilities", tag_shares(graph, paths, "logits", valid)),
@@ -183,8 +175,8 @@ def export_onnx(
     model = load(source)
     alone = model.settings.encoder == NO_NETWORK and model.parts != NO_PARTS
     inputs = Inputs(model.program.texts, None if alone else model.asking.vocabulary, model.parts)
-    paths, start = model.paths if isinstance(model, Tagger) else None, None
-    if alone and paths is None:  # the weights of the network are zero, but a number has a scale
+    tags, start = model.decision if isinstance(model.decision, TagsDecision) else None, None
+    if alone and tags is None:  # the weights of the network are zero, but a number has a scale
         start = model.engine.of_words([((),) * model.program.texts])[0]
     content = write_onnx(
         description,
@@ -192,7 +184,7 @@ def export_onnx(
         _metadata(folder, model, inputs),
         model.settings.temperature,
         inputs,
-        paths,
+        tags,
         start,
     )
     if len(content) > _LARGEST:

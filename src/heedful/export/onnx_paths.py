@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from heedful.export.onnx_graph import Graph
-from heedful.runtime.tag_paths import TagChain, TagPaths
+from heedful.model.decisions.tag_paths import TagChain, TagPaths
 
 _DOUBLE, _IMPOSSIBLE = 11, -1e30
 
 
 def best_tags(graph: Graph, paths: TagPaths, scores: str, valid: str) -> str:
-    """Add what chooses the tags, as `heedful.runtime.tag_paths.TagPaths.of` does.
+    """Add what chooses the tags, as `heedful.model.decisions.tag_paths.TagPaths.of` does.
 
     Args:
         graph: gets the nodes.

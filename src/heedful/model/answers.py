@@ -10,6 +10,7 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.text.bio import OUTSIDE, Span, scheme_of, spans_of
+from heedful.text.tokenize import Placed
 
 
 class AnyAnswer(Protocol):
@@ -42,6 +43,31 @@ class Read:
     unknown: int
     truncated: bool
     empty: bool
+
+
+@dataclass(frozen=True)
+class ReadWords(Read):
+    """How a text was read whose words each have an answer.
+
+    Attributes:
+        placed: the words, and their places in the text.
+    """
+
+    placed: Placed
+
+    @classmethod
+    def of(cls, placed: Placed, unknown: int, *, truncated: bool) -> ReadWords:
+        """Return how a text was read.
+
+        Args:
+            placed: the words that were read, and their places in the text.
+            unknown: how many of them the model does not know.
+            truncated: whether the text has more.
+
+        Returns:
+            The record.
+        """
+        return cls((len(placed.words),), unknown, truncated, not placed.words, placed)
 
 
 class _OfTexts:

@@ -132,10 +132,11 @@ class Model(ABC, Generic[B, A_co]):
             yield from answers
 
     def logits(self, requests: Any) -> NDArray[np.float32]:
-        """Return the unnormalized scores of requests, [N, Y]; see `predict`."""
+        """Return the unnormalized scores of requests, [N, Y]; of tags those of all words, end to end; see `predict`."""
         blocks = self.reading.blocks(requests, 2 if self.is_pair else 1)
-        rows = [row for found in in_order(self.engine.run, blocks, self.threads) for row in found]
-        return np.stack(rows) if rows else np.zeros((0, self.engine.outputs), np.float32)
+        found = in_order(self.engine.run, blocks, self.threads)
+        rows = [np.atleast_2d(row) for rows in found for row in rows]
+        return np.concatenate(rows) if rows else np.zeros((0, self.engine.outputs), np.float32)
 
     def probabilities(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the probabilities that logits [N, Y] stand for, [N, Y]; see `Decision.probabilities`."""
@@ -144,8 +145,10 @@ class Model(ABC, Generic[B, A_co]):
     def answered(self, block: B) -> Sequence[A_co]:
         """Answer the requests of a block; see `predict`."""
         logits = self.engine.run(block)
-        rows = np.asarray(logits, np.float32)
-        return list(self.decision.answers(rows, self.reading.read(block))) if len(rows) else []
+        if not len(logits):
+            return []
+        rows = logits if self.kind.of_words else np.asarray(logits, np.float32)
+        return list(self.decision.answers(rows, self.reading.read(block)))
 
     @abstractmethod
     def encode(self, texts: Any) -> NDArray[np.float32]:

@@ -34,8 +34,7 @@ from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.model.decisions import KINDS
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
-from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part
-from heedful.runtime.tag_paths import TagPaths
+from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part, tags_decision
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.boundaries import RULES, class_of
@@ -298,7 +297,7 @@ def _tagging(folder: ModelFolder) -> TagPart | None:
 
 def _paths(folder: ModelFolder, tagging: TagPart | None) -> dict[str, object]:
     """Say which tags fit together and what they score side by side, null where they may not be."""
-    paths = TagPaths(folder.labels, None if tagging is None else tagging.chain)
+    paths = tags_decision(folder.labels, tagging).paths
 
     def plain(row: NDArray[np.floating]) -> list[float | None]:
         return [float(each) if np.isfinite(each) else None for each in row]

@@ -1,5 +1,5 @@
 // A model of tags: the linear part over words and their shapes (heedful.runtime.tag_part), and the best sequence of tags
-// with the probability of each (heedful.runtime.tag_paths), which this equals.
+// with the probability of each (heedful.model.decisions.tag_paths), which this equals.
 
 const BEFORE = "\u0002", BEHIND = "\u0003", LONGEST_SHAPE = 40, VECTOR_LENGTH = 3, OUTSIDE = "O";
 

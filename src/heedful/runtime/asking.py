@@ -150,7 +150,7 @@ class Asking:
         ((_, words),) = block
         return tuple(each.text for each in words)
 
-    def read(self, block: Block) -> list[Read]:
+    def read(self, block: Block) -> Sequence[Read]:
         """Return how each request of a block was read."""
         return [read_of(words) for _, words in block]
 

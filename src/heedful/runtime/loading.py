@@ -29,7 +29,7 @@ from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
-from heedful.runtime.tag_part import read_tag_part
+from heedful.runtime.tag_part import read_tag_part, tags_decision
 from heedful.runtime.weights import Weights
 from heedful.storage.folders import read_settled
 from heedful.storage.manifest import (
@@ -93,7 +93,7 @@ def _load(path: Path) -> RuntimeModel:
             raise UsageError(f"{settings.task!r}, and a network of {program.texts} text(s)")
         if settings.outputs not in (None, program.outputs):
             raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
-        decision = _decision(settings, labels, weights, program)
+        decision: Decision[Any] = _decision(settings, labels, weights, program)
         if (settings.wide or settings.sentence) and not settings.kind.joins_parts:
             raise UsageError(f"a task of {settings.task!r} has no parts beside the network")
         if settings.tagging and not settings.kind.of_words:
@@ -110,7 +110,7 @@ def _load(path: Path) -> RuntimeModel:
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
     if settings.kind.of_words:
-        parts = Parts(tagging=tagging)
+        parts, decision = Parts(tagging=tagging), tags_decision(labels, tagging)
         return Tagger(PlacedAsking(settings, vocabulary, parts), program, decision, parts)
     metrics = read_json(path / METRICS, dict)
     if settings.kind.outputs == "vector":

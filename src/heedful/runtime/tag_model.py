@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
 import numpy as np
 
 from heedful.errors import ArtifactError, UsageError
-from heedful.model.answers import TagsAnswer, role_spans
+from heedful.model.answers import ReadWords
 from heedful.model.decisions.decision import finite_row
-from heedful.model.model import in_order
 from heedful.model.sights import TaggedText
-from heedful.runtime.asking import AnExample, Asking, Block, Request, Words, single, texts_of
+from heedful.runtime.asking import AnExample, Asking, Block, Words, single, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.step_engine import StepEngine
-from heedful.runtime.tag_paths import TagPaths
+from heedful.text.tokenize import Placed
 from heedful.text.windows import Window, windows_of
 
 
@@ -33,6 +31,12 @@ class PlacedWords(Words):
 
     spans: tuple[tuple[int, int], ...] = ()
     written: tuple[str, ...] = ()
+
+    @property
+    def read(self) -> ReadWords:
+        """How they were read, for an answer."""
+        placed = Placed(self.kept, self.spans, self.text, self.written)
+        return ReadWords.of(placed, self.unknown, truncated=self.truncated)
 
 
 class PlacedAsking(Asking):
@@ -52,6 +56,10 @@ class PlacedAsking(Asking):
             return (self.words(tuple(cast("Sequence[str]", request)), number, 1, texts),)
         sides = enumerate(texts_of(request, number, texts), start=1)
         return tuple(self.words(text, number, place, texts) for place, text in sides)
+
+    def read(self, block: Block) -> Sequence[ReadWords]:
+        """See `TextReading.read`."""
+        return [cast(PlacedWords, words).read for _, (words,) in block]
 
     def words(self, text: str | Sequence[str], number: int, place: int, texts: int) -> PlacedWords:
         """See `Asking.words`."""
@@ -75,15 +83,14 @@ class TagEngine(StepEngine):
             for (number, (words,)), own in zip(block, cut, strict=True)
             for window in own
         ]
-        rows = iter(super().run(parts))
-        found = [
-            np.concatenate([next(rows)[first - start : last - start] for start, _, first, last in own])
-            for own in cut
-        ]
-        return [
-            self.parts.added_to_words(logits, words.kept)
-            for logits, (_, (words,)) in zip(found, block, strict=True)
-        ]
+        rows, found = iter(super().run(parts)), list[Floats]()
+        for (_, (words,)), own in zip(block, cut, strict=True):
+            each = [next(rows)[first - start : last - start] for start, _, first, last in own]
+            logits = np.concatenate(each)
+            if len(logits) != len(words.kept):
+                raise ArtifactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
+            found.append(self.parts.added_to_words(logits, words.kept))
+        return found
 
 
 class Tagger(RuntimeModel):
@@ -95,17 +102,6 @@ class Tagger(RuntimeModel):
     engine_type = TagEngine
     options = frozenset({"conll"})
 
-    def logits(self, requests: Iterable[Request]) -> Floats:
-        """Return the scores of the tags of all words, those of each text behind those of the one before, [T, Y]."""
-        blocks = self.asking.blocks(requests, 1)
-        rows = [row for found in in_order(self.engine.run, blocks, self.threads) for row in found]
-        return np.concatenate(rows) if rows else np.zeros((0, self.program.outputs), np.float32)
-
-    def answered(self, block: Block) -> Sequence[TagsAnswer]:
-        """See `Model.answered`."""
-        each = zip(self.engine.run(block), block, strict=True)
-        return [self.tagged(logits, cast(PlacedWords, words)) for logits, (_, (words,)) in each]
-
     def tagged_text(self, request: object) -> TaggedText:
         """See `Model.tagged_text`."""
         words = self.placed(single(request))
@@ -114,7 +110,8 @@ class Tagger(RuntimeModel):
         block: Block = [(1, (words,))]
         sight = self.engine.look(block)
         own = self.parts.added_to_words(finite_row("prediction", sight.logits, 1), words.kept)
-        return TaggedText(words.kept, words.text, self.tagged(own, words), block, sight)
+        (answer,) = self.decision.answers([own], [words.read])
+        return TaggedText(words.kept, words.text, answer, block, sight)
 
     def placed(self, request: object) -> PlacedWords:
         """Return the words of one request that are read at a time, at most `max_tokens`; errors as in `predict`."""
@@ -125,35 +122,6 @@ class Tagger(RuntimeModel):
         read = self.asking.looked_up(placed.kept[:limit], truncated=True)
         own = placed.spans[:limit], placed.written[:limit]
         return PlacedWords(read.ids, read.ngrams, read.unknown, True, read.kept, placed.text, *own)
-
-    @cached_property
-    def paths(self) -> TagPaths:
-        """Which tags fit together, and what they score side by side."""
-        part = self.parts.tagging
-        return TagPaths(self.decision.names, None if part is None else part.chain)
-
-    def tagged(self, logits: Floats, words: PlacedWords) -> TagsAnswer:
-        """Answer for one text.
-
-        Args:
-            logits: what the network and the linear part gave, [L, Y].
-            words: what it read.
-
-        Returns:
-            The answer.
-
-        Raises:
-            ArtifactError: if the network does not give one row for each word.
-        """
-        if len(logits) != len(words.kept):
-            raise ArtifactError(f"the network gives {len(logits)} rows for {len(words.kept)} words")
-        scores = self.paths.log_shares(logits)
-        part, names = self.parts.tagging, self.decision.names
-        numbers = self.paths.of(scores if part is None else part.deciding(logits, names))
-        tags = tuple(names[number] for number in numbers.tolist())
-        shares = tuple(np.exp(scores[np.arange(len(numbers)), numbers]).tolist())
-        spans = role_spans(tags, shares, words.spans, words.text) if self.paths.marks_spans else ()
-        return TagsAnswer(words.written, words.spans, tags, shares, spans, words.unknown, words.truncated)
 
 
 def _part(words: Words, window: Window) -> Words:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.model.decisions.tag_paths import TagChain
+from heedful.model.decisions.tags import TagsDecision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import complete_vectors, read_vectors, vectors_table, vectors_tensors
-from heedful.runtime.tag_paths import TagChain
-from heedful.text.bio import OUTSIDE
 from heedful.text.word_shapes import Numbers, WordShapes
 
 TAGGING = "tagging"
@@ -167,14 +167,6 @@ class TagPart:
             chain=times,
         )
 
-    def deciding(self, scores: Floats, tags: Sequence[str]) -> Floats:
-        """Return scores, [L, Y], by which tags are chosen: those of O are lower by `outside`."""
-        if not self.outside:
-            return scores
-        lower = np.array([self.outside * (tag == OUTSIDE) for tag in tags], np.float32)
-        found: Floats = scores - lower
-        return found
-
     def complete(self) -> TagPart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
         if self.vectors is None:
@@ -200,6 +192,19 @@ class TagPart:
             found[f"{SHAPES}.vectors"] = self.vector_weights
             found |= vectors_tensors(self.vectors.rows, TAGGING)
         return {name: np.ascontiguousarray(array) for name, array in found.items()}
+
+
+def tags_decision(tags: Sequence[str], part: TagPart | None) -> TagsDecision:
+    """Return what chooses the tags of a model.
+
+    Args:
+        tags: in the order of the logits.
+        part: the linear part with its chain; None for the network alone.
+
+    Returns:
+        The decision.
+    """
+    return TagsDecision(tuple(tags)) if part is None else TagsDecision(tuple(tags), part.chain, part.outside)
 
 
 def read_tag_part(

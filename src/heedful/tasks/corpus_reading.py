@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
-from heedful.model.answers import Read
+from heedful.model.answers import Read, ReadWords
+from heedful.tasks.schema import TextSettings
 from heedful.text.tokenize import Tokenizer
 
 if TYPE_CHECKING:
     from heedful.tasks.saved_model import SavedModel
-    from heedful.tasks.sentences.sentence_model import SentenceModel
-    from heedful.tasks.words.text_model import Readings
+    from heedful.tasks.words.tagging import TaggingModel
+    from heedful.tasks.words.text_model import Readings, TextModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class EncodedExamples:
 class EncodedReading(CorpusReading):
     """Requests as encoded examples of texts or pairs."""
 
-    model: SentenceModel[Any]
+    model: TextModel[Any]
 
     def texts(self, block: EncodedExamples) -> tuple[str, ...]:
         """See `TextReading.texts`."""
@@ -101,7 +102,7 @@ class EncodedReading(CorpusReading):
         for corpus in super().blocks(requests, texts):
             yield EncodedExamples(corpus, *self.model.encode_examples(corpus.examples, corpus.source))
 
-    def read(self, block: EncodedExamples) -> list[Read]:
+    def read(self, block: EncodedExamples) -> Sequence[Read]:
         """See `TextReading.read`."""
         lengths, readings = block.dataset.words(), block.readings
         empty = (lengths == 0).any(axis=1).tolist()
@@ -109,3 +110,29 @@ class EncodedReading(CorpusReading):
             lengths.tolist(), readings.unknown.tolist(), readings.truncated.tolist(), empty, strict=True
         )
         return [Read(tuple(tokens), unknown, truncated, none) for tokens, unknown, truncated, none in rows]
+
+
+@dataclass(frozen=True, eq=False)
+class WordReading(EncodedReading):
+    """Requests as encoded texts of which every word is to have a tag."""
+
+    model: TaggingModel[Any]
+
+    def blocks(self, requests: Any, texts: int) -> Iterator[EncodedExamples]:
+        """See `TextReading.blocks`; texts of more than `max_tokens` words are read in windows."""
+        yield from EncodedReading(self.model.reading_as(in_whole(self.model.text))).blocks(requests, texts)
+
+    def read(self, block: EncodedExamples) -> Sequence[ReadWords]:
+        """See `TextReading.read`."""
+        lengths, readings = block.dataset.lengths()[:, 0].tolist(), block.readings
+        placed = [
+            self.model.words_of(example, length)
+            for example, length in zip(block.corpus.examples, lengths, strict=True)
+        ]
+        rows = zip(placed, readings.unknown.tolist(), readings.truncated.tolist(), strict=True)
+        return [ReadWords.of(words, unknown, truncated=cut) for words, unknown, cut in rows]
+
+
+def in_whole(text: TextSettings) -> TextSettings:
+    """Return how texts are read if every word is to have a tag: none is cut, unless long ones are refused."""
+    return replace(text, truncate="window") if text.truncate == "head" else text

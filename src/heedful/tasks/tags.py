@@ -34,6 +34,7 @@ from heedful.nn.policy import with_policy
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.tag_part import WordVectors
 from heedful.structures import Batch, NetworkOutput
+from heedful.tasks.corpus_reading import in_whole
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
 from heedful.tasks.tables import check_options, one_file_a_part
@@ -41,7 +42,7 @@ from heedful.tasks.task import Files, Prepared
 from heedful.tasks.words.lexicon import Words
 from heedful.tasks.words.tag_joining import OUTSIDE_STEPS, JoinedTags, TagGold, fit_by_folds, fit_on_dev
 from heedful.tasks.words.tag_rows import gold_tags, texts_of
-from heedful.tasks.words.tags_model import TagsModel, in_whole
+from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.bio import (
     bio_tags,
@@ -177,12 +178,12 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
                 "there are no gold labels to evaluate against: the file must hold the tags of its words"
             )
         started = time.perf_counter()
-        numbers = model.tag(dataset).numbers
+        numbers = model.tag(dataset)
         return self._report(model, dataset, numbers, time.perf_counter() - started)
 
     def judge(self, model: TagsModel, dev: WordTagDataset) -> Mapping[str, float]:
         """See `Task.judge`."""
-        return self._judged(model, dev, model.tag(dev).numbers)
+        return self._judged(model, dev, model.tag(dev))
 
     def _judged(
         self, model: TagsModel, dataset: WordTagDataset, numbers: NDArray[np.int64]
@@ -236,11 +237,11 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         if model.joining is None:
             return
         joining, dev = model.joining, datasets["dev"]
-        network = None if model.model.encoder == NO_NETWORK else model.network_logits(dev)
+        network = None if model.model.encoder == NO_NETWORK else np.concatenate(model.word_logits(dev))
         joined = joining.join(network)
         figures = {"linear part": joining.tags(None, joining.join(None))}
         if network is not None:
-            figures = {"network": model.tag(dev).numbers, **figures}
+            figures = {"network": model.tag(dev), **figures}
         f1 = {
             lower: self._judged(model, dev, joining.tags(network, joined, lower))["f1"]
             for lower in (OUTSIDE_STEPS if scheme_of(model.labels) != "plain" else OUTSIDE_STEPS[:1])
@@ -278,7 +279,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         nested, model.nested = model.nested, None
         chose, started = datasets["dev"] if "dev" in datasets else datasets["train"], time.perf_counter()
         if "dev" in datasets:
-            nested = model.tag(chose).numbers
+            nested = model.tag(chose)
         assert nested is not None  # without dev, cross-validation chose
         report = self._report(model, chose, nested, time.perf_counter() - started)
         if chose.weights is None:

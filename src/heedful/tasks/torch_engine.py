@@ -163,7 +163,7 @@ class SentenceEngine(TorchEngine):
 
 @dataclass(frozen=True, eq=False)
 class TaggingEngine(TorchEngine):
-    """What torch computes of a model of tags; a block is an encoded text."""
+    """What torch computes of a model of tags; a block is `EncodedExamples`."""
 
     model: TagsModel
 
@@ -172,10 +172,14 @@ class TaggingEngine(TorchEngine):
         """See `Engine.can`."""
         return frozenset({"look", "methods", "gradients"})
 
-    def look(self, block: EncodedDataset) -> Sight:
+    def run(self, block: EncodedExamples) -> list[Floats]:
+        """See `Engine.run`."""
+        return self.model.word_logits(block.dataset)
+
+    def look(self, block: EncodedExamples) -> Sight:
         """See `Engine.look`."""
-        batch = self.model.padded(block, np.array([0]))
-        return looked(self.model.network, batch, [int(block.lengths()[0, 0])])
+        batch = self.model.padded(block.dataset, np.array([0]))
+        return looked(self.model.network, batch, [int(block.dataset.lengths()[0, 0])])
 
     def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> list[Floats]:
         """See `Engine.of_words`."""
@@ -183,16 +187,14 @@ class TaggingEngine(TorchEngine):
             return [np.zeros((len(words), self.model.model.outputs), np.float32) for (words,) in examples]
         dataset = self._encoded([words for (words,) in examples])
         found: list[Floats] = [np.zeros((0, 0), np.float32)] * len(examples)
-        with torch.inference_mode():
-            for rows in self.model.batches(dataset):
-                logits = self.model.network(self.model.padded(dataset, rows)).logits.float().cpu().numpy()
-                for row, own in zip(rows.tolist(), logits, strict=True):
-                    found[row] = own[: len(examples[row][0])]
+        for rows, logits in self.model.network_logits(dataset):
+            for row, own in zip(rows.tolist(), logits, strict=True):
+                found[row] = own
         return found
 
     def gradients(
         self,
-        block: EncodedDataset,
+        block: EncodedExamples,
         value: ExplainedValue,
         place: int = 0,
         beside: NDArray[np.floating] | None = None,
@@ -206,7 +208,7 @@ class TaggingEngine(TorchEngine):
             from heedful.explain.methods.gradients import log_odds, on_vectors
 
             fixed = 0 if beside is None else torch.from_numpy(beside).to(model.device)
-            batch = model.padded(block, np.array([0]))
+            batch = model.padded(block.dataset, np.array([0]))
 
             def odds(rows: Tensor) -> Tensor:
                 return log_odds(rows[:, place].double() + fixed, value.column)

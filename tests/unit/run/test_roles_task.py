@@ -14,7 +14,6 @@ from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.evaluation import Report
 from heedful.tasks import RolePredictor, TextSettings
 from heedful.tasks.roles.roles_task import RolesTask
-from heedful.tasks.words.tagging import TaggedWords
 from heedful.text.bio import bio_tags
 from heedful.text.vocabulary import Vocabulary
 
@@ -41,12 +40,11 @@ class Answers:
     def tokenize(self, examples: list[Example], *_: object) -> TokenizedCorpus:
         return tokenize_corpus(examples, "whitespace")
 
-    def tag(self, dataset: TaggedDataset) -> TaggedWords:
+    def tag(self, dataset: TaggedDataset) -> np.ndarray:
         given = {frame.predicate: frame.tags for frame in self.answer}
         lengths = dataset.lengths()[:, 0]
         parts = [given[place][:length] for place, length in zip(dataset.predicates, lengths, strict=True)]
-        numbers = np.array([self.labels.index(tag) for part in parts for tag in part], np.int64)
-        return TaggedWords(numbers, np.ones(len(numbers), np.float32))
+        return np.array([self.labels.index(tag) for part in parts for tag in part], np.int64)
 
     def find(self, dataset: TaggedDataset) -> np.ndarray:
         scores = np.zeros(len(dataset.sides[0].values), np.float32)

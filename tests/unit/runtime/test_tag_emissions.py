@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_tagging
+from heedful.model.decisions.tag_paths import TagChain
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.tag_part import TagPart, WordVectors, read_tag_part
-from heedful.runtime.tag_paths import TagChain
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks.words.tag_rows import TagReading
 from heedful.text.word_shapes import WordShapes

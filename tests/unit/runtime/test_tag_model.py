@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from heedful.attention.bio import bio_reference, tag_decode
 from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.explain.explainer import explain
 from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
-from heedful.runtime.tag_model import Tagger, TagPaths
+from heedful.runtime.tag_model import Tagger
 from heedful.serving.served_model import open_served
 from heedful.storage.manifest import CONFIG, LABELS, MODEL_FILES, write_json, write_manifest
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import TagsModel, TextSettings, build_network
-from heedful.text.bio import begin_numbers, bio_tags, may_follow
+from heedful.text.bio import bio_tags
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ("the", "film", "was", "dull", "superb", "a", "story", ".", "is", "it")
@@ -111,29 +110,21 @@ def test_the_server_and_small_folders_have_the_same_answers(tmp_path: Path) -> N
     assert served.explain(TEXTS[0]).labels == (wanted[0].in_a_line(),)
 
 
-@pytest.mark.parametrize("scheme", ["bio", "bioes"])
-def test_the_best_path_is_the_references(scheme: str) -> None:
-    tags = TAGS[scheme]
-    generator = torch.Generator().manual_seed(0)
-    for length in (1, 2, 7):
-        # whole numbers, so that there are many equals
-        scores = torch.randint(-3, 1, (1, length, len(tags)), generator=generator).float()
-        valid = torch.ones(1, length, dtype=torch.bool)
-        if scheme == "bio":
-            wanted = bio_reference(scores, valid, torch.tensor(begin_numbers(tags)))
-        else:
-            table = torch.tensor([[may_follow(tag, before, "bioes") for before in tags] for tag in tags])
-            ends = torch.tensor([may_follow("O", tag, "bioes") for tag in tags])
-            wanted = tag_decode(scores, valid, table, table[:, 0], ends)
-        found = TagPaths(tags).of(scores[0].numpy())
-        total = [
-            float(scores[0][torch.arange(length), path].sum()) for path in (wanted[0], torch.tensor(found))
-        ]
-        assert total[0] == total[1]
-        assert all(
-            may_follow(tags[b], tags[a], scheme)  # type: ignore[arg-type]
-            for a, b in zip((0, *found), (*found, 0), strict=True)
-        )
+@pytest.mark.parametrize("scheme", TAGS)
+def test_the_same_logits_have_the_same_answer_of_both_engines(tmp_path: Path, scheme: str) -> None:
+    made, path = saved(tmp_path, scheme)
+    model = load(path)
+    block = model.reading.one(TEXTS[0])
+    logits = model.engine.run(block)
+    theirs = made.reading.one(TEXTS[0])
+    answers = [
+        list(each.decision.answers(logits, each.reading.read(own)))
+        for each, own in ((model, block), (made, theirs))
+    ]
+    assert answers[0] == answers[1] == list(model.predict([TEXTS[0]]))
+    np.testing.assert_allclose(made.engine.run(theirs)[0], logits[0], atol=TOLERANCE)
+    np.testing.assert_allclose(made.logits(TEXTS), model.logits(TEXTS), atol=10 * TOLERANCE)
+    assert made.tag(theirs.dataset).tolist() == made.decision.chosen(logits)[0].tolist()
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.linear_parts import Shared, linear_shares, nothing, of_tagging
 from heedful.explain.methods.question import Kept, Question, remaining
+from heedful.model.decisions.tag_paths import TagPaths
 from heedful.runtime.parts import Parts
 from heedful.runtime.tag_part import TagPart
-from heedful.runtime.tag_paths import TagPaths
 
 Values = NDArray[np.float64]
 Examples = Sequence[Sequence[Sequence[str]]]

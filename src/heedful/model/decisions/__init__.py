@@ -6,6 +6,7 @@ from heedful.model.decisions.kinds import ELSEWHERE, KINDS, WITH_TORCH, Kind, ki
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.named_labels import NamedLabels
 from heedful.model.decisions.scores import GradeDecision, NumberDecision, ScoreDecision
+from heedful.model.decisions.tags import TagsDecision
 
 __all__ = [
     "ELSEWHERE",
@@ -19,6 +20,7 @@ __all__ = [
     "NamedLabels",
     "NumberDecision",
     "ScoreDecision",
+    "TagsDecision",
     "cheapest",
     "kind_of",
     "softmax",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtifactError
-from heedful.model.answers import Read, Shown
+from heedful.model.answers import Shown
 
 Logits = NDArray[np.float32]
 Shares = NDArray[np.float64]
@@ -40,12 +40,12 @@ class Decision(ABC, Generic[A_co]):
         """
 
     @abstractmethod
-    def answers(self, logits: Logits, read: Sequence[Read]) -> Iterator[A_co]:
+    def answers(self, logits: Any, read: Sequence[Any]) -> Iterator[A_co]:
         """Answer requests.
 
         Args:
-            logits: what the network gave, [N, Y].
-            read: how each request was read.
+            logits: what the network gave, [N, Y]; of tags [L, Y] for each text.
+            read: how each request was read, a `Read`; of tags a `ReadWords`.
 
         Yields:
             The answers.

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from heedful.attention.bio import bio_decode
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
@@ -24,7 +22,6 @@ from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import role_spans
 from heedful.model.decisions.decision import finite
 from heedful.models import TaggerNetwork
-from heedful.runtime.tag_paths import log_softmax
 from heedful.structures import Batch
 from heedful.tasks.roles.role_predicates import (
     PredicateAnswer,
@@ -39,7 +36,6 @@ from heedful.tasks.roles.role_predicates import (
 from heedful.tasks.schema import Requests, Text
 from heedful.tasks.torch_engine import looked
 from heedful.tasks.words.tagging import TaggingModel
-from heedful.text.bio import begin_numbers
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
@@ -94,10 +90,6 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         assert isinstance(dataset, TaggedDataset)  # what `ask` gives
         return collate_frames(dataset, indices, self.device)
 
-    def decode(self, scores: Tensor, valid: Tensor) -> Tensor:
-        """See `TaggingModel.decode`: the tags are valid BIO."""
-        return bio_decode(scores, valid, torch.tensor(begin_numbers(self.labels), device=self.device))
-
     def answered(self, block: Corpus) -> list[RoleAnswer]:
         """See `Model.answered`."""
         return self.answer(block)
@@ -127,8 +119,8 @@ class RolePredictor(TaggingModel[RoleAnswer]):
             predicates = predicates_of(corpus, lengths, readings.truncated, self.text.cutter)
         scores, chosen = self._chosen(dataset, predicates)
         asked = ask(dataset, chosen)
-        words = self.tag(asked)
-        starts, of_rows = dataset.sides[0].offsets, asked.sides[0].offsets
+        tagged = list(self.decision.chosen_with_shares(self.word_logits(asked)))
+        starts = dataset.sides[0].offsets
         found: list[list[PredicateAnswer]] = [[] for _ in corpus.examples]
         seen = [self.words_of(example, int(n)) for example, n in zip(corpus.examples, lengths, strict=True)]
         senses = [
@@ -137,10 +129,10 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         for row, (number, place) in enumerate(zip(asked.sentences, asked.predicates, strict=True)):
             if place < 0:
                 continue
-            part = slice(of_rows[row], of_rows[row + 1])
-            tags = tuple(self.labels[tag] for tag in words.numbers[part])
+            numbers, shares = tagged[row]
+            tags = tuple(self.labels[tag] for tag in numbers)
             _, offsets, text, spoken = seen[number]
-            spans = role_spans(tags, words.probabilities[part].tolist(), offsets, text)
+            spans = role_spans(tags, shares.tolist(), offsets, text)
             score = float(scores[starts[number] + place])
             sense = senses[number].get(int(place), "")
             found[number].append(PredicateAnswer(int(place), spoken[place], score, tags, spans, sense))
@@ -212,7 +204,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         words, spans, text, written = self.words_of(example, len(frame.tags))
         unknown = tuple(not self.knows(word) for word in words)
         view = SentenceView("text", text, written, spans, unknown, answer.truncated)
-        shares = np.exp(log_softmax(np.asarray(sight.logits, np.float64)))
+        shares = self.decision.probabilities(np.asarray(sight.logits, np.float64))
         numbers = [self.labels.index(tag) for tag in frame.tags]
         mean = float(shares[np.arange(len(numbers)), numbers].mean()) if numbers else 0.0
         return attention_of(self, sight, view, answer.bracketed(frame), mean)

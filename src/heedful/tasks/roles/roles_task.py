@@ -170,7 +170,7 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
         seconds = time.perf_counter() - started
         gold, answers = (
             cast(Ragged, asked.tags),
-            Ragged(answered.numbers.astype(np.int32), asked.sides[0].offsets),
+            Ragged(answered.astype(np.int32), asked.sides[0].offsets),
         )
         outcomes = [
             compare_frames(

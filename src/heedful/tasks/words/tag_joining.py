@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.attention.crf import Chain
+from heedful.model.decisions import TagsDecision
+from heedful.model.decisions.tag_paths import TagChain
 from heedful.runtime.tag_part import TagPart, WordVectors
-from heedful.runtime.tag_paths import TagChain
 from heedful.tasks.words.fitting_chain import ChainFit, ChainRows, ChainStrength, fit_chain
 from heedful.tasks.words.tag_rows import TagReading
-from heedful.tasks.words.tag_sequences import ScaledParts, TagSequences, allowed_chain, chain_of
+from heedful.tasks.words.tag_sequences import ScaledParts, allowed_chain, chain_of, chosen_tags
 from heedful.training.stages import stage
 
 STRENGTHS = (ChainStrength(3.0, 0.3), ChainStrength(10.0, 1.0))
@@ -131,9 +132,10 @@ class TagJoining:
         scores = np.float32(joined.words) * self.emissions
         if network is not None:
             scores = scores + np.float32(joined.network) * network
-        chain = chain_of(self.labels, self.part.scaled(1.0, joined.chain).chain)
-        lower = replace(self.part, outside=outside).deciding(np.asarray(scores, np.float32), self.labels)
-        return TagSequences(lower, self.offsets).best(chain)
+        chain = self.part.scaled(1.0, joined.chain).chain
+        return chosen_tags(
+            TagsDecision(self.labels, chain, outside), np.asarray(scores, np.float32), self.offsets
+        )
 
 
 def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:
@@ -221,8 +223,8 @@ def fit_by_folds(
                     [emissions], _bare(fit), allowed, others.offsets, held.tags, held.weights
                 )
                 losses[row, column] = problem.loss(np.ones(2))[0] * problem.count
-                best = TagSequences(emissions, others.offsets).best(fit.chain(allowed))
-                answers[column, fold_of_word == fold] = best
+                decision = TagsDecision(labels, TagChain(fit.follows, fit.first, fit.last))
+                answers[column, fold_of_word == fold] = chosen_tags(decision, emissions, others.offsets)
                 fits.step()
     total = losses.sum(axis=0)
     nested = np.zeros(len(training.tags), np.int64)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
+from heedful.model.decisions.tag_paths import TagChain
 from heedful.runtime.tag_part import TagPart, WordVectors
-from heedful.runtime.tag_paths import TagChain
 from heedful.tasks.words.fitting_chain import ChainFit, ChainRows
 from heedful.text.word_shapes import Numbers, WordShapes
 

@@ -1,4 +1,4 @@
-"""Tags of the sentences of a data set under a chain: the best sequences, the odds of each tag, how likely gold is."""
+"""Tags of the sentences of a data set under a chain: the best sequences, and how likely the gold is."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from heedful.attention.crf import Chain, crf_decode, crf_expected, crf_path_score, edge_counts
-from heedful.runtime.tag_paths import TagChain, TagPaths
+from heedful.attention.crf import Chain, crf_expected, crf_path_score, edge_counts
+from heedful.model.decisions import TagsDecision
+from heedful.model.decisions.tag_paths import TagChain, TagPaths
 
 Floats = NDArray[np.floating]
 _CELLS = 1 << 16
@@ -34,6 +35,23 @@ def allowed_chain(tags: Sequence[str]) -> Chain:
 def chain_of(tags: Sequence[str], chain: TagChain) -> Chain:
     """Return what tags side by side score, minus infinity where they do not fit together."""
     return torch_chain(TagPaths(tags, chain).chain)
+
+
+def chosen_tags(
+    decision: TagsDecision, logits: NDArray[np.float32], offsets: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the tags of sentences, [T].
+
+    Args:
+        decision: chooses them.
+        logits: of all words, those of each sentence behind those of the one before, [T, Y].
+        offsets: where each sentence begins, and the end, [N + 1].
+
+    Returns:
+        The numbers of the tags.
+    """
+    texts = [logits[start:end] for start, end in pairwise(offsets)]
+    return np.concatenate([np.zeros(0, np.int64), *decision.chosen(texts)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +85,6 @@ class TagSequences:
         """Return the scores of a block, [B, L, Y] in double precision; 0 at padding."""
         found = torch.zeros(*valid.shape, self.scores.shape[1], dtype=torch.float64, device=valid.device)
         found[valid] = torch.from_numpy(self.scores[places]).double()
-        return found
-
-    def best(self, chain: Chain) -> NDArray[np.int64]:
-        """Return the tags of the best sequences, [T]."""
-        numbers = np.zeros(len(self.scores), np.int64)
-        for places, valid in self.blocks():
-            numbers[places] = crf_decode(self.padded(places, valid), valid, chain)[valid].numpy()
-        return numbers
-
-    def shares(self, chain: Chain, tags: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return how probable a tag of each word is, over all sequences, [T]."""
-        found = np.zeros(len(self.scores), np.float32)
-        for places, valid in self.blocks():
-            marginals = crf_expected(self.padded(places, valid), valid, chain).marginals[valid]
-            found[places] = marginals.numpy()[np.arange(len(places)), tags[places]]
         return found
 
 

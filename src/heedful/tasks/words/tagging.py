@@ -1,75 +1,117 @@
-"""What the models share that give every word of a text a tag: tagging in batches, and words as written."""
+"""What the models share that give every word of a text a tag: their logits in batches, and words as written."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
-from heedful.model.decisions.decision import finite
+from heedful.data.word_tags import in_windows
+from heedful.model.decisions import TagsDecision
+from heedful.model.decisions.decision import finite_row
+from heedful.model.engine import NO_NETWORK, Floats
+from heedful.runtime.tag_part import tags_decision
 from heedful.structures import Batch
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel
 from heedful.text.tokenize import Placed
-
-
-@dataclass(frozen=True)
-class TaggedWords:
-    """The tags of the words of examples, end to end.
-
-    Attributes:
-        numbers: of the tag of each word, [T] int64.
-        probabilities: of that tag, each word by itself, [T] float32.
-    """
-
-    numbers: NDArray[np.int64]
-    probabilities: NDArray[np.float32]
+from heedful.text.windows import windows_of
 
 
 class TaggingModel(TextModel[A_co]):
     """A model that gives every word a tag; see `TextModel` for the arguments. Its labels are the tags."""
 
+    @property
+    def decision(self) -> TagsDecision:
+        """See `Model.decision`."""
+        return tags_decision(self.labels, self.about.tagging)
+
     @abstractmethod
     def padded(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> Batch:
         """Pad chosen examples to a batch on the model's device."""
 
-    @abstractmethod
-    def decode(self, scores: Tensor, valid: Tensor) -> Tensor:
-        """Choose the tags, [B, L] int64, of log-probabilities [B, L, Y] where ``valid`` [B, L] is True."""
+    def network_logits(self, dataset: EncodedDataset) -> Iterator[tuple[NDArray[np.int64], list[Floats]]]:
+        """Yield the network's logits of texts, batch by batch, without what a linear part adds.
+
+        Args:
+            dataset: encoded examples; one of more words than `max_tokens` is read in windows, so that each has a tag.
+
+        Yields:
+            Positions in the data set, and for each the logits of its words, [L, Y]; 0 without a network.
+
+        Raises:
+            ArtifactError: if one is not finite; names the text.
+        """
+        lengths = dataset.lengths()[:, 0]
+        if self.model.encoder == NO_NETWORK:
+            yield np.arange(len(dataset)), [np.zeros((n, len(self.labels)), np.float32) for n in lengths]
+            return
+        self.network.eval()
+        long = np.flatnonzero(lengths > self.text.max_tokens)
+        short = np.setdiff1d(np.arange(len(dataset)), long)
+        part = dataset.select(short) if len(long) else dataset
+        for indices in self.batches(part):
+            yield short[indices], self._finite(short[indices], self._run(part, indices))
+        for row in long:
+            own = np.array([row])
+            yield own, self._finite(own, [self._in_windows(dataset.select(own))])
+
+    @staticmethod
+    def _finite(rows: NDArray[np.int64], logits: list[Floats]) -> list[Floats]:
+        return [
+            finite_row("prediction", own, row + 1) for row, own in zip(rows.tolist(), logits, strict=True)
+        ]
 
     @torch.inference_mode()
-    def tag(self, dataset: EncodedDataset) -> TaggedWords:
+    def _run(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> list[Floats]:
+        logits = self.network(self.padded(dataset, indices)).logits.float().cpu().numpy()
+        lengths = dataset.lengths()[indices, 0].tolist()
+        return [own[:length] for own, length in zip(logits, lengths, strict=True)]
+
+    def _in_windows(self, text: EncodedDataset) -> Floats:
+        """Return the network's logits of one text that is longer than it reads at a time, [L, Y]."""
+        cut = windows_of(int(text.lengths()[0, 0]), self.text.max_tokens)
+        windows, found = in_windows(text, cut), np.zeros((cut[-1].last, len(self.labels)), np.float32)
+        for indices in self.batches(windows):
+            for k, own in zip(indices.tolist(), self._run(windows, indices), strict=True):
+                start, _, first, last = cut[k]
+                found[first:last] = own[first - start : last - start]
+        return found
+
+    def logits_of_texts(self, dataset: EncodedDataset) -> Iterator[tuple[NDArray[np.int64], list[Floats]]]:
+        """Yield the logits of texts with all that is added to them, batch by batch; see `network_logits`."""
+        return self.network_logits(dataset)
+
+    def tag(self, dataset: EncodedDataset) -> NDArray[np.int64]:
         """Give every word its tag.
 
         Args:
             dataset: encoded examples.
 
         Returns:
-            The most probable sequences of tags that fit together, in the rows of the data set.
+            The numbers of the tags of the most probable sequences that fit together, [T], in the rows of the data set.
 
         Raises:
             ArtifactError: if the network gives a number that is not finite.
         """
-        self.network.eval()
-        rows = dataset.sides[0]
+        rows, decision = dataset.sides[0], self.decision
         numbers = np.zeros(len(rows.values), np.int64)
-        probabilities = np.zeros(len(rows.values), np.float32)
-        for indices in self.batches(dataset):
-            batch = self.padded(dataset, indices)
-            valid = batch.sides[0].valid
-            scores = torch.log_softmax(self.network(batch).logits.float(), dim=-1)
-            tags = self.decode(scores, valid)
-            places = rows.places(indices)
-            numbers[places] = tags[valid].cpu().numpy()
-            chosen = scores.gather(-1, tags[..., None])[..., 0].exp()
-            probabilities[places] = chosen[valid].cpu().numpy()
-        return TaggedWords(numbers, finite("prediction", probabilities))
+        for indices, logits in self.logits_of_texts(dataset):
+            numbers[rows.places(indices)] = np.concatenate(decision.chosen(logits))
+        return numbers
+
+    def word_logits(self, dataset: EncodedDataset) -> list[Floats]:
+        """Return the logits of the words of each text, [L, Y], in the order of the data set; see `logits_of_texts`."""
+        found = [np.zeros((0, 0), np.float32)] * len(dataset)
+        for indices, logits in self.logits_of_texts(dataset):
+            for row, own in zip(indices.tolist(), logits, strict=True):
+                found[row] = own
+        return found
 
     def words_of(self, example: Example, length: int) -> Placed:
         """Return what was read of a text.
