@@ -20,6 +20,7 @@ from heedful.cli.options import (
     precision_option,
 )
 from heedful.cli.output import print_json, print_text
+from heedful.cli.set_options import SetOptions, set_options
 from heedful.errors import ExitCode, check_known
 
 if TYPE_CHECKING:
@@ -66,11 +67,12 @@ class Tables:
 @click.option(
     "--fail-under", metavar="METRIC=VALUE", help="Exit with code 1 if the metric is worse than this value."
 )
+@set_options
 @limit_options
 @precision_option
 @computing_options
 @json_option
-@grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=TextLimits)
+@grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=TextLimits, sets=SetOptions)
 def command(
     model: Path,
     gold: GoldOptions,
@@ -79,6 +81,7 @@ def command(
     outcome: OutcomeOptions,
     limits: TextLimits,
     precision: Precision,
+    sets: SetOptions,
 ) -> int:
     """Measure MODEL on FILE (.csv .tsv .jsonl .json .parquet with named columns) or on a known data set.
 
@@ -96,6 +99,7 @@ def command(
     from heedful.cli.opened_model import with_torch
     from heedful.evaluation import METRICS
     from heedful.evaluation.report_figure import WHAT, draw_report
+    from heedful.evaluation.sets import set_figures
     from heedful.run.evaluate import evaluate_gold
     from heedful.tasks import task_of
 
@@ -104,11 +108,17 @@ def command(
     gate = outcome.gate(list(METRICS), "accuracy=0.9")
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
+    promising = sets.of(predictor)
     report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.given(references))
+    found = None
+    if promising.promise is not None:
+        corpus = gold.read(predictor, references)
+        found = set_figures(promising.promise, promising.answer(corpus), corpus.examples)
     if outcome.as_json:
-        print_json({**report.as_dict(), "left_out": dict(skipped)})
+        further = {} if found is None else {"sets": found.as_dict()}
+        print_json({**report.as_dict(), "left_out": dict(skipped), **further})
     else:
-        print_text(tables.render(report))
+        print_text(tables.render(report) + ("" if found is None else f"\n\n{found.render()}"))
     for path in outcome.figures:
         click.echo(f"wrote {draw_report(report, path)}", err=True)
     for reason, count in skipped.items():

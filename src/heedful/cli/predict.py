@@ -24,6 +24,7 @@ from heedful.cli.options import (
 from heedful.cli.output import RowPrinter, print_json
 from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import reading_options_of_predict
+from heedful.cli.set_options import SetOptions, set_options
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -184,6 +185,7 @@ class Many:
     type=PATH,
     help="A table with the columns text and label: a few examples that refine the names of --label.",
 )
+@set_options
 @click.option(
     "--conll",
     "as_columns",
@@ -222,7 +224,7 @@ class Many:
 )
 @threads_option
 @json_option
-@grouped(requests=Requests, limits=TextLimits, written=Written, many=Many, named=Named)
+@grouped(requests=Requests, limits=TextLimits, written=Written, many=Many, named=Named, sets=SetOptions)
 def command(
     model: Path,
     requests: Requests,
@@ -231,6 +233,7 @@ def command(
     written: Written,
     many: Many,
     named: Named,
+    sets: SetOptions,
 ) -> None:
     """Predict with MODEL, one line for each input TEXT or pair, in input order.
 
@@ -272,6 +275,8 @@ def command(
     if many.asked(requests.input_file):
         if named.labels or named.examples:
             raise UsageError("--label and --examples are not for many files; predict one file at a time")
+        if sets != SetOptions():
+            raise UsageError("--coverage is not for many files; predict one file at a time")
         from heedful.bulk.batch_answers import Asking
 
         asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
@@ -280,6 +285,7 @@ def command(
     written.check()
     given = {"predicates": requests.predicates, "conll": written.as_columns}
     answering = opened(model, limits, precision=precision, named=named, given=given)
+    answering = sets.of(answering)
     asked = asked_of(answering, requests)
     printer = RowPrinter(written.header)
     cut = 0
@@ -304,5 +310,7 @@ def command(
             cut += sum(answer.truncated for answer in found)
     if file is not None:
         click.echo(f"{written.output}: {file.count:,} predictions", err=True)
+    if answering.promise is not None:
+        click.echo(answering.promise.sentence(), err=True)
     if cut:
         click.echo(f"texts truncated to {answering.reading.max_tokens} tokens: {cut:,}", err=True)

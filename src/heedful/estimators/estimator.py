@@ -28,6 +28,8 @@ from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
 from heedful.explain import Explanation
 from heedful.machine import threads
+from heedful.model.decisions import Wish
+from heedful.model.decisions.conformal import Method as SetMethod
 from heedful.run import RunConfig, RunResult, evaluate_corpus, from_examples, prepare_examples, train
 from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
@@ -483,6 +485,25 @@ class SentenceEstimator(TransformerMixin, Estimator[Reader]):
     def answer(self, X: object) -> list[Answer]:
         """Return the full prediction for each input, with counts of unknown and truncated words; see `Answer`."""
         return self.predictor.answer(self._requests(X))
+
+    def promised(
+        self, X: object, coverage: float, *, method: SetMethod = "lac", by_class: bool = False
+    ) -> list[Any]:
+        """Return what `answer` returns, with a set of labels or an interval that holds what is right so often.
+
+        Args:
+            X: texts or pairs.
+            coverage: how often, above 0 and below 1; see docs/limits.md for what that assumes.
+            method: of classes how sets are made: "lac", "aps" or "raps".
+            by_class: of classes whether it is to hold for each class by itself.
+
+        Returns:
+            The answers; ``prediction_set`` or ``interval`` is what was asked for.
+
+        Raises:
+            UsageError: if the coverage is out of range, or the model keeps no scores of rows that chose nothing.
+        """
+        return self.predictor.promising(Wish(coverage, method, by_class)).answer(self._requests(X))
 
     def encode(self, texts: object) -> NDArray[np.float32]:
         """Return the vector of each text, [N, D]; exactly zero for a text without words."""

@@ -124,11 +124,22 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         predictor = self.predictor
         return predictor.probabilities(predictor.logits(self._requests(X)))
 
-    def predict(self, X: object) -> NDArray[np.generic]:
+    def predict(self, X: object, *, coverage: float | None = None) -> Any:
         """Return the class of each text or pair, [N], in the type of the training targets.
 
         It is the most probable class, or with ``model__task_options={"costs": ...}`` the one of least expected cost.
+
+        Args:
+            X: texts or pairs.
+            coverage: asks for sets of classes that hold the right one so often; see `promised`.
+
+        Returns:
+            An array of classes, [N]; with a coverage a list of N tuples of classes, the likeliest first.
         """
+        if coverage is not None:
+            found = self.promised(X, coverage)
+            of_name = dict(zip(self.predictor.labels, self.classes_.tolist(), strict=True))
+            return [tuple(of_name[name] for name in answer.prediction_set) for answer in found]
         best = self.predictor.chosen(self.predict_proba(X))
         predicted: NDArray[np.generic] = self.classes_[best]
         return predicted
@@ -226,8 +237,18 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
         predictor = self.predictor
         return predictor.probabilities(predictor.logits(self._requests(X)))
 
-    def predict(self, X: object) -> NDArray[np.int64]:
-        """Return the labels as an indicator matrix, [N, Y]; `answer` returns their names."""
+    def predict(self, X: object, *, coverage: float | None = None) -> Any:
+        """Return the labels as an indicator matrix, [N, Y]; `answer` returns their names.
+
+        Args:
+            X: texts.
+            coverage: asks for sets that hold such a share of the right labels; see `promised`.
+
+        Returns:
+            The matrix; with a coverage a list of N tuples of labels, the likeliest first.
+        """
+        if coverage is not None:
+            return [answer.prediction_set for answer in self.promised(X, coverage)]
         predictor = self.predictor
         return predictor.chosen(predictor.logits(self._requests(X))).astype(np.int64)
 
@@ -262,8 +283,18 @@ class _Scorer(RegressorMixin, SentenceEstimator[ScoreModel]):
         warn_of_column_vector(y)
         return Scores()
 
-    def predict(self, X: object) -> NDArray[np.float64]:
-        """Return the number of each text or pair, [N]; of relatedness the expected grade."""
+    def predict(self, X: object, *, coverage: float | None = None) -> NDArray[np.float64]:
+        """Return the number of each text or pair, [N]; of relatedness the expected grade.
+
+        Args:
+            X: texts or pairs.
+            coverage: asks for intervals that hold the number so often; see `promised`.
+
+        Returns:
+            The numbers, [N]; with a coverage the ends of the intervals, [N, 2].
+        """
+        if coverage is not None:
+            return np.array([answer.interval for answer in self.promised(X, coverage)]).reshape(-1, 2)
         predictor = self.predictor
         return predictor.scores(predictor.logits(self._requests(X)))
 

@@ -77,6 +77,7 @@ class _OfTexts:
     unknown: int
     truncated: bool
     empty: bool
+    prediction_set: tuple[str, ...] | None
 
     @property
     def remarks(self) -> str:
@@ -89,8 +90,20 @@ class _OfTexts:
         return ", ".join(notes)
 
     def as_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
-        return asdict(self)  # type: ignore[call-overload]
+        """Return plain values for JSON; what only some models and requests have is there where they have it."""
+        plain: dict[str, object] = asdict(self)  # type: ignore[call-overload]
+        return {name: value for name, value in plain.items() if value is not None or name not in ASKED_FOR}
+
+    def extra_cells(self) -> list[str]:
+        """Return what was asked for beside the answer, as one string a column: a set of labels, or an interval."""
+        found, ends = self.prediction_set, getattr(self, "interval", None)
+        if found is not None:
+            return [", ".join(found) or "-"]
+        return [] if ends is None else [f"{ends[0]:.6g} to {ends[1]:.6g}"]
+
+
+ASKED_FOR = ("prediction_set", "interval")
+"""Fields of answers that are there only where they were asked for."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,9 @@ class Answer(_OfTexts):
         unknown: how many of them the model does not know.
         truncated: whether a text was cut (only when that was asked for).
         empty: whether a text has no tokens; its vector is then zero.
+        prediction_set: classes of which one is right as often as was asked for, the likeliest first; None where that
+            was not asked for.
+        interval: of a number, the ends between which it lies as often as was asked for; else None.
     """
 
     label: str | None
@@ -116,6 +132,8 @@ class Answer(_OfTexts):
     unknown: int
     truncated: bool
     empty: bool
+    prediction_set: tuple[str, ...] | None = None
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -129,6 +147,8 @@ class LabelsAnswer(_OfTexts):
         unknown: how many of them the model does not know.
         truncated: whether the text was cut (only when that was asked for).
         empty: whether the text has no words.
+        prediction_set: labels that hold as many of the right ones as was asked for, the likeliest first; None where
+            that was not asked for.
     """
 
     labels: tuple[str, ...]
@@ -137,6 +157,7 @@ class LabelsAnswer(_OfTexts):
     unknown: int
     truncated: bool
     empty: bool
+    prediction_set: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -210,7 +231,8 @@ class Layout(Generic[A]):
         """
         if not isinstance(answer, self.kind):
             raise TypeError(f"expected {self.kind.__name__}, got {type(answer).__name__}")
-        return self.lay_out(answer)
+        extra = answer.extra_cells() if isinstance(answer, _OfTexts) else []
+        return [*self.lay_out(answer), *extra]
 
 
 def _class_cells(answer: Answer) -> list[str]:

@@ -6,6 +6,7 @@ torch and without it: ``text -> reading -> block -> engine -> logits -> decision
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.model.decisions import Decision, Kind, kind_of
+from heedful.model.decisions import Decision, Kind, Promise, Wish, kind_of, promise_of
 from heedful.model.engine import NEEDED, Capability, Engine
 from heedful.model.sights import TaggedText
 from heedful.model.text_reading import TextReading
@@ -32,10 +33,12 @@ class Model(ABC, Generic[B, A_co]):
     Attributes:
         options: options of commands that not every task takes and this one does.
         threads: how many compute; no answer depends on it.
+        promise: what gives each answer a set or an interval; None where that was not asked for.
     """
 
     options: frozenset[str] = frozenset()
     threads: int = 1
+    promise: Promise | None = None
 
     @property
     @abstractmethod
@@ -100,7 +103,33 @@ class Model(ABC, Generic[B, A_co]):
     @property
     def header(self) -> tuple[str, ...]:
         """Names of the cells of an answer."""
-        return self.kind.layout.header
+        return self.with_set(self.kind.layout.header)
+
+    def with_set(self, header: tuple[str, ...]) -> tuple[str, ...]:
+        """Return names of cells with that of the set or the interval, where answers have one."""
+        return header if self.promise is None else (*header, *self.kind.set_header)
+
+    def promising(self, wish: Wish) -> Self:
+        """Return a model whose answers have a set of labels, or an interval, that holds what is right so often.
+
+        Args:
+            wish: how often, and how sets are made.
+
+        Returns:
+            The model; the network is shared.
+
+        Raises:
+            UsageError: if its answers have no sets, or it keeps no scores of rows that chose nothing.
+        """
+        found = copy.copy(self)
+        found.promise = self.promise_of(wish)
+        return found
+
+    def promise_of(self, wish: Wish) -> Promise:
+        """Return what gives answers of this model a set or an interval; see `promising`."""
+        if kind_of(self.task).outputs in ("tags", "vector", "other"):
+            raise UsageError(f"coverage: answers of a model of {self.noun} have no sets with a promise")
+        return promise_of(self.metrics, self.decision, self.kind, wish)
 
     @property
     def shows_texts(self) -> bool:
@@ -148,7 +177,8 @@ class Model(ABC, Generic[B, A_co]):
         if not len(logits):
             return []
         rows = logits if self.kind.of_words else np.asarray(logits, np.float32)
-        return list(self.decision.answers(rows, self.reading.read(block)))
+        found = list(self.decision.answers(rows, self.reading.read(block)))
+        return found if self.promise is None else list(map(self.promise.add, found))
 
     @abstractmethod
     def encode(self, texts: Any) -> NDArray[np.float32]:

@@ -19,6 +19,7 @@ from heedful.run.decided import decide, remembered
 from heedful.run.distilling import PythonTeacher, Teaching
 from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
+from heedful.run.set_aside import with_aside
 from heedful.run.sources import data_root, find_source
 from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
@@ -67,7 +68,8 @@ def _prepared(
 ) -> AnyPrepared:
     check_task(config, source)
     task = task_named(source.task)
-    source = replace(source, load=remembered(source.load))
+    load = with_aside(source.load, config.model.task_options, config.train.seed)
+    source = replace(source, load=remembered(load))
     decided = decide(config, source)
     if decided.settings:
         config = override(config, decided.settings)

@@ -28,7 +28,6 @@ from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
-from heedful.tasks.sentences.held_scores import KEY
 from heedful.tasks.task import Examples
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
@@ -200,7 +199,7 @@ def _train_and_measure(
     card = model_card(config, prepared, run, predictor.about.wide)
     metrics = run.summary()
     if predictor.held_scores is not None:
-        metrics[KEY] = predictor.held_scores.as_dict()
+        metrics[predictor.held_scores.source] = predictor.held_scores.as_dict()
     predictor.about = replace(predictor.about, run=as_table(config), metrics=metrics, card=card)
     if keeping is not None and is_first_process():
         recipe, text = RunFolder(keeping.folder).recipe, to_toml(config)

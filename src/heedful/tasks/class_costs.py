@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.checked import Settings
 from heedful.errors import UsageError, check_known
 from heedful.storage.fields import Fields, is_number, is_table
+from heedful.tasks.sentences.limit_options import LimitOptions
 
 
 def _stated(costs: Mapping[str, object]) -> str:
@@ -23,7 +23,7 @@ def _stated(costs: Mapping[str, object]) -> str:
 
 
 @dataclass(frozen=True)
-class ClassOptions(Settings):
+class ClassOptions(LimitOptions):
     """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from heedful.checked import Settings, at_least, ranged
+from heedful.checked import at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.gold import Targets, has_gold, with_unseen
@@ -29,6 +29,7 @@ from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.by_folds import OutOfFold
+from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import FlagTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
@@ -51,7 +52,7 @@ HALF = 0.5
 
 
 @dataclass(frozen=True)
-class LabelsOptions(Settings):
+class LabelsOptions(LimitOptions):
     """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:

@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from heedful.checked import Settings
 from heedful.data.encoding import EncodedDataset
 from heedful.errors import DataError, UsageError
 from heedful.evaluation.metrics import number_metrics
@@ -24,6 +23,7 @@ from heedful.nn.heads import ClassifierHead, Matching, match_features, matched
 from heedful.nn.policy import with_policy
 from heedful.storage.manifest import LARGEST
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import NumberTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, ScoreTask, example_weights, gold_of
@@ -41,7 +41,7 @@ _DIGITS = 30
 
 
 @dataclass(frozen=True)
-class NumberOptions(Settings):
+class NumberOptions(LimitOptions):
     """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:

@@ -18,6 +18,7 @@ from heedful.nn.heads import RelatednessHead
 from heedful.nn.losses import relatedness_loss, relatedness_square_error
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput
+from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import PAIRS, ScoreTask, example_weights, gold_of
@@ -45,7 +46,8 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
     model_type = RelatednessModel
     sides, table = 2, Table(PAIR, "score")
     metrics = ("pearson", "spearman", "mse")
-    uses = PAIRS | table.settings | {"model.outputs", "train.relatedness_loss"}
+    settings = LimitOptions
+    uses = PAIRS | table.settings | {"model.outputs", "train.relatedness_loss", "model.task_options"}
     options = table.options
     question = "how related two sentences are"
     usage = 'model.predict([("a first sentence", "a second sentence")])'

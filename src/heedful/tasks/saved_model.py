@@ -32,7 +32,7 @@ from heedful.tasks.torch_engine import TorchEngine
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
-    from heedful.tasks.sentences.held_scores import HeldScores
+    from heedful.model.held_scores import HeldScores
 
 A_co = TypeVar("A_co", bound=AnyAnswer, covariant=True)
 
@@ -118,7 +118,7 @@ class SavedModel(Model[Any, A_co]):
     @property
     def header(self) -> tuple[str, ...]:
         """See `Model.header`."""
-        return task_of(self).header
+        return self.with_set(task_of(self).header)
 
     @property
     def options(self) -> frozenset[str]:  # type: ignore[override]

@@ -5,6 +5,7 @@ from heedful.model.decisions.decision import Decision, softmax
 from heedful.model.decisions.kinds import ELSEWHERE, KINDS, WITH_TORCH, Kind, kind_of
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.named_labels import NamedLabels
+from heedful.model.decisions.promise import Promise, Wish, promise_of
 from heedful.model.decisions.scores import GradeDecision, NumberDecision, ScoreDecision
 from heedful.model.decisions.tags import TagsDecision
 
@@ -19,9 +20,12 @@ __all__ = [
     "LabelsDecision",
     "NamedLabels",
     "NumberDecision",
+    "Promise",
     "ScoreDecision",
     "TagsDecision",
+    "Wish",
     "cheapest",
     "kind_of",
+    "promise_of",
     "softmax",
 ]

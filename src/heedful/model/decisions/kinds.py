@@ -46,6 +46,11 @@ class Kind:
         return self.outputs in ("grades", "number")
 
     @property
+    def set_header(self) -> tuple[str, ...]:
+        """The name of the column of what is promised of an answer."""
+        return ("interval",) if self.is_score else ("set",)
+
+    @property
     def joins_parts(self) -> bool:
         """Whether linear parts of texts may stand beside the network."""
         return self.outputs not in ("tags", "vector")

@@ -26,6 +26,7 @@ from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.counted import KeptScores
 from heedful.model.answers import Answer, AnyAnswer
 from heedful.model.decisions.decision import finite
+from heedful.model.held_scores import HeldScores
 from heedful.models import (
     NETWORKS,
     ModelConfig,
@@ -40,8 +41,8 @@ from heedful.structures import Batch
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import too_many
-from heedful.tasks.sentences.held_scores import HeldScores
 from heedful.tasks.sentences.joining import Joined
+from heedful.tasks.sentences.limit_options import ASIDE
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
@@ -272,6 +273,9 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         else:
             rows, model.nested = self.delivered(model, model.nested), None
             model.held_scores = HeldScores(chose.rows, gold_of(chose), rows)
+        if (aside := datasets.get(ASIDE)) is not None:
+            judged = finite("prediction", model.run(aside)[0])
+            model.held_scores = HeldScores(aside.rows, gold_of(aside), judged, "held_out")
         report = self.report_of(model, chose, rows, 0.0)
         if chose.weights is None:
             return report

@@ -1,0 +1,216 @@
+"""Answers with a promise: a set of labels that holds the right one, or an interval that holds the number, so often."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError
+from heedful.model.answers import Answer, LabelsAnswer
+from heedful.model.decisions.conformal import (
+    METHODS,
+    Method,
+    class_thresholds,
+    oddness,
+    share_threshold,
+    threshold,
+)
+from heedful.model.decisions.decision import Decision
+from heedful.model.decisions.kinds import Kind
+from heedful.model.held_scores import HeldScores, held_scores
+
+NO_ROWS = (
+    "coverage: this model keeps no scores of rows that it was not trained on; train it again with --set "
+    "model.task_options.held_out=0.1, which sets a tenth of the training rows aside, or on few rows, which are "
+    "cross-validated (data.few_rows)"
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of sets.
+
+    Attributes:
+        coverage: how often a set is to hold what is right, above 0 and below 1.
+        method: of classes how sets are made; see `heedful.model.decisions.conformal`.
+        by_class: of classes whether the promise is to hold for each class by itself.
+
+    Raises:
+        UsageError: if the coverage is out of range, or there is no such method.
+    """
+
+    coverage: float
+    method: Method = "lac"
+    by_class: bool = False
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.coverage, int | float) and not isinstance(self.coverage, bool)
+        if not (known and 0 < self.coverage < 1):
+            raise UsageError(
+                f"coverage: expected a number above 0 and below 1, such as 0.9; got {self.coverage!r:.40}. Only a set "
+                "of everything would always be right"
+            )
+        if self.method not in METHODS:
+            raise UsageError(f"method: expected {', '.join(METHODS)}; got {self.method!r:.40}")
+
+
+Chosen = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """What turns an answer into one with a set or an interval.
+
+    Attributes:
+        wish: what was asked for.
+        rows: how many rows calibrated.
+        source: see `HeldScores.source`.
+        clause: what is promised, with {share} and {each} to be filled in.
+        every: classes that are in every set because too few rows have them.
+        add: returns an answer with its set or interval.
+    """
+
+    wish: Wish
+    rows: int
+    source: str
+    clause: str
+    every: int
+    add: Chosen
+
+    def sentence(self) -> str:
+        """Say what is promised, from which rows, and under which assumption."""
+        each, share = " of each class" if self.wish.by_class else "", f"{self.wish.coverage:.4g}"
+        if self.source == "held_out":
+            said = self.clause.format(share=f"at least {share}", each=each)
+            said += f", on average, by {self.rows:,} rows that were set aside and chose nothing"
+        else:
+            said = self.clause.format(share=f"about {share}", each=each)
+            bound = max(0.0, 2 * self.wish.coverage - 1)
+            said += (
+                f", by out-of-fold scores of {self.rows:,} training rows. For such scores (CV+) a share of {bound:.4g} "
+                "is proved, and for the models of the folds; this one was fitted on all rows"
+            )
+        said += ". Assumes that new texts come from where these rows came from (exchangeable rows)"
+        if self.every:
+            said += f". Too few rows have {self.every:,} of the classes, which are in every set"
+        return said
+
+
+def promise_of(metrics: Mapping[str, object], decision: Decision[Any], kind: Kind, wish: Wish) -> Promise:
+    """Calibrate sets on the scores that a model keeps of rows that chose nothing.
+
+    Args:
+        metrics: the figures of the model.
+        decision: what turns its logits into answers.
+        kind: what is known of its task.
+        wish: what is asked for.
+
+    Returns:
+        What adds a set or an interval to its answers.
+
+    Raises:
+        UsageError: if it keeps no such scores, its answers have no sets, or the wish is for classes alone.
+        ArtifactError: if the scores are damaged.
+    """
+    make = _MAKERS.get(kind.outputs)
+    if make is None:
+        raise UsageError(f"coverage: answers of a model of {kind.noun} have no sets with a promise")
+    if kind.outputs != "classes" and (wish.by_class or wish.method != METHODS[0]):
+        raise UsageError(
+            f"coverage: a method and sets by class are for classes; this is a model of {kind.noun}"
+        )
+    held = _held(_Same(metrics))
+    if held is None or not len(held.gold):
+        raise UsageError(NO_ROWS)
+    if math.isinf(threshold(np.zeros(len(held.gold)), wish.coverage)):
+        needed = math.ceil(wish.coverage / (1 - wish.coverage) - 1e-6)
+        raise UsageError(
+            f"coverage: {wish.coverage:.10g} takes at least {needed:,} rows that chose nothing, and this model keeps "
+            f"the scores of {len(held.gold):,}; ask for less, or train with more rows"
+        )
+    return make(held, decision, wish)
+
+
+@dataclass(frozen=True)
+class _Same:
+    """Figures as a key: the same ones are read once."""
+
+    metrics: Mapping[str, object]
+
+    def __hash__(self) -> int:
+        return id(self.metrics)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.metrics is self.metrics
+
+
+@lru_cache(8)
+def _held(same: _Same) -> HeldScores | None:
+    return held_scores(same.metrics)
+
+
+def _of_classes(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise:
+    shares, gold = decision.probabilities(held.logits), held.gold.astype(np.int64)
+    names = decision.names
+    own = oddness(shares, wish.method)[np.arange(len(gold)), gold]
+    limits = (
+        class_thresholds(own, gold, len(names), wish.coverage)
+        if wish.by_class
+        else np.full(len(names), threshold(own, wish.coverage))
+    )
+
+    def add(answer: Answer) -> Answer:
+        probabilities = np.array([list(answer.probabilities.values())])
+        return replace(answer, prediction_set=taken(names, probabilities, limits, wish.method))
+
+    every = int(np.isinf(limits).sum())
+    clause = "a share of {share} of new texts{each} has the right class in its set"
+    return Promise(wish, len(gold), held.source, clause, every, add)
+
+
+def taken(
+    names: tuple[str, ...], probabilities: NDArray[np.float64], limits: NDArray[np.float64], method: Method
+) -> tuple[str, ...]:
+    """Return the classes of a set, the likeliest first; the likeliest is in it even if its oddness is too large."""
+    order = np.argsort(-probabilities[0], kind="stable")
+    odd = oddness(probabilities, method)[0]
+    inside = odd <= limits
+    inside[order[0]] = True
+    return tuple(names[place] for place in order if inside[place])
+
+
+def _of_numbers(held: HeldScores, decision: Any, wish: Wish) -> Promise:
+    off = np.abs(held.gold.astype(np.float64) - decision.scores(held.logits))
+    limit = threshold(off, wish.coverage)
+
+    def add(answer: Answer) -> Answer:
+        assert answer.score is not None  # these tasks answer with a number
+        return replace(answer, interval=(answer.score - limit, answer.score + limit))
+
+    clause = "a share of {share} of new texts has its number in its interval"
+    return Promise(wish, len(off), held.source, clause, 0, add)
+
+
+def _of_labels(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise:
+    limit = share_threshold(decision.probabilities(held.logits), held.gold > 0, wish.coverage)  # type: ignore[operator]
+
+    def add(answer: LabelsAnswer) -> LabelsAnswer:
+        ranked = sorted(answer.probabilities.items(), key=lambda item: -item[1])
+        return replace(answer, prediction_set=tuple(name for name, share in ranked if share >= limit))
+
+    clause = "a set has, on average, a share of {share} of the right labels of its text"
+    return Promise(wish, len(held.gold), held.source, clause, 0, add)
+
+
+_MAKERS: Mapping[str, Callable[[HeldScores, Any, Wish], Promise]] = {
+    "classes": _of_classes,
+    "grades": _of_numbers,
+    "number": _of_numbers,
+    "labels": _of_labels,
+}

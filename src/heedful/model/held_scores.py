@@ -1,0 +1,91 @@
+"""What a model gave for rows that it was neither fitted nor chosen with, kept among its figures.
+
+Rules that need rows which chose nothing, such as when to give no answer, are fitted on them.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.storage.fields import Fields
+
+KEY: Final = "out_of_fold"
+"""Where the figures of a model keep what cross-validation gave for its training rows."""
+HELD_OUT: Final = "held_out"
+"""Where they keep what the model gave for rows that were set aside."""
+From = Literal["out_of_fold", "held_out"]
+_LARGEST_HALF = 1000.0
+"""Numbers up to this one have three digits in 16 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldScores:
+    """Rows of numbers of examples that chose nothing.
+
+    Attributes:
+        rows: row of each example in its file, from 1; 0 for examples from Python, [N].
+        gold: its gold as the task encodes it: a class number, a number, or a flag for each label, [N, ...].
+        logits: what the model gives for it on the scale of its own logits, [N, Y], to three digits.
+        source: "out_of_fold", training rows by models of cross-validation that were fitted without them; or
+            "held_out", rows that were set aside, by the model itself.
+    """
+
+    rows: NDArray[np.int64]
+    gold: NDArray[np.generic]
+    logits: NDArray[np.float32]
+    source: From = "out_of_fold"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return plain values for JSON: the logits as base64 of floating point, row after row.
+
+        It has 16 bits, or 32 where a number is larger than 1,000, as prices may be.
+        """
+        half = not self.logits.size or float(np.abs(self.logits).max()) <= _LARGEST_HALF
+        kind = "<f2" if half else "<f4"
+        packed = base64.b64encode(self.logits.astype(kind).tobytes()).decode("ascii")
+        shape = list(self.logits.shape)
+        plain = {"rows": self.rows.tolist(), "gold": self.gold.tolist(), "shape": shape, "logits": packed}
+        return plain if half else {**plain, "kind": kind}
+
+
+def held_scores(metrics: Mapping[str, object]) -> HeldScores | None:
+    """Read what `HeldScores.as_dict` wrote into the figures of a model.
+
+    Args:
+        metrics: the figures, `heedful.model.model.Model.metrics`.
+
+    Returns:
+        The scores: of rows that were set aside, else those of cross-validation; None for a model that has neither.
+
+    Raises:
+        ArtifactError: if they contradict each other.
+    """
+    if HELD_OUT in metrics:
+        return _read(metrics, HELD_OUT)
+    return _read(metrics, KEY) if KEY in metrics else None
+
+
+def _read(metrics: Mapping[str, object], source: From) -> HeldScores:
+    fields = Fields(metrics, "the figures of the model").part(source)
+    kind, shape = fields.text("kind", "<f2"), fields.wholes("shape")
+    if kind not in ("<f2", "<f4"):
+        raise fields.wrong("kind", f"must be <f2 or <f4; got {kind!r:.20}")
+    try:
+        content = base64.b64decode(fields.text("logits"), validate=True)
+        logits = np.frombuffer(content, kind).reshape(shape).astype(np.float32)
+    except (binascii.Error, ValueError) as error:
+        raise fields.wrong("logits", f"do not have the shape {shape!r:.60}: {error}") from None
+    try:
+        gold = np.array(fields.items("gold"))
+    except ValueError as error:
+        raise fields.wrong("gold", f"has rows of different lengths: {error}") from None
+    if logits.ndim != 2 or len(gold) != len(logits) or gold.dtype.kind not in "ifb":
+        raise fields.wrong("gold", f"must be {len(logits)} numbers or rows of them")
+    return HeldScores(np.array(fields.wholes("rows"), np.int64), gold, logits, source)

@@ -1,0 +1,35 @@
+"""Settings of the tasks that know how far their answers can be trusted: rows that are set aside for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heedful.checked import Settings, ranged
+
+ASIDE = "aside"
+"""The name of the part that nothing is fitted to and nothing chosen by."""
+
+
+def _share(value: object) -> str:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1
+    return "" if good else "must be a share of the training rows, 0 or more and below 1"
+
+
+@dataclass(frozen=True)
+class LimitOptions(Settings):
+    """Settings of a task itself, ``[model.task_options]``, that every task of texts and pairs has.
+
+    Attributes:
+        held_out: share of the training rows that is set aside: nothing is fitted to them and nothing chosen by them, so
+            that they say how often a set of labels or an interval holds what is right (docs/limits.md). 0 sets none
+            aside; a model that cross-validation chose has its out-of-fold scores instead.
+    """
+
+    held_out: float = ranged(0.0, _share)
+
+
+def held_out_share(options: Mapping[str, object]) -> float:
+    """Return the share of the training rows that the settings of a task set aside; 0 where they say nothing."""
+    share = options.get("held_out", 0.0)
+    return float(share) if isinstance(share, int | float) else 0.0
