@@ -25,6 +25,7 @@ from heedful.cli.reading_options import own_file_options
 
 if TYPE_CHECKING:
     from heedful.baselines.asked import Asked
+    from heedful.baselines.chart.chart import ChartAsked
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,30 @@ class BoardOptions:
     examples: int | None
     runs: str
     overrides: tuple[str, ...]
+    sizes: str | None
+    transformers: tuple[Path, ...]
+
+    def chart(self, names: tuple[str, ...]) -> ChartAsked:
+        """Return what the options ask for where numbers of labels are compared."""
+        from heedful.baselines.chart.chart import ChartAsked, parse_sizes
+        from heedful.cli.study import parse_seeds
+        from heedful.errors import UsageError
+
+        assert self.sizes is not None  # the caller looked
+        if self.encoders or self.studies or self.examples or self.frozen:
+            raise UsageError(
+                "--sizes compares whole systems: leave --with, --study, --examples and --frozen out; --transformer "
+                "names a pretrained encoder"
+            )
+        return ChartAsked(
+            names,
+            parse_sizes(self.sizes),
+            tuple(parse_seeds(self.runs) or (1,)),
+            self.transformers,
+            self.without,
+            self.data,
+            self.overrides,
+        )
 
     def asked(self) -> Asked:
         """Return what the options ask for."""
@@ -73,6 +98,21 @@ class BoardOptions:
     metavar="FOLDER",
     help="Also train a linear model over the vectors of the pretrained encoder in FOLDER, which is not trained itself. "
     "May be repeated; needs pip install 'heedful[transformers]'.",
+)
+@click.option(
+    "--sizes",
+    metavar="N[,N]",
+    help="Compare whole systems, Heedful's defaults among them, at these numbers of labels, such as 100,1000,all. "
+    "Needs --out, which gets a line for each system as soon as it is measured, a table and a picture.",
+)
+@click.option(
+    "--transformer",
+    "transformers",
+    type=PATH,
+    multiple=True,
+    metavar="FOLDER",
+    help="With --sizes: also this pretrained encoder, frozen, fine-tuned, in SetFit's way, and as the teacher of a "
+    "small model. May be repeated; needs pip install 'heedful[transformers]'.",
 )
 @click.option(
     "--study",
@@ -122,6 +162,9 @@ def command(
 
     Several data sets make one board each: heedful baselines trec cr --out boards
 
+    With --sizes whole systems are compared, by accuracy, calibration, time and size: heedful baselines trec cr --sizes
+    100,1000 --transformer FOLDER --out board. An interrupted command goes on where it was.
+
     Example: heedful baselines trec --data DIR --runs 1,2,3 --study DiSAN=runs/trec-study
     """
     from heedful.baselines.asked import board_of
@@ -132,6 +175,11 @@ def command(
 
     if printing.as_json and markdown:
         raise UsageError("--json and --markdown are two forms of the same figures: give one of them")
+    if wanted.sizes is not None:
+        _chart(wanted.chart(names), out, printing)
+        return
+    if wanted.transformers:
+        raise UsageError("--transformer goes with --sizes; --frozen FOLDER adds an encoder to a board")
     if len(names) > 1 and (out is None or wanted.studies):
         what = "--out DIR" if out is None else "--study for each DATA by itself"
         raise UsageError(f"DATA: several data sets are given; give {what}")
@@ -150,3 +198,23 @@ def command(
                 print_json(as_dict(board))
             else:
                 print_text(as_markdown(board) if markdown else render(board))
+
+
+def _chart(asked: ChartAsked, out: Path | None, printing: Printing) -> None:
+    """Compare whole systems at several numbers of labels."""
+    from dataclasses import asdict
+
+    from heedful.baselines.chart.chart import TABLE, make_chart, write_chart
+    from heedful.errors import UsageError
+    from heedful.storage import alone
+
+    if out is None:
+        raise UsageError("--sizes keeps every system's figures as soon as they are measured: give --out DIR")
+    with alone(out, "heedful baselines"), first_use_reported(quiet=printing.quiet):
+        chart = make_chart(asked, out, say=printing.say)
+        write_chart(chart, out, say=printing.say)
+    if printing.as_json:
+        cells = [asdict(cell) for cell in chart.cells]
+        print_json({"cells": cells, "skipped": chart.skipped, "failed": list(chart.failed)})
+    else:
+        print_text((out / TABLE).read_text(encoding="utf-8"))

@@ -116,6 +116,7 @@ class Settings(TypedDict, total=False):
     train__class_weight: Literal["none", "balanced"]
     train__class_weights: Mapping[str, Any]
     train__label_smoothing: float
+    train__contrast: bool
     train__word_mask: float
     train__weight_average: float
     train__evaluate_train: bool

@@ -176,6 +176,7 @@ def _train_and_measure(
         if chooses:
             task.begin(own, predictor, prepared.datasets)
         result = _fit(own, batches, predictor, prepared, keeping, reporter)
+        task.end(own, predictor, prepared.datasets)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
         if chooses:
             task.calibrate(predictor, prepared.datasets)
@@ -224,10 +225,10 @@ def _fit(
     try:
         return fit(
             _trained(config, predictor, batches.dataset),
-            batches,
+            task_of(predictor).drawn(config, batches.dataset, batches),
             task_of(predictor).objective(config, predictor),
             config.train,
-            evaluate=lambda _: _judge(predictor, prepared),
+            evaluate=None if config.train.contrast else lambda _: _judge(predictor, prepared),
             keeping=keeping,
             reporter=reporter,
         )

@@ -33,6 +33,7 @@ from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
+from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
@@ -48,7 +49,7 @@ from heedful.tasks.sentences.sentence_task import (
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
-from heedful.training.step import Objective
+from heedful.training.step import Objective, TrainingData
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
@@ -294,9 +295,34 @@ class TextTask(ClassTask):
 
     name = "text"
     table = Table(TEXT, "label")
-    uses = SENTENCES | table.settings | _OF_CLASSES
+    uses = SENTENCES | table.settings | _OF_CLASSES | {"train.contrast"}
     options = table.options
     question, usage = "the class of a text", 'model.predict(["a text"])'
+
+    def drawn(self, config: RunConfig, dataset: EncodedDataset, data: TrainingData) -> TrainingData:
+        """See `Task.drawn`: with ``train.contrast`` each text has a partner of its class."""
+        if not config.train.contrast:
+            return data
+        return Partnered(data, gold_of(dataset).astype(np.int64), config.train.seed)
+
+    def objective(self, config: RunConfig, model: Predictor) -> Objective:
+        """See `ClassTask.objective`; with ``train.contrast`` the loss is `contrast`."""
+        if not config.train.contrast:
+            return super().objective(config, model)
+        if config.distil.teacher:
+            raise UsageError("train.contrast learns from gold labels alone: leave distil.teacher out")
+        assert isinstance(model.network, TextNetwork)  # see `head`
+        check_head(model.network.head)
+        return contrast
+
+    def end(self, config: RunConfig, model: Predictor, datasets: Mapping[str, EncodedDataset]) -> None:
+        """See `Task.end`: with ``train.contrast`` a logistic regression over the vectors becomes the head."""
+        if config.train.contrast:
+            assert isinstance(model.network, TextNetwork)  # see `head`
+            targets = self.linear_targets(model, datasets["train"])
+            vectors = model.run_network(datasets["train"])[1][0]
+            classes = gold_of(datasets["train"]).astype(np.int64)
+            fit_linear_head(model.network.head, vectors, classes, targets.weights)
 
     def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
         """See `SentenceTask.head`."""

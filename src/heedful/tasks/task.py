@@ -24,7 +24,7 @@ from heedful.models import ModelConfig
 from heedful.storage.model_folder import ModelFolder
 from heedful.structures import Batch
 from heedful.tasks.saved_model import SavedModel
-from heedful.training.step import Objective
+from heedful.training.step import Objective, TrainingData
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
@@ -282,6 +282,29 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         Returns:
             The function from a network's output and a batch's targets to the loss of each example, [B].
         """
+
+    def drawn(self, config: RunConfig, dataset: Dataset, data: TrainingData) -> TrainingData:
+        """Return the batches that are trained on; by default those that are given.
+
+        Args:
+            config: the settings of the run.
+            dataset: the training examples.
+            data: their batches.
+
+        Returns:
+            The batches.
+        """
+        return data
+
+    def end(self, config: RunConfig, model: Model, datasets: Mapping[str, Dataset]) -> None:
+        """Fit what needs the trained network, before anything is calibrated; by default nothing.
+
+        Args:
+            config: the settings of the run.
+            model: the trained model, changed in place.
+            datasets: see `begin`.
+        """
+        return
 
     def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, Dataset]) -> None:
         """Fit what does not need the network, before it is trained; by default nothing.

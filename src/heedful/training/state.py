@@ -119,7 +119,7 @@ class TrainState:
         """Say why the run is over; None while it is not."""
         if settings.patience and self.best.waited >= settings.patience:
             return "patience"
-        if settings.epochs and self.epoch >= settings.epochs:
+        if settings.epochs and self.epoch >= settings.epochs and self.step >= settings.least_steps:
             return "epochs"
         if settings.max_steps and self.step >= settings.max_steps:
             return "max_steps"

@@ -86,6 +86,9 @@ class TrainSettings(Settings):
             are ``N / (classes * examples of the class)``, so that every class has the same total weight.
         class_weights: table of class name to a further factor, for classes that matter more or less than others.
         label_smoothing: share of the target probability that is spread evenly over all classes.
+        contrast: whether the texts of a class are drawn together and those of others apart, by the cosine of their
+            vectors, and a linear head is fitted afterwards, as SetFit does it (Tunstall et al., 2022); for few labels
+            and a pretrained encoder. No checkpoint is selected then: the last one stays.
         word_mask: share of the words that are masked in training, drawn anew at every step. All masked words share one
             trained vector. Where `heedful explain` removes a word, the model then reads this vector instead.
         weight_average: decay of a moving average of the weights, such as 0.99; 0 for none. The average covers about the
@@ -122,6 +125,7 @@ class TrainSettings(Settings):
     class_weight: ClassWeight = "none"
     class_weights: dict[str, object] = field(default_factory=dict, metadata={"check": _positive})
     label_smoothing: float = ranged(0.0, share)
+    contrast: bool = False
     word_mask: float = ranged(0.0, share)
     weight_average: float = ranged(0.0, share)
     evaluate_train: bool = False

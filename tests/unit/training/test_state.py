@@ -150,6 +150,10 @@ def test_the_first_reason_to_stop() -> None:
     assert TrainState(step=8, epoch=1).stop_reason(settings) is None
     assert TrainState(step=9, epoch=1).stop_reason(settings) == "max_steps"
     assert TrainState(step=9, epoch=2).stop_reason(settings) == "epochs"
+    few = replace(settings, least_steps=40, max_steps=0)
+    assert TrainState(step=39, epoch=13).stop_reason(few) is None
+    assert TrainState(step=40, epoch=13).stop_reason(few) == "epochs"
+    assert TrainState(step=40, epoch=1).stop_reason(few) is None
     assert TrainState(best=Best(waited=3)).stop_reason(settings) == "patience"
 
 

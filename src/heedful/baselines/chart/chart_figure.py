@@ -1,0 +1,92 @@
+"""The picture: accuracy over the time of one text, every system a dot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heedful.baselines.chart.cell_file import Cell, Group
+from heedful.baselines.chart.chart_table import Summary, summaries
+from heedful.drawing import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
+from heedful.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WHAT = "Drawing a scoreboard"
+_LOOKS: dict[Group, tuple[str, str, str]] = {
+    "ours": (MAIN, "o", "Heedful"),
+    "simple": ("#777777", "s", "scikit-learn"),
+    "library": ("#009e73", "^", "other libraries"),
+    "transformer": (SECOND, "D", "transformers"),
+}
+"""Kind of system to color, marker and what the legend says."""
+
+
+def draw_chart(cells: Sequence[Cell], path: Path | str, dpi: int = 200) -> Path:
+    """Draw the accuracy of every system over the time of one text, a picture for each number of labels.
+
+    Args:
+        cells: what was measured; where there are several data sets, systems that lack one of them are left out, and
+            the others show their means.
+        path: the file; its suffix .png, .svg or .pdf decides the format.
+        dpi: dots per inch of a PNG.
+
+    Returns:
+        The file.
+
+    Raises:
+        UsageError: if there is nothing to draw, or for another suffix.
+        MissingExtraError: without matplotlib.
+    """
+    if not cells:
+        raise UsageError("the scoreboard has no cells yet: there is nothing to draw")
+    return write_figure(path, lambda: _figure(cells), WHAT, dpi)
+
+
+def _figure(cells: Sequence[Cell]) -> Figure:
+    from matplotlib.figure import Figure
+
+    sizes = sorted({cell.labels for cell in cells}, key=lambda size: size or float("inf"))
+    figure = Figure(figsize=(6.4 * len(sizes), 4.8), facecolor="white", layout="constrained")
+    for axes, size in zip(figure.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
+        own = [cell for cell in cells if cell.labels == size]
+        names = list(dict.fromkeys(cell.data for cell in own))
+        whole = [
+            cell for cell in own if {each.data for each in own if each.system == cell.system} == set(names)
+        ]
+        _paint(axes, summaries(whole, interval=False))
+        labels = f"{size:,} labels" if size else "all labels"
+        axes.set_title(f"{labels}: {', '.join(names)}", size=9.5, color=INK, loc="left")
+    return figure
+
+
+def _paint(axes: Axes, rows: Sequence[Summary]) -> None:
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set_xscale("log")
+    for group, (color, marker, said) in _LOOKS.items():
+        own = [row for row in rows if row.group == group]
+        if own:
+            along, up = [row.means["ms"] for row in own], [100 * row.accuracy for row in own]
+            axes.scatter(along, up, color=color, marker=marker, s=42, zorder=3, label=said)
+    for number, row in enumerate(sorted(rows, key=lambda each: each.accuracy)):
+        right = number % 2 == 0
+        axes.annotate(
+            row.system,
+            (row.means["ms"], 100 * row.accuracy),
+            (7 if right else -7, 0),
+            textcoords="offset points",
+            ha="left" if right else "right",
+            va="center",
+            size=7,
+            color=SOFT,
+        )
+    axes.margins(0.45, 0.08)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set(xlabel="milliseconds a text, one at a time on one thread", ylabel="accuracy, %")
+    axes.legend(fontsize=7.5, frameon=False, loc="lower right")
+    plain_axes(axes)
