@@ -86,6 +86,8 @@ TESTED_BY = {
     "models/config.py": "unit/models/test_build.py",
     "models/probing.py": "unit/tasks/test_hostile_model_folders.py",
     "models/expected.py": "unit/tasks/test_hostile_model_folders.py",
+    "page/characters.py": "unit/page/test_page_words.py",
+    "page/model_file.py": "unit/page/test_javascript.py",
     "page/": "unit/page/test_model_page.py",
     "run/prepare.py": "unit/run/test_batches.py",
     "run/set_aside.py": "integration/test_promised_sets.py",

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 )
 @click.option("--page", type=WRITTEN, metavar="FILE", help="Write one web page that predicts while you type.")
 @click.option(
+    "--javascript", type=WRITTEN, metavar="FILE", help="Write one file for the JavaScript package heedful."
+)
+@click.option(
     "--check", is_flag=True, help="Compare the ONNX file with the model on 64 random batches first."
 )
 @threads_option
@@ -38,6 +41,7 @@ def command(
     float32: Path | None,
     onnx: Path | None,
     page: Path | None,
+    javascript: Path | None,
     check: bool,
 ) -> None:
     """Write MODEL for use without torch; name at least one target.
@@ -52,6 +56,9 @@ def command(
     "From text to numbers" has a program that makes them. If a logit differs by more than 0.00001 (times
     the largest logit if that is above 1), --check ends with exit code 1, and nothing is written.
 
+    The file of --javascript is what `load` of the JavaScript package heedful opens in browsers, workers and
+    Node: weights in 8 bits and words, compressed, and no program.
+
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
     in the browser. It shows the prediction and what the network attended to.
 
@@ -62,21 +69,23 @@ def command(
     from heedful.export.folder import export_folder
     from heedful.export.onnx_file import export_onnx
     from heedful.models.probing import refuse_overflow
-    from heedful.page import export_page
+    from heedful.page import export_model_file, export_page
     from heedful.runtime.settings import MISSING
     from heedful.storage.model_folder import load_model_folder
     from heedful.storage.ownership import own_bytes
     from heedful.tasks import load_model, model_folder
 
     targets: dict[Numbers, Path | None] = {"int8": int8, "float16": float16, "float32": float32}
-    if not any(targets.values()) and onnx is None and page is None:
-        raise UsageError("nothing to write: give --int8, --float16, --float32, --onnx or --page with a path")
+    if not any([*targets.values(), onnx, page, javascript]):
+        raise UsageError(
+            "nothing to write: give --int8, --float16, --float32, --onnx, --page or --javascript with a path"
+        )
     if check and onnx is None:
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
     path = model_folder(model)
     network, folder = load_model(path).network, load_model_folder(path)
     refuse_overflow(network)
-    description = describe(network) if onnx is None and page is None else described(network)
+    description = describe(network) if not any([onnx, page, javascript]) else described(network)
     for numbers, target in targets.items():
         if target is not None:
             if target.resolve() == path.resolve():
@@ -92,3 +101,8 @@ def command(
     if page is not None:
         export_page(folder, described(network), page)
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")
+    if javascript is not None:
+        export_model_file(folder, described(network), javascript)
+        click.echo(
+            f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
+        )

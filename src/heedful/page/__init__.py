@@ -1,10 +1,12 @@
-"""A model as one web page that answers as one types: no server, no network, nothing to install.
+"""A model as one web page that answers as one types, and as one file for JavaScript: no server, nothing to install.
 
-Python writes the page (`model_page`). In it, `words.js` reads a text, `network.js` computes the steps of the network
-with the kernels of `kernels.wasm`, `model.js` joins the two, `pictures.js` draws, and `page.js` joins them to what is
-typed.
+`model_file` writes a model. `javascript` is the engine that reads it: `opening.js` opens the file, `words.js` reads a
+text, `network.js` computes the steps of the network with the kernels of `kernels.wasm`, `model.js` joins the two, and
+`module.js` is what those see who import it. A page (`model_page`) has both, and also `pictures.js` and `page.js`, which
+draw.
 """
 
+from heedful.page.model_file import export_model_file, model_bytes
 from heedful.page.model_page import export_page, render_page
 
-__all__ = ["export_page", "render_page"]
+__all__ = ["export_model_file", "export_page", "model_bytes", "render_page"]

@@ -1,25 +1,4 @@
-// The model in the page: its content unpacked, its answers, and what its pictures show.
-
-// What was written as base64 of a gzip stream.
-async function unpacked(text) {
-  const decoded = Uint8Array.fromBase64?.(text) ?? Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([decoded]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}
-
-// The tensors of a safetensors file by name, {shape, data, scales}, and what the file says of itself.
-function tensorsOf(buffer) {
-  const size = Number(new DataView(buffer).getBigUint64(0, true));
-  const { __metadata__: about, ...entries } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, size)));
-  const made = {};
-  for (const [name, { dtype, shape, data_offsets: [first, last] }] of Object.entries(entries)) {
-    const Kind = { F32: Float32Array, I8: Int8Array, U8: Uint8Array, I32: Int32Array }[dtype];
-    const start = 8 + size + first, length = (last - first) / Kind.BYTES_PER_ELEMENT;
-    made[name] = { shape, data: new Kind(buffer, start, length), scales: null };
-  }
-  for (const [name, tensor] of Object.entries(made)) tensor.scales = made[`${name}.scale`]?.data ?? null;
-  return [made, JSON.parse(about.page)];
-}
+// A model: its answers, what its words contribute, and what its pictures show.
 
 // Gathers what the steps of one text, or of the answer, look at. captions: names for pictures by what is shown and the
 // value that shows it; see `heedful.page.model_page`.
@@ -54,9 +33,8 @@ class Look {
 }
 
 class Model {
-  // Reads the elements of the page that hold the kernels and the model.
-  static async open(kernels, packed) {
-    const [[tensors, about], compiled] = await Promise.all([unpacked(packed).then(tensorsOf), Kernels.load(kernels)]);
+  // Of the tensors of a file, what it says of itself, and the kernels.
+  static of(tensors, about, compiled) {
     const wide = about.wide ? new WidePart(about.wide, tensors) : null;
     const sentence = about.sentence ? new SentencePart(about.sentence, tensors, about.text.characters, compiled) : null;
     const tagging = about.tagging ? new TagPart(about.tagging, tensors, about.text.characters) : null;
@@ -131,7 +109,12 @@ class Model {
 
   // The same at once.
   explain(texts) {
-    const steps = this.contributions(this.predict(texts, false));
+    return this.explained(this.predict(texts, false));
+  }
+
+  // What `contributions` ends with, at once.
+  explained(answer) {
+    const steps = this.contributions(answer);
     let step = steps.next();
     while (!step.done) step = steps.next();
     return step.value;
@@ -191,7 +174,7 @@ class Model {
   read(text, number) {
     const found = this.reader.words(text), { max_tokens: most, truncate } = this.text;
     if (found.length > most && truncate === "error")
-      throw new RangeError(`The ${this.sides[number]} has ${found.length} words. This model reads at most ${most}.`);
+      throw new ModelError(`The ${this.sides[number]} has ${found.length} words. This model reads at most ${most}.`);
     const kept = this.paths ? found : found.slice(0, most), looked = kept.map(({ word }) => this.words.look(word));
     return {
       name: this.sides[number], text, truncated: found.length > kept.length, count: found.length,

@@ -1,145 +1,25 @@
-"""Write a model as one page: its weights in 8 bits, its words, the description of its network, and what runs it.
-
-The page's tokenizers take what Python's own Unicode data says of characters.
-"""
+"""Write a model as one page: the model file, the engine that reads it, and what draws as one types."""
 
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
-import re
-import sys
-from collections.abc import Callable, Mapping
-from functools import cache
 from html import escape
-from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 from string import Template
 
-import numpy as np
-from numpy.typing import NDArray
-from safetensors.torch import save
-from torch import Tensor, from_numpy
-
 import heedful
-from heedful.errors import UsageError
-from heedful.explain.assembling import quantity_of, side_names
-from heedful.explain.legends import CAVEAT, NO_NETWORK, SYSTEMS, caption
+from heedful.explain.legends import CAVEAT
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
-from heedful.export.recording import NetworkTable, Table, tensors_of
-from heedful.model.decisions import KINDS
-from heedful.runtime.looking import read_shown
-from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
-from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part, tags_decision
+from heedful.export.recording import NetworkTable
+from heedful.page.javascript import asset, engine
+from heedful.page.model_file import model_bytes, title_of
 from heedful.storage import write_text
-from heedful.storage.model_folder import ModelFolder, rounded
-from heedful.text.boundaries import RULES, class_of
-from heedful.text.emoji import EMOJI
-from heedful.text.normalization import (
-    HIDDEN_FIRST,
-    HIDDEN_JOINERS,
-    HIDDEN_TAGS,
-    KEPT,
-    MARK,
-    MOST_MARKS,
-    QUOTES,
-    UNIT,
-    kind_of,
-)
-from heedful.text.tokenize import TOKENIZERS
+from heedful.storage.model_folder import ModelFolder
 
-
-@cache
-def characters_in_use(tokenizer: str) -> dict[str, object]:
-    """Describe characters for a tokenizer, so that a browser's own Unicode version decides nothing.
-
-    Args:
-        tokenizer: its name.
-
-    Returns:
-        Classes of characters as the inside of a regular expression's brackets; for "unicode" also where each run of
-        characters of one class begins, and the rules over these classes.
-    """
-    found: dict[str, object] = {
-        "digits": _brackets(str.isdecimal),
-        "letters": _brackets(str.isalpha),
-        "words": _brackets(str.isalnum),
-        "letters_numbers": _brackets(lambda c: c.isalnum() and not c.isdecimal()),
-    }
-    if tokenizer.startswith("unicode"):
-        runs = groupby(map(chr, range(sys.maxunicode + 1)), class_of)
-        found["classes"] = [[ord(next(run)), kind] for kind, run in runs]
-        # JavaScript has no possessive repetitions; they spare steps here and change no match
-        found["rules"] = RULES.replace("*+", "*").replace("++", "+").replace("?+", "?")
-    return found
-
-
-@cache
-def characters_in_shapes() -> dict[str, str]:
-    """Describe what the shape of a word tells apart beside letters (`heedful.text.unknown_words.NgramRule.cased`).
-
-    Returns:
-        Capitals and digits as the inside of a regular expression's brackets.
-    """
-    return {"capitals": _brackets(str.isupper), "digit_signs": _brackets(str.isdigit)}
-
-
-@cache
-def normalization_in_use() -> dict[str, object]:
-    """Describe how a text is normalized (`heedful.text.normalization`), in expressions that JavaScript reads too."""
-    runs = groupby(map(chr, range(sys.maxunicode + 1)), kind_of)
-    return {
-        "hidden": [HIDDEN_FIRST, HIDDEN_TAGS, HIDDEN_JOINERS],
-        "kinds": [[ord(next(run)), kind] for kind, run in runs],
-        "unit": UNIT,
-        "mark": MARK,
-        "pictograph": KEPT,
-        "quotes": QUOTES,
-        "most_marks": MOST_MARKS,
-    }
-
-
-def _brackets(holds: Callable[[str], bool]) -> str:
-    """Return the characters of which something holds, as ranges for a regular expression of JavaScript."""
-    parts, start = [], 0
-    for held, run in groupby(range(sys.maxunicode + 1), lambda number: holds(chr(number))):
-        numbers = list(run)
-        start = numbers[0]
-        if held:
-            parts.append(rf"\u{{{start:x}}}-\u{{{numbers[-1]:x}}}")
-    return "".join(parts)
-
-
-TASKS = {
-    "text": ("text",),
-    "pair": ("premise", "hypothesis"),
-    "labels": ("text",),
-    "number": ("text",),
-    "relatedness": ("first text", "second text"),
-    "pair-number": ("first text", "second text"),
-    "vector": ("first text", "second text"),
-    "tags": ("text",),
-}
-"""Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
-SCRIPTS = (
-    *(
-        "digest.js",
-        "normalization.js",
-        "words.js",
-        "wide.js",
-        "sentence.js",
-        "tagging.js",
-        "network.js",
-        "model.js",
-        "contributing.js",
-    ),
-    *("pictures.js", "page.js"),
-)
-_OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
+SCRIPTS = ("pictures.js", "page.js")
+"""What a page has beside the engine (`heedful.page.javascript`)."""
 
 
 def export_page(folder: ModelFolder, description: NetworkTable, target: Path) -> None:
@@ -173,204 +53,21 @@ def render_page(folder: ModelFolder, description: NetworkTable) -> str:
     Raises:
         UsageError: naming the setting that a page does not have.
     """
-    _check(folder, description)
-    style = style_sheet(LEVELS) + _asset("page.css")
-    script = "\n".join(map(_asset, SCRIPTS))
-    run = folder.settings.part("run", {})
-    title = (run.text("name") if "name" in run else "") or _system(folder)
-    return Template(_asset("page.html")).substitute(
+    model = model_bytes(folder, description)
+    style = style_sheet(LEVELS) + asset("page.css")
+    script = engine() + "\n".join(map(asset, SCRIPTS))
+    return Template(asset("page.html")).substitute(
         policy=f"default-src 'none'; script-src {_hash(script)} 'wasm-unsafe-eval'; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
-        title=escape(title),
+        title=escape(title_of(folder)),
         style=style,
         script=script,
         caveat=escape(CAVEAT),
         version=heedful.__version__,
-        kernels=_base64(files("heedful.page").joinpath("kernels.wasm").read_bytes()),
-        model=_base64(gzip.compress(_content(folder, description), mtime=0)),
+        model=base64.b64encode(model).decode("ascii"),
     )
-
-
-def _check(folder: ModelFolder, description: NetworkTable) -> None:
-    task, parser = _task(folder), folder.settings.part("text").record.get("parser")
-    if task not in TASKS:
-        raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
-    if parser:
-        raise UsageError(f"text.parser={parser!r}: a page has no parser of sentences")
-    unknown = {str(step["do"]) for step in _steps(description)} - operators()
-    if unknown:
-        encoder = folder.settings.part("model").text("encoder")
-        raise UsageError(f"model.encoder={encoder!r}: a page cannot compute its step {min(unknown)!r}")
-
-
-def operators() -> set[str]:
-    """Return the names of the steps that a page can compute: those in the table of ``network.js``."""
-    table = _asset("network.js").partition("const OPERATORS = {")[2].partition("\n};")[0]
-    return set(_OPERATOR.findall(table))
-
-
-def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
-    """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
-    config, text = folder.settings, folder.settings.part("text")
-    state = rounded({name: folder.state[name].float() for name in _named(description)})
-    wide, sentence, tagging = _wide(folder), _sentence(folder), _tagging(folder)
-    about = {
-        "task": _task(folder),
-        "kind": KINDS[_task(folder)].outputs,
-        "sides": _names_of_texts(folder),
-        "quantity": quantity_of(folder.config.get("run")),
-        "labels": folder.labels,
-        "outputs": config.part("model").whole("outputs"),
-        "temperature": float(config.number("temperature", 1.0)),
-        "costs": config.items("costs", ()),
-        "thresholds": _numbers(folder, "thresholds"),
-        "range": _numbers(folder, "scale")[2:],
-        "text": {
-            "tokenizer": text.text("tokenizer"),
-            "markup": text.text("markup", "keep"),
-            "max_tokens": text.whole("max_tokens", 400),
-            "truncate": text.text("truncate", "error"),
-            "characters": _characters(folder),
-        },
-        "vocabulary": folder.vocabulary,
-        "network": {name: each for name, each in description.items() if name != "shown"},
-        "captions": _captions(description["shown"]["read"]),
-        "prefix": description["shown"]["prefix"],
-        "facts": _facts(folder, state, wide),
-        "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
-        "sentence": None if sentence is None else sentence.table(),
-        "tagging": None if tagging is None else tagging.table(),
-        "paths": _paths(folder, tagging) if KINDS[_task(folder)].of_words else None,
-        "hasNetwork": config.part("model").text("encoder") != NO_NETWORK,
-    }
-    own = {} if sentence is None else sentence.tensors()
-    beside = {name: from_numpy(_in_browsers(each)) for name, each in own.items()}
-    tags = {} if tagging is None else tagging.tensors()
-    linear = rounded({name: from_numpy(each.copy()) for name, each in tags.items()})
-    return save({**wide, **beside, **linear, **state}, {"page": json.dumps(about)})
-
-
-def _in_browsers(values: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return a copy in a type that every browser has, which 16 bits are not."""
-    return values.astype(np.float32) if values.dtype == np.float16 else values.copy()
-
-
-def _tensor_of(folder: ModelFolder) -> Callable[[str], NDArray[np.generic]]:
-    def tensor(name: str) -> NDArray[np.generic]:
-        if name not in folder.state:
-            raise UsageError(f"tensor {name!r} is missing")
-        found: NDArray[np.generic] = folder.state[name].numpy()
-        return found
-
-    return tensor
-
-
-def _numbers(folder: ModelFolder, name: str) -> list[float]:
-    """Return a tensor of the network itself, which the answer needs beside the steps; none where it has no such one."""
-    found: list[float] = folder.state[name].double().tolist() if name in folder.state else []
-    return found
-
-
-def _names_of_texts(folder: ModelFolder) -> tuple[str, ...]:
-    names, run = TASKS[_task(folder)], folder.config.get("run")
-    return side_names(run, len(names), names) if isinstance(run, Mapping) else names
-
-
-def _sentence(folder: ModelFolder) -> SentencePart | None:
-    """Return the sentence part with the word vectors and the encoder that it reads; None without one."""
-    table = folder.config.get(SENTENCE)
-    if not isinstance(table, Mapping) or not table:
-        return None
-    outputs = folder.settings.part("model").whole("outputs")
-    part = read_sentence_part(table, _tensor_of(folder), outputs, len(TASKS[_task(folder)]))
-    return part.complete()
-
-
-def _tagging(folder: ModelFolder) -> TagPart | None:
-    """Return the linear part of tags with the word vectors that it reads; None without one."""
-    table, tensor = folder.config.get(TAGGING), _tensor_of(folder)
-    if not isinstance(table, Mapping) or not table:
-        return None
-    outputs = folder.settings.part("model").whole("outputs")
-    return read_tag_part(table, tensor, lambda name: tensor(name).astype(np.float32), outputs).complete()
-
-
-def _paths(folder: ModelFolder, tagging: TagPart | None) -> dict[str, object]:
-    """Say which tags fit together and what they score side by side, null where they may not be."""
-    paths = tags_decision(folder.labels, tagging).paths
-
-    def plain(row: NDArray[np.floating]) -> list[float | None]:
-        return [float(each) if np.isfinite(each) else None for each in row]
-
-    return {
-        "marks_spans": paths.marks_spans,
-        "has_chain": paths.has_chain,
-        "follows": [plain(row) for row in paths.chain.follows],
-        "first": plain(paths.chain.first),
-        "last": plain(paths.chain.last),
-    }
-
-
-def _characters(folder: ModelFolder) -> dict[str, object]:
-    """Return the classes of characters that the tokenizer, and n-grams and tags that know capitals, look at."""
-    cased = folder.words.part("ngrams", {}).flag("cased", False) or bool(folder.config.get(TAGGING))
-    shapes = characters_in_shapes() if cased else {}
-    text = folder.settings.part("text")
-    name = text.text("tokenizer")
-    found = {**characters_in_use(name), **shapes}
-    if text.flag("normalize", False):
-        found["normalization"] = {**normalization_in_use(), "emoji": EMOJI if TOKENIZERS[name].emoji else ""}
-    return found
-
-
-def _wide(folder: ModelFolder) -> dict[str, Tensor]:
-    """Return the tensors of the wide part; none without one."""
-    names = ("numbers", "rarity", "weights", "bias") if folder.config.get("wide") else ()
-    return {f"wide.{name}": folder.state[f"wide.{name}"].contiguous() for name in names}
-
-
-def _captions(shown: list[Table]) -> dict[str, str]:
-    """Return what maps and gates are called, by what is shown, the value that shows it and its number."""
-    return {
-        f"{each.what} {each.of[0]} {each.number}": caption(each.place)
-        for each in read_shown(shown)
-        if each.what in ("map", "gate")
-    }
-
-
-def _named(description: NetworkTable) -> list[str]:
-    """Return the names of all tensors that a description uses."""
-    named = {name for step in _steps(description) for name in tensors_of(step)}
-    return sorted(named | set(description["words"].values()))
-
-
-def _steps(description: NetworkTable) -> list[Table]:
-    return [*description["read"], *description["answer"]]
-
-
-def _facts(folder: ModelFolder, state: Mapping[str, Tensor], wide: Mapping[str, Tensor]) -> str:
-    words = len(folder.words.items("trainable")) + len(folder.words.items("extra"))
-    size = sum(tensor.nbytes for tensor in state.values()) / 1e6
-    beside = f" Beside it a linear part of {len(wide['wide.rarity']):,} features." if wide else ""
-    return f"{_system(folder)}, {words:,} words, weights of {size:.1f} MB in 8 bits.{beside}"
-
-
-def _task(folder: ModelFolder) -> str:
-    return folder.settings.part("model").text("task", "text")
-
-
-def _system(folder: ModelFolder) -> str:
-    return SYSTEMS[folder.settings.part("model").text("encoder")].name
-
-
-def _asset(name: str) -> str:
-    return files("heedful.page").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(source: str) -> str:
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def _base64(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")

@@ -630,6 +630,7 @@ class Network {
   constructor(description, tensors, kernels) {
     this.tables = ["trained", "frozen", "ngrams"].map((table) => tensors[description.words[table]]);
     const made = (steps) => steps.map((each) => {
+      if (!Object.hasOwn(OPERATORS, each.do)) throw new ModelError(`the step ${each.do} is unknown`);
       const step = new Step(each, tensors, kernels);
       return { step, compute: OPERATORS[each.do](step) };
     });

@@ -235,8 +235,6 @@ function show(answer, model) {
   at("pictures").replaceChildren(...(pictures.length ? [element("section", {}, folded)] : []));
 }
 
-const explains = ({ task }) => task !== "vector" && task !== "tags";
-
 // The texts, colored by what their words contribute where that is known.
 function showWords(answer, said = null) {
   const key = said ? [`Blue ${said.isLogOdds ? "speaks for the answer, orange against it" : "raises, orange lowers"}. `
@@ -304,20 +302,8 @@ function fields(model) {
   made[0].focus();
 }
 
-function bytesOf(id) {
-  return Uint8Array.from(atob(at(id).textContent.trim()), (letter) => letter.charCodeAt(0));
-}
-
-// What this browser lacks; any other error means that the file is damaged.
-class Refused extends Error {}
-
 async function start() {
-  const kernels = bytesOf("kernels");
-  if (typeof WebAssembly !== "object" || !WebAssembly.validate(kernels))
-    throw new Refused("This browser has no WebAssembly SIMD, which the page computes with. Open it in a newer one.");
-  if (typeof DecompressionStream !== "function")
-    throw new Refused("This browser has no DecompressionStream, which unpacks the model. Open it in a newer browser.");
-  const model = await Model.open(kernels, at("model").textContent.trim());
+  const model = await openModel(fromBase64(at("model").textContent.trim()));
   at("model").remove();
   at("about").textContent = model.facts;
   fields(model);
@@ -328,5 +314,5 @@ async function start() {
 globalThis.heedful = start();
 globalThis.heedful.catch((error) => {
   at("headline").replaceChildren("The model cannot run here");
-  trouble(error instanceof Refused ? error.message : `This file is damaged: ${error.message}`);
+  trouble(error instanceof ModelError ? error.message : `This file is damaged: ${error.message}`);
 });

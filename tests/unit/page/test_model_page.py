@@ -18,7 +18,7 @@ import torch
 import tiny
 from browsing import Opened
 from heedful.models import ModelConfig
-from heedful.page import model_page
+from heedful.page import javascript
 from heedful.runtime import load
 from heedful.runtime.parts import NO_PARTS
 from heedful.tasks import TextSettings, build_network, load_model, task_named
@@ -172,8 +172,8 @@ def test_operators_are_those_of_the_runtime() -> None:
     """One that only the runtime has is refused; see `test_page_answers`."""
     from heedful.runtime.stepping import OPERATORS
 
-    assert model_page.operators() <= set(OPERATORS)
-    assert len(model_page.operators()) >= 33
+    assert javascript.operators() <= set(OPERATORS)
+    assert len(javascript.operators()) >= 33
 
 
 KERNELS = """async (modules) => Promise.all(modules.map(async (module) => {

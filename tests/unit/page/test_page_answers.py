@@ -20,7 +20,7 @@ from heedful.export.folder import rounded
 from heedful.model.decisions import cheapest
 from heedful.models import Network
 from heedful.page import render_page
-from heedful.page.model_page import operators
+from heedful.page.javascript import operators
 from heedful.runtime.program import Program
 from heedful.runtime.weights import SCALE, Weights
 from heedful.storage.model_folder import save_tensors
