@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import graphlib
 import importlib
 import inspect
 import pkgutil
@@ -79,6 +80,33 @@ def test_imports_go_one_way() -> None:
 
 
 @fresh
+def imported(tree: ast.Module) -> set[str]:
+    """Return what a module imports of the package, also inside functions; imports for types alone do not count."""
+    typed = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in MODULES and node not in typed:
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add(whole if whole in MODULES else node.module)
+    return found
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    graph = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = ("heedful", *path.relative_to(SOURCE).with_suffix("").parts)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        graph[name] = imported(ast.parse(path.read_text(encoding="utf-8"))) - {name}
+    assert len(graph["heedful.runtime.loading"]) > 5
+    graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
 def test_every_layer_is_on_the_picture() -> None:
     picture = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     parts = {path.stem for path in SOURCE.glob("*.py")} | {

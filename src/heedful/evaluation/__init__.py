@@ -1,7 +1,7 @@
 """Turn predictions and gold labels into figures."""
 
 from heedful.evaluation.calibration import Calibration, Reliability, calibration, fit_temperature
-from heedful.evaluation.metrics import METRICS, Metric, classification_metrics, relatedness_metrics
+from heedful.evaluation.metrics import classification_metrics, relatedness_metrics
 from heedful.evaluation.report import Report, evaluate_classes, evaluate_scores
 from heedful.evaluation.role_counts import Counts, RoleScores, compare_frames
 from heedful.evaluation.sequences import evaluate_roles, evaluate_tags
@@ -14,7 +14,7 @@ from heedful.evaluation.significance import (
     paired_bootstrap,
     paired_seeds,
 )
-from heedful.evaluation.statistics import holm
+from heedful.evaluation.statistics import METRICS, Metric, holm
 
 __all__ = [
     "METRICS",

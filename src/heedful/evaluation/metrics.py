@@ -1,52 +1,15 @@
-"""The metrics, each with its direction. Tests compare them with scikit-learn's and SciPy's."""
+"""The metrics of classes, grades and numbers. Tests compare them with scikit-learn's and SciPy's."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass(frozen=True)
-class Metric:
-    """A named number and which way is better.
-
-    Attributes:
-        name: its key in a report.
-        better: "higher" or "lower".
-    """
-
-    name: str
-    better: Literal["higher", "lower"]
-
-
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric("accuracy", "higher"),
-        Metric("macro_f1", "higher"),
-        Metric("pearson", "higher"),
-        Metric("spearman", "higher"),
-        Metric("mse", "lower"),
-        Metric("mae", "lower"),
-        Metric("r2", "higher"),
-        Metric("loss", "lower"),
-        Metric("f1", "higher"),
-        Metric("precision", "higher"),
-        Metric("recall", "higher"),
-        Metric("complete", "higher"),
-        Metric("predicate_f1", "higher"),
-        Metric("ece", "lower"),
-        Metric("micro_f1", "higher"),
-        Metric("subset_accuracy", "higher"),
-        Metric("lrap", "higher"),
-        Metric("cost", "lower"),
-    )
-}
+from heedful.evaluation.statistics import STATISTICS
 
 
 def classification_metrics(
@@ -218,8 +181,6 @@ def _weighted(
     weights: NDArray[np.floating],
 ) -> dict[str, float]:
     """Compute metrics of scores of which each counts by its weight."""
-    from heedful.evaluation.statistics import STATISTICS
-
     columns = (np.asarray(gold, np.float64), np.asarray(predicted, np.float64))
     once = np.asarray(weights, np.float64)[None]
     return {name: float(STATISTICS[name](*columns, once)[0]) for name in names}

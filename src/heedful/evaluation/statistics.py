@@ -1,4 +1,4 @@
-"""The metrics of many weighted copies of a data set at once, for `heedful.evaluation.significance`.
+"""The metrics by name, each with its direction, and of many weighted copies of a data set at once for `significance`.
 
 A bootstrap resample is the data set with a count for each example, so that most metrics are sums over examples and all
 resamples one matrix product; scikit-learn and SciPy, which count one data set at a time, would take minutes. A test
@@ -8,13 +8,13 @@ compares the two.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.evaluation.metrics import METRICS, Metric
 from heedful.evaluation.role_counts import Counts
 
 Values = NDArray[Any]
@@ -22,6 +22,44 @@ Floats = NDArray[np.float64]
 Weights = NDArray[np.float64]
 Statistic = Callable[[Values, Values, Weights], NDArray[np.float64]]
 """gold [N], predicted [N] and how often each example counts, [R, N], to the metric of each of the R copies, [R]."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A named number and which way is better.
+
+    Attributes:
+        name: its key in a report.
+        better: "higher" or "lower".
+    """
+
+    name: str
+    better: Literal["higher", "lower"]
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("accuracy", "higher"),
+        Metric("macro_f1", "higher"),
+        Metric("pearson", "higher"),
+        Metric("spearman", "higher"),
+        Metric("mse", "lower"),
+        Metric("mae", "lower"),
+        Metric("r2", "higher"),
+        Metric("loss", "lower"),
+        Metric("f1", "higher"),
+        Metric("precision", "higher"),
+        Metric("recall", "higher"),
+        Metric("complete", "higher"),
+        Metric("predicate_f1", "higher"),
+        Metric("ece", "lower"),
+        Metric("micro_f1", "higher"),
+        Metric("subset_accuracy", "higher"),
+        Metric("lrap", "higher"),
+        Metric("cost", "lower"),
+    )
+}
 
 
 def accuracy(gold: Values, predicted: Values, weights: Weights) -> NDArray[np.float64]:

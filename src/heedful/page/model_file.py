@@ -23,6 +23,7 @@ from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.model.decisions import KINDS
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
+from heedful.runtime.loading import read_states
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part, tags_decision
@@ -178,7 +179,7 @@ def _sentence(folder: ModelFolder) -> SentencePart | None:
     if not isinstance(table, Mapping) or not table:
         return None
     outputs = folder.settings.part("model").whole("outputs")
-    part = read_sentence_part(table, _tensor_of(folder), outputs, len(TASKS[_task(folder)]))
+    part = read_sentence_part(table, _tensor_of(folder), outputs, len(TASKS[_task(folder)]), read_states)
     return part.complete()
 
 

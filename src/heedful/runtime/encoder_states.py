@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,9 +13,10 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime.kernels import Floats
-from heedful.storage.kept_reads import kept
-from heedful.storage.manifest import WEIGHTS, sha256
-from heedful.storage.named_models import find_packaged, packaged_models
+from heedful.runtime.weights import read_words_and_weights
+from heedful.storage.manifest import CONFIG, WEIGHTS, read_json, sha256
+from heedful.storage.named_models import packaged_models
+from heedful.storage.shared_rows import SHARED
 
 if TYPE_CHECKING:
     from heedful.runtime.sentence_vectors import SentenceVectors
@@ -23,6 +25,8 @@ EN_SENTENCES: Literal["en-sentences"] = "en-sentences"
 """The sentence encoder of heedful-en."""
 STATES = "states"
 """What config.json calls these features."""
+KEPT = "weights."
+"""What the names of the tensors of an encoder begin with that another model keeps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,21 +46,6 @@ class EncoderStates:
     model: SentenceVectors
     content: Mapping[str, NDArray[np.generic]] = field(default_factory=dict, repr=False)
     folder: Path | None = None
-
-    @classmethod
-    def packaged(cls, name: str = EN_SENTENCES) -> EncoderStates:
-        """Read the sentence encoder of an installed package, once.
-
-        Args:
-            name: of the model.
-
-        Returns:
-            The features.
-
-        Raises:
-            UsageError: if no installed package has such a model, or it is no sentence encoder.
-        """
-        return _packaged(name)
 
     @property
     def width(self) -> int:
@@ -96,8 +85,6 @@ class EncoderStates:
         Raises:
             UsageError: if the package was removed or replaced since then.
         """
-        from heedful.runtime.loading import content_of_encoder  # which reads sentence parts itself
-
         if self.folder is None:
             return self
         if not (self.folder / WEIGHTS).is_file() or sha256(self.folder / WEIGHTS) != self.sha256:
@@ -113,59 +100,19 @@ def has_sentence_encoder(name: str = EN_SENTENCES) -> bool:
     return name in packaged_models()
 
 
-def read_states(
-    origin: dict[str, str], content: Callable[[], Mapping[str, NDArray[np.generic]]]
-) -> EncoderStates:
-    """Read the features that a model folder names or keeps.
+def content_of_encoder(path: Path) -> dict[str, NDArray[np.generic]]:
+    """Return everything of a sentence encoder as tensors, which another model may keep among its own.
 
     Args:
-        origin: see `EncoderStates.origin`.
-        content: returns what the folder keeps of the encoder, where it names none.
+        path: the folder of the encoder.
 
     Returns:
-        The features.
-
-    Raises:
-        UsageError: if the encoder is not installed, or another version of it is.
+        "config" and "vocabulary", JSON in UTF-8, and its tensors behind "weights.".
     """
-    if set(origin) != {"name", "sha256"}:
-        raise UsageError(
-            f"sentence.texts: expected the name and the sha256 of a sentence encoder; got {origin!r:.200}"
-        )
-    if not origin["name"]:
-        from heedful.runtime.loading import encoder_of_content
-
-        kept = content()
-        return EncoderStates("", "", encoder_of_content(kept), kept)
-    found = EncoderStates.packaged(origin["name"])
-    if found.sha256 != origin["sha256"]:
-        raise UsageError(
-            f"this model needs another version of {found.name} than the installed one (SHA-256 {origin['sha256']}); "
-            "install the version of its package that it was trained with"
-        )
-    return found
-
-
-def _packaged(name: str) -> EncoderStates:
-    if not has_sentence_encoder(name):
-        raise UsageError(
-            f"no installed package has the sentence encoder {name!r:.80}: pip install 'heedful[en]', or "
-            "./packages/heedful-en in a clone of Heedful"
-        )
-    folder = find_packaged(name)
-    read = _of_weights(folder / WEIGHTS)
-    if read is None:
-        raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
-    return EncoderStates(name, *read, folder=folder)
-
-
-def _read(weights: Path) -> tuple[str, SentenceVectors] | None:
-    """Return the SHA-256 of the weights in a model folder, and its sentence encoder; None where it is none."""
-    from heedful.runtime.loading import load  # which reads sentence parts itself
-    from heedful.runtime.sentence_vectors import SentenceVectors
-
-    model = load(weights.parent)
-    return (sha256(weights), model) if isinstance(model, SentenceVectors) else None
-
-
-_of_weights = kept(_read, most=2)
+    config = read_json(path / CONFIG, dict)
+    plain, weights = read_words_and_weights(path, config)
+    texts = {"config": {name: config[name] for name in config if name != SHARED}, "vocabulary": plain}
+    found: dict[str, NDArray[np.generic]] = {
+        name: np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()
+    }
+    return found | {f"{KEPT}{name}": np.array(weights.raw(name)) for name in weights}

@@ -1,10 +1,10 @@
-"""A model folder, read and checked without torch."""
+"""A model folder, read and checked without torch, with the sentence encoder that it may read itself."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from heedful.model.decisions import (
     NumberDecision,
 )
 from heedful.runtime.asking import Asking
+from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
@@ -30,8 +31,9 @@ from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
-from heedful.runtime.weights import Weights
+from heedful.runtime.weights import Weights, read_words_and_weights
 from heedful.storage.folders import read_settled
+from heedful.storage.kept_reads import kept
 from heedful.storage.manifest import (
     CONFIG,
     LABELS,
@@ -41,17 +43,14 @@ from heedful.storage.manifest import (
     VOCABULARY,
     WEIGHTS,
     read_json,
-    read_words,
     refuse_without_model,
+    sha256,
     verify_manifest,
 )
-from heedful.storage.named_models import find_model
-from heedful.storage.shared_rows import SHARED, completed
+from heedful.storage.named_models import find_model, find_packaged
 from heedful.text.bio import tags_problem
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_plain
 from heedful.text.wide_part import WidePart
-
-_WEIGHTS = "weights."
 
 
 def load(folder: Path | str) -> RuntimeModel:
@@ -85,7 +84,7 @@ def _load(path: Path) -> RuntimeModel:
         raise ArtifactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.kind.of_words and (problem := tags_problem(labels)):
         raise ArtifactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    plain, weights = _words_and_weights(path, config)
+    plain, weights = read_words_and_weights(path, config)
     vocabulary = _vocabulary(plain, path)
     try:
         program = _program(settings, vocabulary, weights)
@@ -101,7 +100,9 @@ def _load(path: Path) -> RuntimeModel:
         wide = _wide(settings, weights, program.outputs) if settings.wide else None
         sentence = None
         if settings.sentence:
-            sentence = read_sentence_part(settings.sentence, weights.raw, program.outputs, program.texts)
+            sentence = read_sentence_part(
+                settings.sentence, weights.raw, program.outputs, program.texts, read_states
+            )
         tagging = None
         if settings.tagging:
             tagging = read_tag_part(settings.tagging, weights.raw, weights.floats, program.outputs)
@@ -119,14 +120,6 @@ def _load(path: Path) -> RuntimeModel:
     return RuntimeModel(Asking(settings, vocabulary, parts), program, decision, parts, metrics=metrics)
 
 
-def _words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[dict[str, object], Weights]:
-    """Read the words and the tensors of a folder, with what it leaves to a package."""
-    plain, shared = read_words(path / VOCABULARY), dict[str, NDArray[np.generic]]()
-    if SHARED in config:  # else the folder is complete by itself
-        plain, shared = completed(config, plain, path)
-    return plain, Weights(path / WEIGHTS, shared)
-
-
 def _vocabulary(plain: dict[str, object], path: Path) -> Vocabulary:
     vocabulary = vocabulary_from_plain(plain, str(path / VOCABULARY))
     if not isinstance(vocabulary, Vocabulary):
@@ -137,24 +130,6 @@ def _vocabulary(plain: dict[str, object], path: Path) -> Vocabulary:
 def _program(settings: Settings, vocabulary: Vocabulary, weights: Weights) -> Program:
     rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
     return Program(settings.network, weights, rows)
-
-
-def content_of_encoder(path: Path) -> dict[str, NDArray[np.generic]]:
-    """Return everything of a sentence encoder as tensors, which another model may keep among its own.
-
-    Args:
-        path: the folder of the encoder.
-
-    Returns:
-        "config" and "vocabulary", JSON in UTF-8, and its tensors behind "weights.".
-    """
-    config = read_json(path / CONFIG, dict)
-    plain, weights = _words_and_weights(path, config)
-    texts = {"config": {name: config[name] for name in config if name != SHARED}, "vocabulary": plain}
-    found: dict[str, NDArray[np.generic]] = {
-        name: np.frombuffer(json.dumps(text).encode(), np.uint8) for name, text in texts.items()
-    }
-    return found | {f"{_WEIGHTS}{name}": np.array(weights.raw(name)) for name in weights}
 
 
 def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVectors:
@@ -185,7 +160,7 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
     if settings.kind.outputs != "vector":
         raise UsageError(f"sentence.texts: expected a sentence encoder; got a model of {settings.task!r}")
     vocabulary = _vocabulary(texts["vocabulary"], path)
-    own = {name.removeprefix(_WEIGHTS): each for name, each in content.items() if name.startswith(_WEIGHTS)}
+    own = {name.removeprefix(KEPT): each for name, each in content.items() if name.startswith(KEPT)}
     weights = Weights(path, own=own)
     program = _program(settings, vocabulary, weights)
     return SentenceVectors(Asking(settings, vocabulary), program, _decision(settings, (), weights, program))
@@ -235,3 +210,67 @@ def _wide(settings: Settings, weights: Weights, outputs: int) -> WidePart:
     if bias.shape != (outputs,):
         raise UsageError(f"the wide part has {bias.shape} outputs, the network {outputs}")
     return WidePart(settings.phrases, numbers, rarity, table, bias, settings.wide)
+
+
+def packaged_states(name: str = EN_SENTENCES) -> EncoderStates:
+    """Read the sentence encoder of an installed package, once.
+
+    Args:
+        name: of the model.
+
+    Returns:
+        The features.
+
+    Raises:
+        UsageError: if no installed package has such a model, or it is no sentence encoder.
+    """
+    if not has_sentence_encoder(name):
+        raise UsageError(
+            f"no installed package has the sentence encoder {name!r:.80}: pip install 'heedful[en]', or "
+            "./packages/heedful-en in a clone of Heedful"
+        )
+    folder = find_packaged(name)
+    read = _of_weights(folder / WEIGHTS)
+    if read is None:
+        raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
+    return EncoderStates(name, *read, folder=folder)
+
+
+def _read_encoder(weights: Path) -> tuple[str, SentenceVectors] | None:
+    """Return the SHA-256 of the weights in a model folder, and its sentence encoder; None where it is none."""
+    model = load(weights.parent)
+    return (sha256(weights), model) if isinstance(model, SentenceVectors) else None
+
+
+_of_weights = kept(_read_encoder, most=2)
+
+
+def read_states(
+    origin: dict[str, str], content: Callable[[], Mapping[str, NDArray[np.generic]]]
+) -> EncoderStates:
+    """Read the features that a model folder names or keeps.
+
+    Args:
+        origin: see `EncoderStates.origin`.
+        content: returns what the folder keeps of the encoder, where it names none.
+
+    Returns:
+        The features.
+
+    Raises:
+        UsageError: if the encoder is not installed, or another version of it is.
+    """
+    if set(origin) != {"name", "sha256"}:
+        raise UsageError(
+            f"sentence.texts: expected the name and the sha256 of a sentence encoder; got {origin!r:.200}"
+        )
+    if not origin["name"]:
+        own = content()
+        return EncoderStates("", "", encoder_of_content(own), own)
+    found = packaged_states(origin["name"])
+    if found.sha256 != origin["sha256"]:
+        raise UsageError(
+            f"this model needs another version of {found.name} than the installed one (SHA-256 {origin['sha256']}); "
+            "install the version of its package that it was trained with"
+        )
+    return found

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError, UsageError
-from heedful.runtime.encoder_states import STATES, EncoderStates, read_states
+from heedful.runtime.encoder_states import STATES, EncoderStates
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import (
     Floats,
@@ -36,6 +36,8 @@ MEAN = "mean"
 JOINED = "joined"
 _STATES = "states."
 Array = NDArray[Any]
+ReadStates = Callable[[dict[str, str], Callable[[], Mapping[str, Array]]], EncoderStates]
+"""What config.json says of a sentence encoder, and what returns the tensors that a folder keeps of one, to states."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +166,11 @@ class SentencePart:
 
 
 def read_sentence_part(
-    table: Mapping[str, object], tensor: Callable[[str], Array], outputs: int, texts: int
+    table: Mapping[str, object],
+    tensor: Callable[[str], Array],
+    outputs: int,
+    texts: int,
+    states: ReadStates,
 ) -> SentencePart:
     """Read what `SentencePart.table` and `SentencePart.tensors` wrote.
 
@@ -173,6 +179,7 @@ def read_sentence_part(
         tensor: returns a tensor by its whole name; raises UsageError where there is none.
         outputs: of the model.
         texts: of an example.
+        states: reads a sentence encoder, `heedful.runtime.loading.read_states`.
 
     Returns:
         The part.
@@ -188,7 +195,7 @@ def read_sentence_part(
         raise UsageError(f"sentence: expected {', '.join(expected)}; got {dict(table)!r:.200}")
     kind = table["texts"]
     assert isinstance(kind, dict)  # as was checked
-    features = ExampleFeatures(_read_texts(kind, tensor), table["pairing"])  # type: ignore[arg-type]
+    features = ExampleFeatures(_read_texts(kind, tensor, states), table["pairing"])  # type: ignore[arg-type]
     weights, bias = (_tensor(tensor, name, np.float32) for name in ("weights", "bias"))
     part = SentencePart(features, weights, bias, table["weight"])  # type: ignore[arg-type]
     if (part.outputs, features.sides) != (outputs, texts):
@@ -220,11 +227,13 @@ def _written(texts: SentenceFeatures) -> dict[str, object]:
     raise UsageError(f"sentence: features of the kind {type(texts).__name__} have no form in a folder")
 
 
-def _read_texts(table: dict[str, object], tensor: Callable[[str], Array]) -> SentenceFeatures:
+def _read_texts(
+    table: dict[str, object], tensor: Callable[[str], Array], states: ReadStates
+) -> SentenceFeatures:
     parts = table.get("parts")
     if table.get("kind") == JOINED and isinstance(parts, list) and all(type(part) is dict for part in parts):
         return JoinedFeatures(
-            tuple(_read_texts(part, tensor) for part in parts if part.get("kind") != JOINED)
+            tuple(_read_texts(part, tensor, states) for part in parts if part.get("kind") != JOINED)
         )
     if table.get("kind") != STATES:
         return read_vectors(table, tensor)
@@ -234,7 +243,7 @@ def _read_texts(table: dict[str, object], tensor: Callable[[str], Array]) -> Sen
         names = _text(tensor, "kept").split("\n")
         return {name: tensor(f"{SENTENCE}.{_STATES}{name}") for name in names}
 
-    return read_states(origin, content)
+    return states(origin, content)
 
 
 def vectors_table(vectors: MeanOfVectors) -> dict[str, object]:

@@ -12,7 +12,8 @@ from safetensors import SafetensorError, safe_open
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.runtime.kernels import Floats
-from heedful.storage.manifest import LARGEST, NOT_FINITE, REMEDY, SCALE
+from heedful.storage.manifest import LARGEST, NOT_FINITE, REMEDY, SCALE, VOCABULARY, WEIGHTS, read_words
+from heedful.storage.shared_rows import SHARED, completed
 
 _KINDS: dict[str, type[np.generic]] = {
     "F64": np.float64,
@@ -171,3 +172,22 @@ def _is_finite(tensor: NDArray[np.generic]) -> bool:
         float(np.abs(flat[start : start + _CHECKED]).max()) <= LARGEST
         for start in range(0, len(flat), _CHECKED)
     )
+
+
+def read_words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[dict[str, object], Weights]:
+    """Read the words and the tensors of a folder, with what it leaves to a package.
+
+    Args:
+        path: the folder.
+        config: its ``config.json``.
+
+    Returns:
+        Its vocabulary in plain values, and its tensors.
+
+    Raises:
+        ArtifactError: if one cannot be read; names the file.
+    """
+    plain, shared = read_words(path / VOCABULARY), dict[str, NDArray[np.generic]]()
+    if SHARED in config:  # else the folder is complete by itself
+        plain, shared = completed(config, plain, path)
+    return plain, Weights(path / WEIGHTS, shared)

@@ -15,8 +15,8 @@ from browsing import Opened
 from heedful.explain.explainer import explain
 from heedful.models import ModelConfig
 from heedful.runtime import load
-from heedful.runtime.encoder_states import EncoderStates
-from heedful.runtime.loading import content_of_encoder, encoder_of_content
+from heedful.runtime.encoder_states import EncoderStates, content_of_encoder
+from heedful.runtime.loading import encoder_of_content
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors, SentenceFeatures
 from heedful.runtime.sentence_part import SentencePart

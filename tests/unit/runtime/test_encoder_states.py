@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from heedful.errors import UsageError
-from heedful.runtime import encoder_states
+from heedful.runtime import loading
 from heedful.runtime.encoder_states import EncoderStates, has_sentence_encoder
+from heedful.runtime.loading import packaged_states, read_states
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart, read_sentence_part
@@ -52,36 +53,36 @@ def test_two_parts_beside_each_other_add_what_both_add() -> None:
 
 def test_a_folder_names_the_encoder_and_refuses_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
     both = part(MeanOfVectors(ROWS, ""), 0, 0.5).beside(part(ENCODER, 1, 2.0))
-    monkeypatch.setattr(encoder_states, "_packaged", lambda name: ENCODER)
+    monkeypatch.setattr(loading, "packaged_states", lambda name: ENCODER)
     tensors = both.tensors()
-    again = read_sentence_part(both.table(), tensors.__getitem__, 2, 1)
+    again = read_sentence_part(both.table(), tensors.__getitem__, 2, 1, read_states)
     assert again.of_words(TEXTS).tolist() == both.of_words(TEXTS).tolist()
     other = EncoderStates("tiny", "1" * 64, ENCODER.model)
-    monkeypatch.setattr(encoder_states, "_packaged", lambda name: other)
+    monkeypatch.setattr(loading, "packaged_states", lambda name: other)
     with pytest.raises(UsageError, match="another version of tiny"):
-        read_sentence_part(both.table(), tensors.__getitem__, 2, 1)
+        read_sentence_part(both.table(), tensors.__getitem__, 2, 1, read_states)
 
 
 def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    packaged = EncoderStates.packaged()
+    packaged = packaged_states()
     some = SentencePart(
         ExampleFeatures(packaged), np.ones((packaged.width, 1), np.float32), np.zeros(1, np.float32)
     )
     complete = some.complete()
-    monkeypatch.setattr(encoder_states, "_packaged", lambda name: pytest.fail("the package was asked"))
+    monkeypatch.setattr(loading, "packaged_states", lambda name: pytest.fail("the package was asked"))
     tensors, table = complete.tensors(), complete.table()
-    again = read_sentence_part(table, tensors.__getitem__, 1, 1)
+    again = read_sentence_part(table, tensors.__getitem__, 1, 1, read_states)
     assert again.of_words(TEXTS).tolist() == some.of_words(TEXTS).tolist()
     assert again.complete().table() == table
-    monkeypatch.setattr(encoder_states, "find_packaged", lambda name: pytest.fail("the package was asked"))
+    monkeypatch.setattr(loading, "find_packaged", lambda name: pytest.fail("the package was asked"))
     assert some.complete().table() == table, "it is the encoder that was read, whatever is installed by now"
     broken = {**tensors, "sentence.states.config": tensors["sentence.states.vocabulary"][:-1]}
     with pytest.raises(UsageError, match="config of the sentence encoder"):
-        read_sentence_part(table, broken.__getitem__, 1, 1)
+        read_sentence_part(table, broken.__getitem__, 1, 1, read_states)
 
 
 def test_an_encoder_that_was_replaced_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
-    packaged = EncoderStates.packaged()
+    packaged = packaged_states()
     for folder in (tmp_path, tmp_path / "gone"):
         (tmp_path / WEIGHTS).write_bytes(b"another")
         with pytest.raises(
@@ -91,7 +92,7 @@ def test_an_encoder_that_was_replaced_since_it_was_read_is_not_kept(tmp_path: Pa
 
 
 def test_features_are_the_states_and_the_vector_of_a_text() -> None:
-    packaged, texts = EncoderStates.packaged(), [["a", "man", "plays"], [], ["dull"]]
+    packaged, texts = packaged_states(), [["a", "man", "plays"], [], ["dull"]]
     rows = packaged.of(texts)
     assert rows.shape == (3, packaged.width)
     np.testing.assert_array_equal(rows[:, : packaged.model.states_width], packaged.model.states(texts))
@@ -104,6 +105,6 @@ def test_features_are_the_states_and_the_vector_of_a_text() -> None:
 def test_an_encoder_that_is_not_installed_is_named_with_the_command() -> None:
     assert not has_sentence_encoder("no-such-encoder")
     with pytest.raises(UsageError, match="pip install"):
-        EncoderStates.packaged("no-such-encoder")
+        packaged_states("no-such-encoder")
     with pytest.raises(UsageError, match="no sentence encoder"):
-        EncoderStates.packaged("en-nli")
+        packaged_states("en-nli")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from heedful.data.encoding import EncodedDataset
 from heedful.model.answers import AnyAnswer
 from heedful.models.config import SentenceFeatures as Reads
-from heedful.runtime.encoder_states import EN_SENTENCES, EncoderStates
+from heedful.runtime.encoder_states import EN_SENTENCES
+from heedful.runtime.loading import packaged_states
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
@@ -174,7 +175,7 @@ def sentence_features(
     if task_named(config.model.task).sides == 2:
         pairing = "symmetric" if symmetric else "ordered"
     if reads == EN_SENTENCES:
-        return ExampleFeatures(EncoderStates.packaged(), pairing)
+        return ExampleFeatures(packaged_states(), pairing)
     if reads == "mean" and own is not None:
         return ExampleFeatures(own, pairing)
     name = config.text.vectors if package_of(config.text.vectors) else package_of(ENGLISH)

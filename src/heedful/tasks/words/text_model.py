@@ -20,6 +20,7 @@ from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
+from heedful.runtime.loading import read_states
 from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
@@ -274,7 +275,7 @@ def take_sentence(
         UsageError: if something is missing or does not fit; see `read_sentence_part`.
     """
     tensor = _finder(state)
-    part = read_sentence_part(table, tensor, outputs, texts)
+    part = read_sentence_part(table, tensor, outputs, texts, read_states)
     for name in [name for name in state if name.startswith(f"{SENTENCE}.")]:
         del state[name]
     return part
