@@ -19,6 +19,7 @@ from heedful.cli.options import (
     input_options,
     json_option,
     limit_options,
+    neighbors_option,
     threads_option,
 )
 from heedful.cli.output import print_json, print_text, terminal_width
@@ -95,6 +96,10 @@ class Views:
     metavar="WORD",
     help="For tags: the word whose tag is explained, as the word or as its number from 1. The default is the word "
     "whose tag is least certain.",
+)
+@neighbors_option(
+    "Training examples that are shown beside the answer, of a model that keeps them.  [default: 3; 0 for none]",
+    0,
 )
 @feature_options
 @input_options

@@ -109,6 +109,7 @@ class MethodOptions:
         seed: of ``--seed``.
         word: of ``--word``.
         why: of ``--why``.
+        neighbors: of ``--neighbors``.
         rough: whether fewer choices of words are computed, because many texts are added up.
     """
 
@@ -117,6 +118,7 @@ class MethodOptions:
     seed: int | None = None
     word: str | None = None
     why: str | None = None
+    neighbors: int | None = None
     rough: bool = field(default=False, metadata=NO_OPTION)
 
     def __post_init__(self) -> None:
@@ -168,16 +170,19 @@ class MethodOptions:
         """
         from heedful.data.examples import one_example
         from heedful.explain.explainer import explain
+        from heedful.explain.neighbors import kept_of
 
         one_example(corpus)
         self.check(tags=model.kind.of_words)
+        if self.neighbors:
+            kept_of(model)
         if "methods" not in model.engine.can:
             if self != MethodOptions():
                 model.require("methods")
             shown: Explanation = model.attention(corpus, given)
             return shown
         try:
-            return explain(model, corpus, self.choice, self.word)
+            return explain(model, corpus, self.choice, self.word, alike=self.neighbors)
         except DataError:
             refuse_long(model, corpus)
             raise

@@ -81,6 +81,38 @@ teacher_options = together(
 """The options of commands that train a student; the record is `heedful.cli.option_groups.Lessons`."""
 
 
+class _Kept(click.ParamType):
+    """What is kept of the training examples; a name of something else was meant as an argument of its own."""
+
+    name = "texts|rows"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in ("texts", "rows"):
+            return value
+        self.fail(
+            f"expected texts or rows, got {value!r:.60}; write --keep-examples texts {value!s:.60}",
+            param,
+            ctx,
+        )
+
+
+keep_examples_option = click.option(
+    "--keep-examples",
+    type=_Kept(),
+    is_flag=False,
+    flag_value="texts",
+    help="Keep the training texts in the model folder, so that 'predict --neighbors' and 'explain' show which of them "
+    "a text resembles; 'rows' keeps their rows and labels without the texts. Whoever has the model can read the texts. "
+    "Short for --set data.keep_examples=texts.",
+)
+"""``--keep-examples``, alone or with what is kept."""
+
+
+def neighbors_option(help_text: str, smallest: int) -> Callable[[F], F]:
+    """Return ``--neighbors``, how many training examples are shown; the command gets the number or None."""
+    return click.option("--neighbors", type=click.IntRange(smallest, 100), metavar="NUMBER", help=help_text)
+
+
 def figures_option(help_text: str) -> Callable[[F], F]:
     """Return ``--figure``, the files that a drawing is written to; the command gets them as ``figures``."""
     return click.option("--figure", "figures", type=WRITTEN, multiple=True, help=help_text)

@@ -18,6 +18,7 @@ from heedful.cli.options import (
     input_options,
     json_option,
     limit_options,
+    neighbors_option,
     precision_option,
     threads_option,
 )
@@ -57,6 +58,7 @@ def predict_many(many: Many, asking: Asking, requests: Requests, written: Writte
         "--hypothesis": requests.hypothesis,
         "--predicates": requests.predicates,
         "--conll": written.as_columns,
+        "--neighbors": written.neighbors,
     }
     for option, value in others.items():
         if value:
@@ -93,6 +95,7 @@ class Written:
     header: bool | None
     as_json: bool
     as_columns: bool
+    neighbors: int | None = None
 
     def check(self) -> None:
         """Refuse options that contradict each other, before anything is computed.
@@ -101,6 +104,8 @@ class Written:
             UsageError: naming the options.
         """
         path = self.output
+        if self.neighbors and self.as_columns:
+            raise UsageError("--neighbors is not for --conll; leave one of them out")
         if path is None:
             if self.header is not None and (self.as_json or self.as_columns):
                 raise UsageError("--header is for rows of columns; leave it out with --json and --conll")
@@ -192,6 +197,10 @@ class Many:
     is_flag=True,
     help="Print semantic roles in the columns of CoNLL-2005, tags as lines of a word and its tag.",
 )
+@neighbors_option(
+    "Also show so many training examples that each text resembles, of a model that was trained with --keep-examples.",
+    1,
+)
 @click.option(
     "--output",
     type=WRITTEN,
@@ -261,6 +270,7 @@ def command(
 
     Example: heedful predict runs/trec "Who wrote this?"
     """
+    from heedful.cli.neighbor_answers import with_neighbors
     from heedful.cli.opened_model import (
         answer_rows,
         answers_of,
@@ -286,6 +296,8 @@ def command(
     given = {"predicates": requests.predicates, "conll": written.as_columns}
     answering = opened(model, limits, precision=precision, named=named, given=given)
     answering = sets.of(answering)
+    if written.neighbors:
+        answering = with_neighbors(answering, written.neighbors)
     asked = asked_of(answering, requests)
     printer = RowPrinter(written.header)
     cut = 0

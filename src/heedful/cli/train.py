@@ -12,6 +12,7 @@ from heedful.cli.option_groups import Lessons, Printing, Recipe, RunPlace, group
 from heedful.cli.options import (
     computing_options,
     going_on_by,
+    keep_examples_option,
     no_baseline_option,
     out_option,
     printing_options,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 )
 @training_options
 @teacher_options
+@keep_examples_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
 @no_baseline_option
@@ -46,6 +48,7 @@ def command(
     recipe: Recipe,
     lessons: Lessons,
     seed: int | None,
+    keep_examples: str | None,
     place: RunPlace,
     no_baseline: bool,
     trackers: tuple[str, ...],
@@ -78,7 +81,10 @@ def command(
     from heedful.training.trackers import with_trackers
 
     place.check("the run")
-    config = recipe.config(*lessons.settings(), *([] if seed is None else [f"train.seed={seed}"]))
+    short = {"train.seed": seed, "data.keep_examples": keep_examples}
+    config = recipe.config(
+        *lessons.settings(), *(f"{name}={value}" for name, value in short.items() if value is not None)
+    )
     out, data, quiet = place.folder(recipe.named), recipe.data, printing.quiet
     first, kept = is_first_process(), first_use_note()
     reporter = printing.reporter()

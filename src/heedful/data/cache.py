@@ -264,6 +264,8 @@ def _pack(data: PreparedData[Encoded]) -> tuple[dict[str, str], Arrays]:
         arrays |= {f"{number}-further-{part}": values for part, values in dataset.further().items()}
         if dataset.kept is not None:
             arrays |= _packed_words(f"{number}-kept", dataset.kept)
+        if dataset.texts is not None:
+            arrays[f"{number}-texts"] = _as_json(dataset.texts)
         for column in _COLUMNS:
             for side, ragged in enumerate(getattr(dataset, column)):
                 arrays[f"{number}-{column}-{side}"] = ragged.values
@@ -295,6 +297,7 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
             ngrams=_whole(arrays, f"{number}-ngrams"),
             phrases=_whole(arrays, f"{number}-phrases"),
             kept=_kept_words(arrays, f"{number}-kept", fact["sides"]),
+            texts=_kept_texts(arrays, f"{number}-texts"),
         )
         mark = f"{number}-further-"
         further = {part.removeprefix(mark): own for part, own in arrays.items() if part.startswith(mark)}
@@ -304,11 +307,18 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
 
 
 def _packed_words(name: str, kept: KeptWords) -> Arrays:
-    forms = json.dumps(kept.forms).encode("ascii")  # escapes keep a lone surrogate
-    found: Arrays = {f"{name}-forms": np.frombuffer(forms, np.uint8)}
+    found: Arrays = {f"{name}-forms": _as_json(kept.forms)}
     for side, ragged in enumerate(kept.sides):
         found |= {f"{name}-{side}": ragged.values, f"{name}-offsets-{side}": ragged.offsets}
     return found
+
+
+def _as_json(texts: Sequence[object]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(texts).encode("ascii"), np.uint8)  # escapes keep a lone surrogate
+
+
+def _kept_texts(arrays: Arrays, name: str) -> tuple[tuple[str, ...], ...] | None:
+    return tuple(map(tuple, json.loads(arrays[name].tobytes()))) if name in arrays else None
 
 
 def _kept_words(arrays: Arrays, name: str, sides: int) -> KeptWords | None:

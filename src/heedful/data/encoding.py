@@ -89,6 +89,7 @@ class EncodedDataset:
         phrases: the features that a wide part reads of each example, all sides together; None where none is asked for.
         weights: how much each example counts in training, 1 on average, [N] float32; None where all count alike.
         kept: the words that are read of each example; None where nothing asks for them.
+        texts: the texts of each example as they were, where a model is to keep them; else None.
     """
 
     sides: tuple[Ragged, ...]
@@ -105,6 +106,7 @@ class EncodedDataset:
     phrases: Ragged | None = None
     weights: NDArray[np.float32] | None = None
     kept: KeptWords | None = None
+    texts: tuple[tuple[str, ...], ...] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -131,6 +133,7 @@ class EncodedDataset:
             phrases=None if self.phrases is None else self.phrases.take(indices),
             weights=None if self.weights is None else self.weights[indices],
             kept=None if self.kept is None else self.kept.take(indices),
+            texts=None if self.texts is None else tuple(self.texts[place] for place in indices),
         )
 
     def further(self) -> dict[str, NDArray[np.generic]]:
@@ -239,6 +242,7 @@ def encode(
         phrases=_phrases(corpus, sides, phrases) if phrases is not None and phrases.reads else None,
         weights=None if corpus.weights is None else _evened(corpus.weights[kept], corpus.source),
         kept=KeptWords(corpus.words, sides) if keeps_words else None,
+        texts=None if corpus.texts is None else tuple(corpus.texts[place] for place in kept),
     )
 
 

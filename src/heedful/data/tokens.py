@@ -111,6 +111,7 @@ class TokenizedCorpus:
         heads: for each column the dependency head of each word (see `heedful.text.dependency`), in the rows of
             `sides`; empty where no text has a parse.
         weights: how much each example counts in training, [N] float32; None where all count alike.
+        texts: the texts of each example as they were, where a model is to keep them; else None.
     """
 
     words: tuple[str, ...]
@@ -123,6 +124,7 @@ class TokenizedCorpus:
     source: Path | None = None
     heads: tuple[Ragged, ...] = ()
     weights: NDArray[np.float32] | None = None
+    texts: tuple[tuple[str, ...], ...] | None = None
 
     def __len__(self) -> int:
         return len(self.targets)

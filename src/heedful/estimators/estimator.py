@@ -27,6 +27,7 @@ from heedful.estimators.setting_types import Settings
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
 from heedful.explain import Explanation
+from heedful.explain.neighbors import SHOWN, Neighbor, neighbors
 from heedful.machine import threads
 from heedful.model.decisions import Wish
 from heedful.model.decisions.conformal import Method as SetMethod
@@ -35,6 +36,7 @@ from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
 from heedful.run.few import few_rows
 from heedful.run.recipe_files import from_table, override
+from heedful.run.run_config import KeepExamples
 from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
 from heedful.text.boundaries import AUTO
@@ -73,6 +75,8 @@ class Estimator(KeptState, Generic[Model]):
         config: the settings to start from; None for the defaults.
         threads: number of threads of the whole process, as torch counts them; None does not change it.
         verbose: whether `fit` shows progress where its own ``progress`` is None.
+        keep_examples: what the model keeps of the training examples, for `neighbors`: "texts", "rows" or "none"; short
+            for ``data__keep_examples``. None for what the settings say, by default "none".
         **settings: single settings, by their dotted names with ``__`` instead of the dot: ``train__epochs=3``,
             ``model__dropout=0.5``, ``text__vectors="vectors.txt"``.
 
@@ -105,9 +109,10 @@ class Estimator(KeptState, Generic[Model]):
         *,
         threads: int | None = None,
         verbose: bool = False,
+        keep_examples: KeepExamples | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        self.threads, self.verbose = threads, verbose
+        self.threads, self.verbose, self.keep_examples = threads, verbose, keep_examples
         self._given, self._settings = config, dict[str, Any](**settings)
 
     @property
@@ -121,6 +126,8 @@ class Estimator(KeptState, Generic[Model]):
         if not isinstance(given, RunConfig):
             raise UsageError(f"config: expected a RunConfig or None, got {given!r:.60}")
         dotted = {name.replace("__", "."): _plain(value) for name, value in self._settings.items()}
+        if self.keep_examples is not None:
+            dotted["data.keep_examples"] = self.keep_examples
         return override(given, dotted) if dotted else given
 
     def _start(self) -> RunConfig:
@@ -143,13 +150,15 @@ class Estimator(KeptState, Generic[Model]):
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
-        return {"config": self._given, "threads": self.threads, "verbose": self.verbose, **self._settings}
+        own = {"threads": self.threads, "verbose": self.verbose, "keep_examples": self.keep_examples}
+        return {"config": self._given, **own, **self._settings}
 
     def set_params(self, **params: Any) -> Self:
         """Change settings, named as in the constructor, for the next `fit`; a trained model stays until then."""
         self._given = params.pop("config", self._given)
         self.threads = params.pop("threads", self.threads)
         self.verbose = params.pop("verbose", self.verbose)
+        self.keep_examples = params.pop("keep_examples", self.keep_examples)
         self._settings = {**self._settings, **params}
         return self
 
@@ -508,6 +517,21 @@ class SentenceEstimator(TransformerMixin, Estimator[Reader]):
     def encode(self, texts: object) -> NDArray[np.float32]:
         """Return the vector of each text, [N, D]; exactly zero for a text without words."""
         return self.predictor.encode(read_requests(rows_of(texts, name="texts")))
+
+    def neighbors(self, X: object, count: int = SHOWN) -> list[tuple[Neighbor, ...]]:
+        """Return the training examples that each input resembles most, of a model that keeps them.
+
+        Args:
+            X: texts or pairs.
+            count: how many for each, 1 to 100.
+
+        Returns:
+            For each input its neighbors, the most alike first; see `heedful.explain.neighbors.Neighbor`.
+
+        Raises:
+            UsageError: if the model was trained without ``keep_examples``, or the number is out of range.
+        """
+        return neighbors(self.predictor, self._requests(X), count)
 
     def similarity(self, first: object, second: object) -> NDArray[np.float32]:
         """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 from heedful.errors import ArtifactError
 from heedful.run.recipe_files import from_table
-from heedful.run.run_config import RunConfig
+from heedful.run.run_config import KeepExamples, RunConfig
 from heedful.tasks import load_model
 
 _KIND = "heedful_state"
@@ -28,6 +28,7 @@ class _Estimator(Protocol):
 
     threads: int | None
     verbose: bool
+    keep_examples: KeepExamples | None
     _given: RunConfig | None
     _settings: dict[str, Any]
 
@@ -46,6 +47,7 @@ class KeptState(BaseEstimator):
             _KIND: 1,
             "threads": self.threads,
             "verbose": self.verbose,
+            "keep_examples": self.keep_examples,
             "config": asdict(given) if isinstance(given, RunConfig) else given,
             "settings": dict(self._settings),
         }
@@ -75,6 +77,7 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
         raise ArtifactError("this estimator was written by another version of heedful; write it again")
     estimator.threads, estimator._settings = state.get("threads"), settings
     estimator.verbose = bool(state.get("verbose"))
+    estimator.keep_examples = state.get("keep_examples")
     estimator._given = from_table(given, "the kept settings") if isinstance(given, dict) else given
     files = state.get("files")
     if files is None:

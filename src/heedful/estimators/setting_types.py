@@ -35,6 +35,7 @@ class Settings(TypedDict, total=False):
     data__max_tokens: int
     data__truncate: Literal["error", "head", "drop", "window"]
     data__length_share: float
+    data__keep_examples: Literal["none", "texts", "rows"]
     text__tokenizer: str
     text__markup: Literal["keep", "drop", "token"]
     text__normalize: bool

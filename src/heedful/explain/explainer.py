@@ -20,6 +20,7 @@ from heedful.explain.explanation import Explanation, SentenceView
 from heedful.explain.legends import SYSTEMS, System, by_caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
 from heedful.explain.methods.game import Examples, Game, game_of
+from heedful.explain.neighbors import SHOWN, Neighbor, neighbors
 from heedful.explain.standing import by_default
 from heedful.explain.tag_explanations import explain_tags
 from heedful.explain.word_pieces import on_words
@@ -40,6 +41,7 @@ def explain(
     word: int | str | None = None,
     *,
     faithfulness: bool = True,
+    alike: int | None = None,
 ) -> Explanation:
     """Show what each word contributes to an answer, and what the model looked at.
 
@@ -51,6 +53,8 @@ def explain(
         word: for tags the word whose tag is explained; see `heedful.explain.tag_explanations.place_of`.
         faithfulness: with a method other than the default, also delete the heaviest words of a classified example and
             see what happens.
+        alike: how many training examples that the request resembles are shown, of a model that keeps them; None for 3
+            where it does.
 
     Returns:
         The record that the pictures are drawn from.
@@ -76,8 +80,9 @@ def explain(
         return explain_tags(model, request, choice, word)
     asked = _Asked.of(model, request, choice.why)
     explanation, sight = asked.seen(model)
+    near = _alike(model, asked.texts, alike)
     return explained_by(
-        replace(explanation, standing=standing) if standing else explanation,
+        replace(explanation, standing=standing or explanation.standing, neighbors=near),
         choice,
         asked.game,
         asked.values,
@@ -85,6 +90,15 @@ def explain(
         deletions=faithfulness and asked.values.shown.deletable,
         added=len(sight.prefix),
     )
+
+
+def _alike(model: Model[Any, Any], texts: tuple[str, ...], count: int | None) -> tuple[Neighbor, ...]:
+    """Return the training examples that an example resembles; none where none are asked for, or none are kept."""
+    wanted = SHOWN if count is None and model.examples is not None else count
+    if not wanted:
+        return ()
+    (found,) = neighbors(model, [texts if model.is_pair else texts[0]], wanted)
+    return found
 
 
 def question_about(model: Model[Any, Any], request: object, why: str | None = None) -> tuple[Question, str]:

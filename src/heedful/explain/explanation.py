@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from heedful.errors import DataError, UsageError
 from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
+from heedful.explain.neighbors import Neighbor
 from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.word_features import WordFeatures
 from heedful.structures import MapPlace
@@ -170,6 +171,7 @@ class Explanation:
         answered: the label that was predicted where costs decide; None for the most probable one.
         tags: the tag of each word, of a model that gives every word one.
         quantity: what the score is called, such as the column of its gold.
+        neighbors: training examples that the texts resemble, of a model that keeps them.
     """
 
     sides: tuple[SentenceView, ...]
@@ -189,6 +191,7 @@ class Explanation:
     answered: str | None = None
     tags: tuple[TagOfWord, ...] = ()
     quantity: str = ""
+    neighbors: tuple[Neighbor, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -264,6 +267,7 @@ class Explanation:
                 others=tuple(_made(Attribution, each) for each in _listed(rest.pop("others", ()))),
                 features=_made_if(WordFeatures, rest.pop("features", None)),
                 tags=tuple(_made(TagOfWord, each) for each in _listed(rest.pop("tags", ()))),
+                neighbors=tuple(_made(Neighbor, each) for each in _listed(rest.pop("neighbors", ()))),
                 policy=tuple(_made(PolicySteps, each) for each in _listed(rest.pop("policy", ()))),
                 **rest,
             )
@@ -351,7 +355,7 @@ def _plain(value: object) -> object:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Attribution | WordFeatures | PolicySteps):
+    if isinstance(value, Attribution | Neighbor | WordFeatures | PolicySteps):
         return value.as_dict()
     if isinstance(value, DeletionScore | MapPlace | TagOfWord):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

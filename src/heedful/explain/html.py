@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT, LETTERS
+from heedful.explain.neighbors_shown import neighbors_section
 from heedful.explain.page_frame import page_of
 from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.scene import percent
@@ -166,6 +167,7 @@ def sections_of(explanation: Explanation) -> list[str]:
         _top(explanation),
         _signed(explanation),
         _why_not(explanation),
+        neighbors_section(explanation.neighbors),
         "" if explanation.features is None else features_section(explanation.features),
         *inside,
         *map(policy_section, explanation.policy),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from heedful.explain.neighbors_shown import neighbor_lines
 from heedful.explain.policy_steps import policy_lines
 from heedful.explain.scene import percent
 from heedful.explain.signed_words import signed_lines, title_of
@@ -57,6 +58,9 @@ def render_text(
         title, *rest = signed_lines(explanation.attribution, explanation.sides, width, color=color)
         lines += ["", pen.bold(title), *rest]
         lines += _others(explanation)
+    if explanation.neighbors:
+        title, *rest = neighbor_lines(explanation.neighbors, width)
+        lines += ["", pen.bold(title), *rest]
     if explanation.features is not None:
         title, *rest = feature_lines(explanation.features)
         lines += ["", pen.bold(title), *(shorten(line, width) for line in rest)]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.model.decisions import Decision, Kind, Promise, Wish, kind_of, promise_of
 from heedful.model.engine import NEEDED, Capability, Engine
+from heedful.model.kept_examples import KeptExamples
 from heedful.model.sights import TaggedText
 from heedful.model.text_reading import TextReading
 
@@ -74,6 +75,11 @@ class Model(ABC, Generic[B, A_co]):
     @abstractmethod
     def metrics(self) -> Mapping[str, object]:
         """What was measured of it."""
+
+    @property
+    def examples(self) -> KeptExamples | None:
+        """The training examples that it keeps, of which `heedful.explain.neighbors` finds the most alike; or None."""
+        return None
 
     @property
     @abstractmethod

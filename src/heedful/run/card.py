@@ -11,6 +11,7 @@ import numpy as np
 
 from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions import kind_of
+from heedful.model.kept_examples import KeptExamples
 from heedful.models.config import NO_NETWORK
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
@@ -94,6 +95,7 @@ def model_card(
         "## Data",
         "",
         f"{len(train):,} training examples; {task.vocabulary_note(prepared.lexicon)}.",
+        *_about_examples(result.predictor.about.examples),
         *[f"- {note}" for note in prepared.notes],
         *[f"- `{file}` SHA-256 `{digest}`" for file, digest in prepared.fingerprint.items()],
         "",
@@ -188,6 +190,16 @@ def _about_wide(config: RunConfig, wide: WidePart | None) -> list[str]:
         ]
     tried = config.model.wide != "none" and kind_of(config.model.task).joins_parts
     return ["", "A wide part was tried and left out: it did not help."] if tried else []
+
+
+def _about_examples(kept: KeptExamples | None) -> list[str]:
+    """Say that training examples lie in the folder: whoever has the model can read them."""
+    if kept is None:
+        return []
+    what = "with their labels and vectors, for everybody to read who has the model"
+    if kept.texts is None:
+        what = "as their rows, labels and vectors, without the texts"
+    return ["", f"**This folder holds {len(kept):,} of the training examples**, {what}.", ""]
 
 
 NAMED = 0.1

@@ -181,6 +181,7 @@ def _train_and_measure(
         if chooses:
             task.calibrate(predictor, prepared.datasets)
         dev = task.held_out(predictor, prepared.datasets)
+        task.keep(own, predictor, prepared.datasets["train"])
         test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
         fitted = report(predictor, prepared.datasets["train"]) if config.train.evaluate_train else None
     seconds = result.seconds_before + time.perf_counter() - started

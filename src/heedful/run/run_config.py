@@ -77,6 +77,7 @@ class DistilConfig(Settings):
         return problems
 
 
+KeepExamples = Literal["none", "texts", "rows"]
 Protocol = Literal["honest", "paper"]
 """``honest``: a dev split selects the best checkpoint, and the test split is read once. ``paper``: the best of all
 evaluations on the test split, as in published tables."""
@@ -134,6 +135,10 @@ class DataConfig(Settings):
             by a quarter, and the pooling weighs the words of all windows together.
         length_share: with "drop", a limit that replaces ``max_tokens``: the length that this share of the training
             texts does not exceed. 0.97 is the limit of the published SNLI code; with 1, ``max_tokens`` is the limit.
+        keep_examples: what the model folder keeps of the training examples, so that ``predict --neighbors`` and
+            ``explain`` show which of them a text resembles: "none"; "texts", whole texts of your training data with
+            their labels, which everybody can read who has the model; or "rows", their rows, labels and vectors alone.
+            Of more than 100,000 examples as many are drawn.
     """
 
     set: str = ""
@@ -158,6 +163,7 @@ class DataConfig(Settings):
     max_tokens: int = ranged(400, at_least(1))
     truncate: Truncate = "error"
     length_share: float = ranged(1.0, _part_or_all)
+    keep_examples: KeepExamples = "none"
 
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""

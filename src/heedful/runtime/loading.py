@@ -20,6 +20,7 @@ from heedful.model.decisions import (
     NamedLabels,
     NumberDecision,
 )
+from heedful.model.kept_examples import read_kept_examples
 from heedful.runtime.asking import Asking
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.kernels import Floats
@@ -106,6 +107,9 @@ def _load(path: Path) -> RuntimeModel:
         tagging = None
         if settings.tagging:
             tagging = read_tag_part(settings.tagging, weights.raw, weights.floats, program.outputs)
+        examples = None
+        if settings.examples:
+            examples = read_kept_examples(settings.examples, weights.raw, program.texts, program.outputs)
     except UsageError as error:
         raise ArtifactError(
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
@@ -117,7 +121,8 @@ def _load(path: Path) -> RuntimeModel:
     if settings.kind.outputs == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence)
-    return RuntimeModel(Asking(settings, vocabulary, parts), program, decision, parts, metrics=metrics)
+    asking = Asking(settings, vocabulary, parts)
+    return RuntimeModel(asking, program, decision, parts, metrics=metrics, examples=examples)
 
 
 def _vocabulary(plain: dict[str, object], path: Path) -> Vocabulary:

@@ -12,6 +12,7 @@ from heedful.errors import UsageError
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.model.engine import NO_NETWORK
+from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model, in_order
 from heedful.model.text_reading import Limits
 from heedful.runtime.asking import Asking, Block
@@ -35,6 +36,7 @@ class RuntimeModel(Model[Block, Answered]):
         parts: what is added to its logits; by default nothing.
         threads: how many compute; no answer depends on it.
         metrics: what was measured of it, as its folder keeps it.
+        examples: the training examples that it keeps; None for none.
 
     Attributes:
         asking: as given; also `reading`.
@@ -51,9 +53,10 @@ class RuntimeModel(Model[Block, Answered]):
         parts: Parts = NO_PARTS,
         threads: int = 1,
         metrics: Mapping[str, object] | None = None,
+        examples: KeptExamples | None = None,
     ) -> None:
         self.asking, self.program, self.parts, self.threads = asking, program, parts, threads
-        self._decision, self._metrics = decision, metrics or {}
+        self._decision, self._metrics, self._examples = decision, metrics or {}, examples
         self._engine = self.engine_type(asking, program, parts)
 
     engine_type: type[StepEngine] = StepEngine
@@ -104,6 +107,11 @@ class RuntimeModel(Model[Block, Answered]):
         return self._metrics
 
     @property
+    def examples(self) -> KeptExamples | None:
+        """See `Model.examples`."""
+        return self._examples
+
+    @property
     def settings(self) -> Settings:
         """How text is read and what is answered."""
         return self.asking.settings
@@ -134,7 +142,9 @@ class RuntimeModel(Model[Block, Answered]):
             UsageError: if the limit is below 1.
         """
         asking = self.asking.limited(Limits(max_tokens, truncate))
-        return type(self)(asking, self.program, self.decision, self.parts, self.threads, self.metrics)
+        return type(self)(
+            asking, self.program, self.decision, self.parts, self.threads, self.metrics, self.examples
+        )
 
     def threaded(self, threads: int) -> Self:
         """Return a model that computes blocks of 64 requests on several threads; the network is shared.
@@ -150,7 +160,9 @@ class RuntimeModel(Model[Block, Answered]):
         """
         if threads < 1:
             raise UsageError(f"threads must be 1 or more; got {threads}")
-        return type(self)(self.asking, self.program, self.decision, self.parts, threads, self.metrics)
+        return type(self)(
+            self.asking, self.program, self.decision, self.parts, threads, self.metrics, self.examples
+        )
 
     def remembering(self, megabytes: int) -> Self:
         """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.
@@ -167,7 +179,9 @@ class RuntimeModel(Model[Block, Answered]):
         if megabytes < 0:
             raise UsageError(f"megabytes must be 0 or more; got {megabytes}")
         program = self.program.remembering(megabytes << 20)
-        return type(self)(self.asking, program, self.decision, self.parts, self.threads, self.metrics)
+        return type(self)(
+            self.asking, program, self.decision, self.parts, self.threads, self.metrics, self.examples
+        )
 
     def encode(self, texts: Iterable[str]) -> Floats:
         """See `Model.encode`."""

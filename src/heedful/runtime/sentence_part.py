@@ -29,6 +29,7 @@ from heedful.runtime.sentence_features import (
 )
 from heedful.storage.manifest import SCALE
 from heedful.storage.shared_rows import SharedRows
+from heedful.text.wide_part import sizes_of
 
 SENTENCE = "sentence"
 """Key of config.json, and what the names of the tensors begin with."""
@@ -84,6 +85,11 @@ class SentencePart:
     def exact(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Weights and bias in double precision."""
         return self.weights.astype(np.float64), self.bias.astype(np.float64)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.float64]:
+        """How much each feature counts for the logits, [F]: the root mean square of its weights."""
+        return self.weight * sizes_of(self.weights)
 
     def weighing(self, weight: float) -> SentencePart:
         """Return the same part with another weight."""

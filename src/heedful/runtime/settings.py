@@ -12,6 +12,7 @@ from typing import TypeGuard, TypeVar, get_args
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import KINDS, Kind
+from heedful.model.kept_examples import EXAMPLES
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
 from heedful.storage.manifest import CONFIG, REMEDY
@@ -45,6 +46,7 @@ class Settings:
         outputs: ``model.outputs``, which must be those of the network; None where it is not saved.
         normalize: whether text is normalized before it is cut into words; see `heedful.text.normalization`.
         tagging: what config.json says of the linear part of tags; empty for none.
+        examples: what it says of the training examples that are kept; empty for none.
     """
 
     task: str
@@ -64,6 +66,7 @@ class Settings:
     outputs: object = None
     normalize: bool = False
     tagging: Mapping[str, object] = field(default_factory=dict)
+    examples: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -152,6 +155,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         model.get("outputs"),
         normalize,
         _table(config, TAGGING, path),
+        _table(config, EXAMPLES, path),
     )
 
 

@@ -10,11 +10,12 @@ from typing import NoReturn
 
 from heedful.errors import nearest
 from heedful.explain.methods.method_names import METHODS
+from heedful.explain.neighbors import MOST
 from heedful.serving.bounds import Refused
 from heedful.serving.served_model import Request
 
 TEXTS, PAIRS, FEATURES_OF, POLICY_STEPS = "texts", "pairs", "features_of", "policy"
-METHOD, WHY = "method", "why"
+METHOD, WHY, NEIGHBORS = "method", "why", "neighbors"
 
 
 @dataclass(frozen=True)
@@ -141,19 +142,19 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
 
     Args:
         fields: of the body; "page" asks for the page too, "method" for a method of explanation, "why" for the
-            explanation of another class, "features_of" for single features of a word, "policy" for the steps of a
-            policy.
+            explanation of another class, "neighbors" for training examples that the text resembles, "features_of" for
+            single features of a word, "policy" for the steps of a policy.
         pair: whether the model takes pairs.
 
     Returns:
-        What is asked, with the options "page", "policy", "method", "why" and "features_of", strings empty where they
-        are missing.
+        What is asked, with the options "page", "policy", "method", "why", "neighbors" and "features_of", strings empty
+        where they are missing.
 
     Raises:
         Refused: with 422, naming the first field that is wrong.
     """
     field = "pair" if pair else "text"
-    refuse_unknown(fields, ("model", field, "page", METHOD, WHY, POLICY_STEPS, FEATURES_OF))
+    refuse_unknown(fields, ("model", field, "page", METHOD, WHY, NEIGHBORS, POLICY_STEPS, FEATURES_OF))
     if field not in fields:
         said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'
         wrong(field, f"missing: this model explains {said}.")
@@ -163,7 +164,11 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
     words = {name: _text(fields.get(name, ""), name) for name in (FEATURES_OF, METHOD, WHY)}
     if words[METHOD] and words[METHOD] not in METHODS:
         wrong(METHOD, f"{nearest(words[METHOD][:40], METHODS)}.")
+    count = fields.get(NEIGHBORS, 0)
+    if type(count) is not int or not 0 <= count <= MOST:
+        wrong(NEIGHBORS, f"expected a whole number from 0 to {MOST}, got {_kind(count)} {count!s:.20}.")
     options: dict[str, object] = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | words
+    options[NEIGHBORS] = count
     return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
 
 

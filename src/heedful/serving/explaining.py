@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from heedful.errors import UsageError
 from heedful.machine.canceling import Cancel, canceled_by
-from heedful.serving.bodies import FEATURES_OF, POLICY_STEPS
+from heedful.serving.bodies import FEATURES_OF, NEIGHBORS, POLICY_STEPS
 from heedful.serving.bounds import Refused
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def with_further(model: ServedModel, explanation: Explanation, options: Mapping[
         Refused: with 422, naming the option that the model or the texts cannot fulfill.
     """
     further: Mapping[str, Callable[[Explanation], Explanation]] = {
+        NEIGHBORS: lambda shown: model.with_neighbors(shown, int(str(options[NEIGHBORS]))),
         FEATURES_OF: lambda shown: model.with_features(shown, str(options[FEATURES_OF])),
         POLICY_STEPS: model.with_policy,
     }

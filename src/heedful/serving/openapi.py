@@ -72,6 +72,7 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
         "page": yes,
         "method": {"type": "string", "enum": list(METHODS)},
         "why": _TEXT,
+        "neighbors": {"type": "integer", "minimum": 0, "maximum": 100, "default": 0},
         "features_of": _TEXT,
         "policy": yes,
     }
@@ -99,7 +100,8 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
         "/v1/explain": _post(
             "explain",
             "Show what each word of one text or pair contributes to the answer, by a method; with why, to another "
-            "class; with page, as a page of HTML too; with features_of, with single features of a word; with policy, "
+            "class; with page, as a page of HTML too; with neighbors, with training examples that it resembles, of a "
+            "model that keeps them; with features_of, with single features of a word; with policy, "
             "with the steps of a policy.",
             _body(text={"text": _TEXT, **further}, pair={"pair": _PAIR, **further}),
             "Explained",

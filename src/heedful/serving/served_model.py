@@ -149,7 +149,7 @@ class ServedModel:
         by_gradients = choice is not None and choice.method in WITH_TORCH
         model = self._able("gradients" if by_gradients else "look")
         with contextlib.nullcontext() if model.engine.is_exact else self._one_at_a_time:
-            return explain(model, request, choice)
+            return explain(model, request, choice, alike=0)
 
     def with_features(self, explanation: Explanation, word: str) -> Explanation:
         """Add single features of the attention of a word, which takes torch, to an explanation.
@@ -167,6 +167,26 @@ class ServedModel:
         with self._one_at_a_time:
             found = self._able("features").features_of(word, [view.text for view in explanation.sides])
         return replace(explanation, features=found)
+
+    def with_neighbors(self, explanation: Explanation, count: int) -> Explanation:
+        """Add the training examples that the texts resemble to an explanation.
+
+        Args:
+            explanation: of this model.
+            count: how many.
+
+        Returns:
+            The explanation with the examples.
+
+        Raises:
+            UsageError: if the model keeps no training examples.
+        """
+        from heedful.explain.neighbors import neighbors
+
+        texts = tuple(view.text for view in explanation.sides)
+        with contextlib.nullcontext() if self.model.engine.is_exact else self._one_at_a_time:
+            (found,) = neighbors(self.model, [texts if self.is_pair else texts[0]], count)
+        return replace(explanation, neighbors=found)
 
     def with_policy(self, explanation: Explanation) -> Explanation:
         """Add the steps in which a policy opened masks, which takes torch, to an explanation.

@@ -20,6 +20,7 @@ from heedful.data.readers.text_fields import read_requests
 from heedful.errors import UsageError
 from heedful.model.answers import AnyAnswer
 from heedful.model.engine import Engine
+from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model
 from heedful.model.text_reading import Limits, TextReading
 from heedful.models import ModelConfig
@@ -99,6 +100,11 @@ class SavedModel(Model[Any, A_co]):
     def metrics(self) -> Mapping[str, object]:
         """See `Model.metrics`."""
         return self.about.metrics
+
+    @property
+    def examples(self) -> KeptExamples | None:
+        """See `Model.examples`."""
+        return self.about.examples
 
     @property
     def reading(self) -> TextReading[Any]:

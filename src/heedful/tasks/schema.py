@@ -17,6 +17,7 @@ from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
 from heedful.errors import ArtifactError, DataError, MissingExtraError, UsageError
+from heedful.model.kept_examples import KeptExamples
 from heedful.models import ModelConfig, encoder_problems
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
@@ -86,6 +87,7 @@ class About:
         tagging: of a model of tags a linear model over each word and its neighbors, with a chain of tags on top.
         costs: of classes what it costs to answer class k where class j is right, at row j and column k; empty where the
             most probable class is answered.
+        examples: the training examples that are kept; None for none.
     """
 
     run: dict[str, object] = field(default_factory=dict)
@@ -96,6 +98,7 @@ class About:
     sentence: SentencePart | None = None
     tagging: TagPart | None = None
     costs: tuple[tuple[float, ...], ...] = ()
+    examples: KeptExamples | None = None
 
     def __post_init__(self) -> None:
         known = isinstance(self.temperature, float) and 0 < self.temperature < math.inf

@@ -351,6 +351,16 @@ class Task(ABC, Generic[Dataset, Lexicon, Model, Answered]):
         """
         return
 
+    def keep(self, config: RunConfig, model: Model, training: Dataset) -> None:
+        """Keep training examples in a trained model, as ``data.keep_examples`` says; by default nothing is kept.
+
+        Args:
+            config: the settings of the run.
+            model: the trained model, changed in place.
+            training: the training examples.
+        """
+        return
+
     @abstractmethod
     def read(self, model: Model, corpus: Corpus, folder: Path | None = None) -> Dataset:
         """Turn examples with labels into the data set that `measure` needs.

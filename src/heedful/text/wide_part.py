@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +151,12 @@ def _number(kind: int, side: int, text: str) -> int:
 Numbers = NDArray[np.int32]
 
 
+def sizes_of(weights: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the root mean square of the weights of each feature, [n] of [n, Y]."""
+    squares = np.einsum("ny,ny->n", weights, weights, dtype=np.float64)
+    return np.sqrt(squares / max(weights.shape[1], 1))
+
+
 @dataclass(frozen=True, eq=False)
 class WidePart:
     """A fitted linear model; answering with it needs NumPy alone.
@@ -195,6 +201,11 @@ class WidePart:
     def outputs(self) -> int:
         """Classes Y."""
         return len(self.bias)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.float64]:
+        """How much each feature counts for the logits, [n]: the root mean square of its weights."""
+        return self.weight * sizes_of(self.weights)
 
     def weighing(self, weight: float) -> WidePart:
         """Return the same part with another weight."""

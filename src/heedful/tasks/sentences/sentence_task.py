@@ -42,6 +42,7 @@ from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import too_many
 from heedful.tasks.sentences.joining import Joined
+from heedful.tasks.sentences.keeping import kept_examples
 from heedful.tasks.sentences.limit_options import ASIDE
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
@@ -67,6 +68,7 @@ SENTENCES: frozenset[str] = WORDS | {
     "model.wide",
     "model.sentence",
     "data.few_rows",
+    "data.keep_examples",
 }
 """Settings of networks that give one row of numbers for a text or a pair."""
 PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
@@ -95,6 +97,12 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             return [
                 f'model.matching = "symmetric" cannot be used with model.encoder = {config.model.encoder!r}, which '
                 "reads both texts together in their order; choose another encoder, such as disan"
+            ]
+        alone = together and config.model.wide == config.model.sentence == "none"
+        if config.data.keep_examples != "none" and alone:
+            return [
+                f"data.keep_examples cannot be used with model.encoder = {config.model.encoder!r} alone, which has no "
+                'vector of an example; set model.wide = "linear" too'
             ]
         if config.data.truncate != "window":
             return []
@@ -281,6 +289,13 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             return report
         # Intervals resample examples of equal weight, so there are none.
         return replace(report, metrics=self.judged(model, rows, chose), statistics={})
+
+    def keep(self, config: RunConfig, model: Model, training: EncodedDataset) -> None:
+        """See `Task.keep`."""
+        how = config.data.keep_examples
+        if how != "none":
+            found = kept_examples(model, training, how, config.train.seed)
+            model.about = replace(model.about, examples=found)
 
     def delivered(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return rows on the scale of `linear_targets` as the model gives them; by default unchanged."""

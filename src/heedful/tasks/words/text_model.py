@@ -18,6 +18,7 @@ from heedful.data.parses import parse_if_possible
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import UsageError
 from heedful.export import describe
+from heedful.model.kept_examples import EXAMPLES, KeptExamples, read_kept_examples
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.runtime.loading import read_states
@@ -173,6 +174,8 @@ class TextModel(SavedModel[A_co]):
             config[SENTENCE] = self.about.sentence.table()
         if self.about.tagging is not None:
             config[TAGGING] = self.about.tagging.table()
+        if self.about.examples is not None:
+            config[EXAMPLES] = self.about.examples.table()
         if self.about.costs:
             config["costs"] = [list(row) for row in self.about.costs]
         embedding = self.network.sentence_encoder.embedding
@@ -183,8 +186,9 @@ class TextModel(SavedModel[A_co]):
             state={
                 **self.network.state_dict(),
                 **wide_tensors(self.about.wide),
-                **_sentence_tensors(self.about),
-                **_tagging_tensors(self.about),
+                **_tensors(self.about.sentence),
+                **_tensors(self.about.tagging),
+                **_tensors(self.about.examples),
             },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
@@ -204,18 +208,10 @@ def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
     return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
 
 
-def _sentence_tensors(about: About) -> dict[str, Tensor]:
-    part = about.sentence
-    return (
-        {} if part is None else {name: torch.from_numpy(each.copy()) for name, each in part.tensors().items()}
-    )
-
-
-def _tagging_tensors(about: About) -> dict[str, Tensor]:
-    part = about.tagging
-    return (
-        {} if part is None else {name: torch.from_numpy(each.copy()) for name, each in part.tensors().items()}
-    )
+def _tensors(part: SentencePart | TagPart | KeptExamples | None) -> dict[str, Tensor]:
+    """Return what a folder keeps of something beside the network; nothing where there is none."""
+    found = {} if part is None else part.tensors()
+    return {name: torch.from_numpy(each.copy()) for name, each in found.items()}
 
 
 def _finder(state: Mapping[str, Tensor]) -> Callable[[str], NDArray[np.generic]]:
@@ -279,6 +275,29 @@ def take_sentence(
     for name in [name for name in state if name.startswith(f"{SENTENCE}.")]:
         del state[name]
     return part
+
+
+def take_examples(
+    state: dict[str, Tensor], table: Mapping[str, object], texts: int, outputs: int
+) -> KeptExamples:
+    """Take the training examples out of the tensors of a folder.
+
+    Args:
+        state: tensors by name; those of the examples are removed.
+        table: what config.json says of them.
+        texts: of an example.
+        outputs: of the network.
+
+    Returns:
+        The examples.
+
+    Raises:
+        UsageError: if something is missing or does not fit; see `read_kept_examples`.
+    """
+    found = read_kept_examples(table, _finder(state), texts, outputs)
+    for name in [name for name in state if name.startswith(f"{EXAMPLES}.")]:
+        del state[name]
+    return found
 
 
 def take_wide(state: dict[str, Tensor], rule: PhraseRule, weight: float, outputs: int) -> WidePart:

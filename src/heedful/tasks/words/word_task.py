@@ -38,7 +38,13 @@ from heedful.tasks.schema import (
 from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
-from heedful.tasks.words.text_model import TextModel, take_sentence, take_tagging, take_wide
+from heedful.tasks.words.text_model import (
+    TextModel,
+    take_examples,
+    take_sentence,
+    take_tagging,
+    take_wide,
+)
 from heedful.text.boundaries import AUTO, choose_tokenizer
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
@@ -65,6 +71,7 @@ class WordFolder(FolderSettings):
         costs: see `heedful.tasks.About`.
         sentence: what the sentence part reads; empty for none.
         tagging: what the linear part of tags reads; empty for none.
+        examples: how many training examples are kept, and whether with their texts; empty for none.
     """
 
     temperature: float = 1.0
@@ -73,6 +80,7 @@ class WordFolder(FolderSettings):
     encoder: dict[str, object] = field(default_factory=dict)
     sentence: dict[str, object] = field(default_factory=dict)
     tagging: dict[str, object] = field(default_factory=dict)
+    examples: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -249,10 +257,14 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 sentence = take_sentence(tensors, settings.sentence, settings.model.outputs, self.sides)
             if settings.tagging:
                 tagging = take_tagging(tensors, settings.tagging, settings.model.outputs)
+            examples = None
+            if settings.examples:
+                outputs = settings.model.outputs
+                examples = take_examples(tensors, settings.examples, self.sides, outputs)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
             network = self._of_folder(settings, vocabulary)
             network.load_state_dict(state)
-            kept = replace(about, wide=wide, sentence=sentence, tagging=tagging)
+            kept = replace(about, wide=wide, sentence=sentence, tagging=tagging, examples=examples)
             return self.model_type(network, settings.model, vocabulary, folder.labels, text, kept)
 
         return belonging(path, build)
@@ -312,6 +324,9 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             tokenized = {
                 name: parse_corpus(corpus, parser, place.cache) for name, corpus in tokenized.items()
             }
+        if config.data.keep_examples != "none":
+            texts = tuple(example.texts for example in corpora["train"].examples)
+            tokenized["train"] = replace(tokenized["train"], texts=texts)
         counts = Counter(tokenized["train"].counts())
         if source.unlabeled is not None:
             further = source.unlabeled
