@@ -220,6 +220,9 @@ def test_the_commands_take_it(folder: Path) -> None:
     measured = tiny.run("evaluate", folder / "run", folder / "negations-test.jsonl", "--json")
     assert measured.json()["metrics"]["pearson"] > 0.9
     assert tiny.run("explain", folder / "run", "--text", "film not", "--json").json()["score"] > 0
+    whole = tiny.run("explain", folder / "run", "--all", folder / "negations-test.jsonl")
+    assert (whole.code, whole.out) == (2, "")
+    assert "--all is for models of classes, labels, numbers, scores and tags" in whole.err
     refused = tiny.run("predict", folder / "run", "--text", "film", "--predicates", "film")
     assert refused.code == UsageError.exit_code
 

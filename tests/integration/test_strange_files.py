@@ -264,3 +264,13 @@ def test_what_is_nested_too_deeply_or_wrong_too_often_ends_in_a_short_message(tm
     found = tiny.run("train", many, "--out", tmp_path / "run")
     assert (found.code, found.err.rstrip().endswith(" more")) == (ExitCode.USAGE, True)
     assert len(found.err) < 10_000
+
+
+def test_numbers_below_single_precision_are_refused_in_a_line(tmp_path: Path) -> None:
+    rows = [(text, 1e-300 * (k % 5)) for k, (text, _) in enumerate(tiny.texts()[:40])]
+    tiny.write_csv(tmp_path / "tiny.csv", rows, ["text", "score"])
+    found = tiny.run(
+        "train", "my-numbers", "--set", f"data.train={tmp_path / 'tiny.csv'}", "--out", tmp_path / "run"
+    )
+    assert found.code == 3
+    assert "the largest number, 4e-300, is too small for single precision" in found.err

@@ -89,6 +89,8 @@ def test_a_column_of_the_file_holds_weights(tmp_path: Path) -> None:
     [
         ("count", "-1", "expected a number"),
         ("count", "much", "expected a number"),
+        ("count", "1e31", "expected a number from 0 to 1e+30"),
+        ("count", "1e-300", "expected 0, or a number from 1e-30"),
         ("weight", "1", "no column"),
     ],
 )

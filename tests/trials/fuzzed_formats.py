@@ -425,7 +425,7 @@ def _tasks(draw: random.Random) -> Sample:
     for number in range(draw.randint(1, 6)):
         said, label, canceled = text(draw), draw.choice(["yes", "no"]), number > 0 and draw.random() < 0.2
         value = {"from_name": "mood", "type": "choices", "value": {"choices": [label]}}
-        annotation = {"id": number, "was_canceled": canceled, "result": [value]}
+        annotation = {"id": number, "was_cancelled": canceled, "result": [value]}
         records.append({"id": number, "data": {"text": said}, "annotations": [annotation]})
         rows.append(None if canceled else (said, label))
     whole = json.dumps(records, indent=draw.choice([None, 2])).encode()

@@ -50,6 +50,11 @@ def show_whole(
             "--all FILE looks at a whole file: leave texts, --input, --premise and --hypothesis out"
         )
     answering = how.opened(model)
+    if answering.kind.outputs in ("other", "vector"):
+        raise UsageError(
+            f"{model}: --all is for models of classes, labels, numbers, scores and tags, and this is a model of "
+            f"{answering.kind.noun}"
+        )
 
     def answer(examples: Sequence[Example]) -> Sequence[AnyAnswer]:
         return answers_of(answering, Corpus(list(examples)))

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 
+WEIGHTS = (1e-30, 1e30)
+"""Least and greatest weight of an example that counts: what single precision holds, summed over many examples."""
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -71,7 +74,7 @@ class Example:
             the head's place from 1, 0 for a root, -1 where unknown; None where a text has no parse. An empty tuple
             means that no text has one.
         fields: every field of its row by name, where the reader was asked to keep them; else None.
-        weight: how much it counts in training, beside the others; 0 or more.
+        weight: how much it counts in training, beside the others; 0, or a number within `WEIGHTS`.
     """
 
     texts: tuple[str, ...]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.examples import Example
+from heedful.data.examples import WEIGHTS, Example
 from heedful.errors import UsageError
 
 
@@ -22,7 +22,7 @@ def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
         The weights, [N]; None for equal ones.
 
     Raises:
-        UsageError: if they are not N finite numbers of 0 or more, with one above 0.
+        UsageError: if they are not N finite numbers of 0 or more, with one above 0, or not within `WEIGHTS`.
     """
     if given is None:
         return None
@@ -36,6 +36,11 @@ def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
         found = "all are zero" if len(values) and not values.any() else "some are not"
         raise UsageError(
             f"sample_weight: expected finite numbers, 0 or more, one of them above zero; {found}"
+        )
+    least, greatest = WEIGHTS
+    if wrong := [value for value in values.tolist() if value and not least <= value <= greatest]:
+        raise UsageError(
+            f"sample_weight: expected 0, or numbers from {least:g} to {greatest:g}; got {wrong[0]:g}"
         )
     return values
 

@@ -38,6 +38,8 @@ ENGLISH_VECTORS: dict[str, object] = {
 
 WIDTHS_OF_RECIPES = (100, 300)
 """Widths that recipes for own data and the estimators have; another one is the user's, and vectors give way to it."""
+_OF_GRADES, _OF_NUMBERS = "pearson", "r2"
+"""What chooses the checkpoint by default, of grades and of numbers."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,8 @@ def _wider_scores(config: RunConfig, source: Source) -> Decided | None:
         "train.relatedness_loss": "kl",
         FEW_ROWS: config.data.few_rows,
     }
+    if config.train.metric == _OF_GRADES:  # one that the user chose stays
+        settings["train.metric"] = _OF_NUMBERS
     note = (
         f"The scores go from {min(targets):g} to {max(targets):g}, not from 1 to {config.model.outputs}: they are "
         "learned as numbers (model.task = pair-number)."

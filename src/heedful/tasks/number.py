@@ -122,6 +122,11 @@ class _NumberTask(ScoreTask[NumberModel]):
             [e.target for e in train.examples if isinstance(e.target, int | float)], np.float64
         )
         largest = np.abs(numbers).max(initial=0.0)
+        if 0 < largest < 1 / LARGEST:
+            raise DataError(
+                f"{train.source or 'training data'}: the largest number, {largest:.10g}, is too small for single "
+                "precision. Multiply all of them first"
+            )
         if largest > LARGEST or 0 < numbers.std() < _DIGITS * float(np.spacing(np.float32(largest))):
             low, high = numbers.min(), numbers.max()
             raise DataError(

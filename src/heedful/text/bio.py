@@ -79,20 +79,27 @@ def unread_spans(tags: Iterable[str]) -> str:
         One sentence: marks without a kind (B, I, O), or written in another way (B_PER, PER-B, b-per). Empty where the
         tags mark no spans, or in a scheme that is read.
     """
-    inside = {tag for tag in tags if tag != OUTSIDE}
-    if scheme_of(inside) != "plain" or len(inside) < 2:
+    tags = set(tags)
+    inside = tags - {OUTSIDE}
+    if scheme_of(inside) != "plain" or not inside:
         return ""
+    outside = any(
+        tag in tags for tag in (OUTSIDE, OUTSIDE.lower())
+    )  # beside it a beginning alone is one of a span
     if {"B", "I"} <= inside and all(map(_BARE.fullmatch, inside)):
         return f"the tags {', '.join(sorted(inside))} mark spans without a kind; write one behind each mark: B-X, I-X"
     small = {tag for tag in inside if tag[1:2] == "-" and tag[:2].upper() in SPAN_MARKS and tag[2:]}
-    if 2 * len(small) > len(inside) and {"b-", "i-"} <= {tag[:2] for tag in small}:
+    marked = {tag[:2] for tag in small}
+    only = outside and inside - small <= {OUTSIDE.lower()} and "b-" in marked
+    if only or (2 * len(small) > len(inside) and {"b-", "i-"} <= marked):
         return f"tags such as {min(small)!r:.40} mark spans in small letters; write B-PER, I-PER and O"
     forms = {tag: match for tag in inside if (match := _OTHER_FORM.fullmatch(tag))}
     marks: dict[str, set[str]] = {}
     for match in forms.values():
         role, mark = (match["role"], match["before"]) if match["before"] else (match["kind"], match["behind"])
         marks.setdefault(role, set()).add(mark)
-    if 2 * len(forms) > len(inside) and any({"B", "I"} <= found for found in marks.values()):
+    only = outside and len(forms) == len(inside) and all("B" in found for found in marks.values())
+    if only or (2 * len(forms) > len(inside) and any({"B", "I"} <= found for found in marks.values())):
         return f"tags such as {min(forms)!r:.40} mark spans in a form that is not read; write B-PER and I-PER"
     return ""
 

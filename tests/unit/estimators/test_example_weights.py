@@ -22,6 +22,8 @@ def test_examples_get_their_weights() -> None:
         ([0, 0], "all are zero"),
         ([1, -1], "some are not"),
         ([1, np.nan], "some are not"),
+        ([1e300, 1e300], r"from 1e-30 to 1e\+30; got 1e\+300"),
+        ([0, 1e-300], "got 1e-300"),
     ],
 )
 def test_what_are_no_weights_is_named(given: list[object], said: str) -> None:

@@ -83,6 +83,7 @@ def test_scores_of_any_range_need_no_remedy(tmp_path: Path, low: float, high: fl
     config = load_config("my-scores", [f"data.train={path}"])
     prepared = prepare(config, None, tmp_path / "cache")
     assert any("learned as numbers" in note for note in prepared.notes)
+    assert prepared.decided["train.metric"] == "r2"  # what chooses the checkpoint is that of numbers too
     result = train(config, prepared, folder=tmp_path / "run")
     assert result.dev.metrics["pearson"] > 0.9
     model = load_model(tmp_path / "run" / "model")

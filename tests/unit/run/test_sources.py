@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import tiny
-from heedful.data.examples import Example
+from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig
 from heedful.run import prepare
 from heedful.run.protocol import Protocol
 from heedful.run.run_config import DataConfig, RunConfig
-from heedful.run.sources import data_root, find_source, from_examples
+from heedful.run.sources import data_root, find_source, from_examples, own_fold
 from heedful.tasks.tables import find_named
 
 
@@ -155,6 +155,15 @@ def test_each_example_is_tested_in_one_fold_and_trains_or_selects_in_the_others(
         assert sorted(rows["train"] + rows["dev"] + rows["test"]) == every_row
         tested += rows["test"]
     assert sorted(tested) == every_row
+
+
+@pytest.mark.parametrize("fold", [1, 9])
+def test_more_folds_than_texts_are_refused_by_the_first_fold(fold: int) -> None:
+    whole = Corpus([Example((f"text {k}",), "ab"[k % 2]) for k in range(8)])
+    with pytest.raises(DataError, match="has too few different texts for 9 folds"):
+        own_fold(whole, DataConfig(train="a.csv", folds=9, fold=fold, hold_out_fold=True))
+    found = own_fold(whole, DataConfig(train="a.csv", folds=8, fold=8, hold_out_fold=True))
+    assert [len(found[part].examples) for part in ("train", "test")] == [7, 1]
 
 
 def test_files_are_looked_for_in_the_folder_then_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heedful.data.examples import Corpus, Example, Gold
+from heedful.data.examples import WEIGHTS, Corpus, Example, Gold
 from heedful.errors import DataError, nearest
 from heedful.text.opening import ROWS
 
@@ -168,6 +168,28 @@ class CorpusBuilder:
             raise DataError(f"{self.where(row, field)}: expected a number{between}, got {value!r}")
         if loses_digits(value, number):
             self._long_numbers.append(row)
+        return number
+
+    def weight(self, row: int, field: str, value: object) -> float:
+        """Return the weight of an example.
+
+        Args:
+            row: 1-based row.
+            field: column it comes from.
+            value: a number or its text.
+
+        Returns:
+            The weight.
+
+        Raises:
+            DataError: if it is neither 0 nor a number that training can count with.
+        """
+        least, greatest = WEIGHTS
+        number = self.score(row, field, value, 0.0, greatest)
+        if 0 < number < least:
+            raise DataError(
+                f"{self.where(row, field)}: expected 0, or a number from {least:g}, got {value!r}"
+            )
         return number
 
     def blocks(self, rows: Iterable[object]) -> Iterator[Corpus]:

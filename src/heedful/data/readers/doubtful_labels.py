@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from heedful.data.readers.written_labels import LABELS_TASK, left_brackets
@@ -12,7 +13,10 @@ from heedful.data.readers.written_labels import LABELS_TASK, left_brackets
 MISSING = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "#n/a", "nat", "nil", "?", "-", ""})
 """What programs and people write where a value is missing, in small letters."""
 
+_PRODIGY = frozenset({"accept", "reject", "ignore"})
 _JOINING = "|;/+&,"
+_RARE = "|;,"
+"""Marks that stand in few names of one label: that one part is a label too is doubt enough."""
 _DIGITS = 15
 """Digits that double precision keeps apart; longer numbers are names."""
 INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
@@ -32,6 +36,8 @@ def doubts(rows: Mapping[str, int]) -> list[str]:
 
 def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
     names = [name for name in rows if name.strip().lower() in MISSING and not (name == "-" and "+" in rows)]
+    if "ignore" in rows and not _PRODIGY.issuperset(rows):
+        names.append("ignore")
     if "-1" in rows and {"0", "1"}.issubset(rows):
         names.append("-1")
     if names:
@@ -63,8 +69,9 @@ def _several(rows: Mapping[str, int]) -> Iterator[str]:
         for mark in "#" + _JOINING
         if mark in name
         and all(parts := [part.strip() for part in name.split(mark)])
-        and (mark == "#" or all(part in rows for part in parts))
+        and (mark == "#" or (any if mark in _RARE else all)(part in rows for part in parts))
     ]
+    found = found or _sharing(rows)
     if found:
         name, mark = found[0]
         count = sum(rows[each] for each in dict.fromkeys(each for each, _ in found))
@@ -72,6 +79,16 @@ def _several(rows: Mapping[str, int]) -> Iterator[str]:
             f"{count:,} rows have a label such as {name!r:.60}, which is read as one; if it is several joined by "
             f"{mark!r}, {LABELS_TASK} with data.options.label_separator={json.dumps(mark)}"
         )
+
+
+def _sharing(rows: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Return labels that have a part in common with another one, with the mark between their parts."""
+    for mark in _RARE[:2]:
+        parts = {name: [part.strip() for part in name.split(mark)] for name in rows if mark in name}
+        counts = Counter(part for each in parts.values() for part in set(each))
+        if found := [(name, mark) for name, each in parts.items() if any(counts[part] > 1 for part in each)]:
+            return found
+    return []
 
 
 def _written_twice(rows: Mapping[str, int]) -> Iterator[str]:

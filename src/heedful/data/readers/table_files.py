@@ -34,7 +34,7 @@ from heedful.data.readers.record_files import (
 from heedful.data.readers.spreadsheets import spreadsheet_records
 from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix
-from heedful.data.readers.tool_formats import plain_record, rejected
+from heedful.data.readers.tool_formats import Remarks, plain_record, rejected
 from heedful.errors import DataError, UsageError, nearest
 from heedful.text.pipes import is_spooled
 
@@ -157,6 +157,7 @@ def _read(
     """Add the rows of a table to a builder, and yield the number of each."""
     builder.columns, is_json = columns.texts, bare_suffix(file) in (".json", ".jsonl")
     on_missing, roles = check_on_missing(how.on_missing or "error"), columns.roles()
+    remarks = Remarks()
     for row, given in table_records(file, how):
         record = plain_record(given) if is_json else given
         if is_json and gold.column is not None:
@@ -188,9 +189,13 @@ def _read(
         )
         builder.add(row, texts, target, group=kind, fields=given)
         if weight:
-            builder.weigh(row, builder.score(row, weight, builder.field(row, record, weight), 0.0))
+            builder.weigh(row, builder.weight(row, weight, builder.field(row, record, weight)))
+        if gold.column is not None:
+            remarks.see(record, (*gold.columns(record), *columns.texts))
         yield row
     gold.finish()
+    for note in remarks.notes():
+        builder.note(f"{file}: {note}")
 
 
 def _no_column(file: Path, row: int, record: Record, role: str, name: str, how: Reading) -> DataError:

@@ -15,7 +15,7 @@ from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.record_files import json_records
 from heedful.data.readers.tag_columns import UNKNOWN, Word
 from heedful.data.readers.text_lines import bare_suffix
-from heedful.data.readers.tool_formats import plain_record, rejected
+from heedful.data.readers.tool_formats import Remarks, plain_record, rejected
 from heedful.errors import DataError
 from heedful.text.bio import OUTSIDE, Span, tags_of
 from heedful.text.boundaries import choose_tokenizer
@@ -72,7 +72,7 @@ def tagged_records(
     records = [(row, plain_record(record)) for row, record in json_records(file)]
     texts = (record["text"] for _, record in records if isinstance(record.get("text"), str))
     cutter = tokenizer(choose_tokenizer(texts).name)
-    moved = 0
+    moved, outside, remarks = 0, 0, Remarks()
     for row, record in records:
         if reason := rejected(record, ()):
             builder.skip(reason)
@@ -86,13 +86,20 @@ def tagged_records(
         elif (found := _tags(record, cut, builder, row)) is not None:
             tags = found
         else:
-            tags, wider = _tags_of_spans(record, cut, builder, row)
+            tags, wider, beyond = _tags_of_spans(record, cut, builder, row)
             moved += wider
+            outside += beyond
         if weight and weights is not None:
-            weights[row] = builder.score(row, weight, builder.field(row, record, weight), 0.0)
+            weights[row] = builder.weight(row, weight, builder.field(row, record, weight))
+        if gold:
+            remarks.see(record, ())
         yield [Word(row, word, tag) for word, tag in zip(cut.words, tags, strict=True)]
     if moved:
         builder.note(f"{file}: {moved:,} spans end within a word, and take the whole word")
+    if outside:
+        builder.note(f"{file}: {outside:,} spans begin or end outside their text, and are cut to it")
+    for note in remarks.notes():
+        builder.note(f"{file}: {note}")
 
 
 def _words(record: Mapping[str, Any], builder: CorpusBuilder, row: int, cut: Any) -> _Cut:
@@ -141,8 +148,8 @@ def _tags(record: Mapping[str, Any], cut: _Cut, builder: CorpusBuilder, row: int
 
 def _tags_of_spans(
     record: Mapping[str, Any], cut: _Cut, builder: CorpusBuilder, row: int
-) -> tuple[tuple[str, ...], int]:
-    """Return BIO tags of the spans of a text, and how many spans had to be widened to whole words."""
+) -> tuple[tuple[str, ...], int, int]:
+    """Return BIO tags of the spans of a text, and how many spans were widened to whole words, and cut to the text."""
     name = next((name for name in SPANS if isinstance(record.get(name), list)), "")
     if not name:
         known = ", ".join((TAGS[0], *SPANS[:3]))
@@ -154,20 +161,22 @@ def _tags_of_spans(
             f"{builder.where(row, name)}: spans need the text that they are of, in the field text"
         )
     spans: list[Span] = []
-    moved = 0
+    moved = outside = 0
+    text = record.get("text")
     for span in sorted(record[name], key=_length, reverse=True):
         start, end, kind = _value(span, _START), _value(span, _END), _value(span, _KIND)
         if not (isinstance(start, int) and isinstance(end, int) and isinstance(kind, str) and kind.strip()):
             raise DataError(
                 f"{builder.where(row, name)}: expected a start, an end and a label, got {span!r:.60}"
             )
+        outside += isinstance(text, str) and not 0 <= start <= end <= len(text)
         inside = [k for k, (first, last) in enumerate(cut.places) if first < end and last > start]
         if not inside or any(inside[0] < other.end and other.start <= inside[-1] for other in spans):
             builder.skip("span without a word" if not inside else "span within another")
             continue
         moved += cut.places[inside[0]][0] < start or cut.places[inside[-1]][1] > end
         spans.append(Span(inside[0], inside[-1] + 1, kind.strip()))
-    return (tags_of(spans, len(cut.words)) if spans else (OUTSIDE,) * len(cut.words)), moved
+    return (tags_of(spans, len(cut.words)) if spans else (OUTSIDE,) * len(cut.words)), moved, outside
 
 
 def _length(span: object) -> int:

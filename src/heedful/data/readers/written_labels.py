@@ -11,6 +11,9 @@ from heedful.errors import DataError
 LABELS_TASK = "for several labels a text train my-labels (in Python MultiLabelClassifier)"
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _LIST = re.compile(rf"[\[({{]\s*(?:{_ITEM}(?:\s*,\s*|\s+|(?=['\"]))?)*,?\s*[\])}}]")
+_NUMBER = r"(?:\d+(?:\.\d*)?(?:e-?\d+)?|True|False)"
+_TABLE = re.compile(rf"\{{\s*(?:{_ITEM}\s*:\s*{_NUMBER}\s*(?:,\s*|(?=\}})))+\}}")
+_ENTRY = re.compile(rf"({_ITEM})\s*:\s*({_NUMBER})")
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _CALL = re.compile(r"[A-Za-z_.]+\(\s*([\[({].*[\])}])\s*(?:,\s*\w+\s*=[^,=()]*)*\)", re.DOTALL)
 _EMPTY = ("set()", "frozenset()", "list()", "tuple()", "()")
@@ -61,9 +64,16 @@ def _printed(text: str) -> object:
         else:
             plain = isinstance(found, list) and all(isinstance(each, str) for each in found)
             return found if plain or isinstance(found, Mapping) else text
+    if _TABLE.fullmatch(text):  # as Python prints one
+        truth = {"True": "1", "False": "0"}
+        return {_unquoted(name): float(truth.get(value, value)) for name, value in _ENTRY.findall(text)}
     if not _LIST.fullmatch(text):
         return text
-    return [re.sub(r"\\(.)", r"\1", each[1:-1]) for each in re.findall(_ITEM, text)]
+    return [_unquoted(each) for each in re.findall(_ITEM, text)]
+
+
+def _unquoted(item: str) -> str:
+    return re.sub(r"\\(.)", r"\1", item[1:-1])
 
 
 def _chosen(table: Mapping[object, object], where: str) -> list[str]:

@@ -28,12 +28,26 @@ def sets(folder: Path, cells: list[object], separator: str = ",") -> list[object
     return [target.names if isinstance(target, LabelSet) else target for target in found]
 
 
-@pytest.mark.parametrize("cell", ["['neg']", '["neg"]', ["neg"], "('neg',)", "{'neg'}", {"neg": 1, "pos": 0}])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "['neg']",
+        '["neg"]',
+        ["neg"],
+        "('neg',)",
+        "{'neg'}",
+        {"neg": 1, "pos": 0},
+        "{'neg': 1, 'pos': 0.0}",
+        "{'neg': True}",
+    ],
+)
 def test_a_list_of_one_label_is_that_label(tmp_path: Path, cell: object) -> None:
     assert targets(classes(tmp_path, [cell, "pos"])) == ["neg", "pos"]
 
 
-@pytest.mark.parametrize("cell", ["['neg', 'both']", ["neg", "both"], {"neg": 1.0, "both": 0.9}])
+@pytest.mark.parametrize(
+    "cell", ["['neg', 'both']", "{'neg': 1, 'both': 0.9}", ["neg", "both"], {"neg": 1.0, "both": 0.9}]
+)
 def test_several_labels_where_one_was_expected_are_refused(tmp_path: Path, cell: object) -> None:
     with pytest.raises(
         DataError, match=r"row 1, field 'label': 2 labels, \['neg', 'both'\], and one was expected"

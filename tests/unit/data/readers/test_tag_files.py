@@ -257,6 +257,9 @@ def test_bilou_is_read_as_spans_of_its_own(tmp_path: Path) -> None:
         (("B_PER", "I_PER", "O"), "in a form that is not read; write B-PER and I-PER"),
         (("b-per", "i-per", "o"), "in small letters; write B-PER, I-PER and O"),
         (("PER-B", "PER-I", "O"), "in a form that is not read"),
+        (("B_PER", "O"), "in a form that is not read"),  # every span is one word
+        (("PER-B", "LOC-B", "O"), "in a form that is not read"),
+        (("b-per", "o"), "in small letters"),
         (("B:PER", "I:PER", "O"), "in a form that is not read"),
         (("B-PER", "M-PER", "E-PER"), "a tag is O, B-ROLE"),
         (("B-PER", "L-PER", "S-PER"), "a tag is O, B-ROLE"),

@@ -80,7 +80,7 @@ def test_label_studio(tmp_path: Path) -> None:
         }
         for start, end, kind in SPANS
     ]
-    task = {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result, "was_canceled": False}]}
+    task = {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result, "was_cancelled": False}]}
     assert pairs(read(tmp_path, task, name="export.json")) == [EXPECTED]
 
 
@@ -155,3 +155,13 @@ def test_words_to_be_tagged_are_recognized_by_content(tmp_path: Path) -> None:
         (("Ada", "wrote"),),
         (("in", "Paris"),),
     ]
+
+
+def test_spans_outside_their_text_are_cut_and_counted(tmp_path: Path) -> None:
+    corpus = read(
+        tmp_path,
+        {"text": "Ada wrote", "entities": [[-3, 3, "PER"]]},
+        {"text": "Ada", "entities": [[0, 99, "PER"]]},
+    )
+    assert pairs(corpus) == [[("Ada", "B-PER"), ("wrote", "O")], [("Ada", "B-PER")]]
+    assert any("2 spans begin or end outside their text" in note for note in corpus.notes)

@@ -37,7 +37,7 @@ def task(text: str, *choices: str, canceled: bool = False) -> dict[str, object]:
         "id": 7,
         "data": {"text": text, "source": "made"},
         "annotations": [
-            {"id": 3, "completed_by": 1, "result": result, "was_canceled": canceled, "lead_time": 2.5}
+            {"id": 3, "completed_by": 1, "result": result, "was_cancelled": canceled, "lead_time": 2.5}
         ],
         "predictions": [],
         "created_at": "2024-01-01T00:00:00Z",
@@ -129,7 +129,22 @@ def test_a_column_that_is_called_answer_is_no_annotators(tmp_path: Path) -> None
         {"text": "Why?", "label": "a", "answer": "ignore"},
         {"text": "Who?", "label": "b", "answer": "reject"},
     ]
-    assert len(read(tmp_path, records).examples) == 2
+    corpus = read(tmp_path, records)
+    assert len(corpus.examples) == 2
+    assert any("2 rows whose “answer” is reject or ignore" in note for note in corpus.notes)
+    (tmp_path / "b.csv").write_text("text,label,answer\nWhy?,a,accept\nWho?,b,ignore\nHow?,b,maybe\n")
+    assert not read_table(tmp_path / "b.csv", text="text", label="label").notes  # a column of another meaning
+    (tmp_path / "c.csv").write_text("text,label,answer\nWhy?,a,accept\nWho?,b,ignore\n")
+    assert "1 rows whose “answer”" in read_table(tmp_path / "c.csv", text="text", label="label").notes[0]
+
+
+def test_annotators_who_do_not_agree_are_counted(tmp_path: Path) -> None:
+    both, one = task("The tea is warm", "good"), task("The soup is cold", "bad")
+    both["annotations"] += task("", "bad")["annotations"]  # type: ignore[operator]
+    one["annotations"] += task("", "bad")["annotations"]  # type: ignore[operator]
+    corpus = read(tmp_path, [both, one], "export.json")
+    assert pairs(corpus) == [("The tea is warm", "good"), ("The soup is cold", "bad")]
+    assert any("the annotators of 1 texts do not agree" in note for note in corpus.notes)
 
 
 def test_spacy_cats_as_spacy_writes_them(tmp_path: Path) -> None:
