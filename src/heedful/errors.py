@@ -90,7 +90,7 @@ class MissingExtraError(UsageError, ImportError):
 
 @contextmanager
 def needing(package: str, extra: str, purpose: str) -> Iterator[None]:
-    """Say of an import in the body that fails which extra brings the package.
+    """Report which extra brings the package of an import in the body that fails.
 
     Args:
         package: what is imported.

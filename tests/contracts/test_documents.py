@@ -71,7 +71,7 @@ def exists(file: str) -> bool:
 
 
 def is_made(file: str) -> bool:
-    """Tell of a path that a command writes or reads at the user's, not one of the project."""
+    """Return whether a path is one that a command writes or reads at the user's, not one of the project."""
     return file.split("/")[0] in (
         "runs",
         "data",
@@ -165,7 +165,7 @@ def joined(body: str) -> list[str]:
 
 
 def command_problem(line: str) -> str:
-    """Say what is wrong with a line that calls the command line; empty where nothing is."""
+    """Return what is wrong with a line that calls the command line; empty where nothing is."""
     line = line.strip().removeprefix("$ ").split(" #")[0].split(" | ")[0]
     try:
         words = shlex.split(line)

@@ -46,7 +46,7 @@ def trees() -> dict[Path, ast.Module]:
 
 
 def outside(path: Path) -> bool:
-    """Tell of a module that it is no home of the names of tasks; a reader has an option of its own called task."""
+    """Return whether a module is no home of the names of tasks; a reader has an option of its own called task."""
     place = path.relative_to(SOURCE).as_posix()
     return not place.startswith(("tasks/", "model/decisions/", "data/readers/"))
 
@@ -58,7 +58,7 @@ def strings(node: ast.expr) -> set[str]:
 
 
 def is_task_comparison(node: ast.AST) -> bool:
-    """Tell of a comparison with the name of a task."""
+    """Return whether this is a comparison with the name of a task."""
     if not isinstance(node, ast.Compare):
         return False
     sides = [node.left, *node.comparators]
@@ -69,7 +69,7 @@ def is_task_comparison(node: ast.AST) -> bool:
 
 
 def is_model_check(node: ast.AST) -> bool:
-    """Tell of an `isinstance` with the class of a model."""
+    """Return whether this is an `isinstance` with the class of a model."""
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"):
         return False
     return bool({inner.id for inner in ast.walk(node.args[1]) if isinstance(inner, ast.Name)} & MODELS)

@@ -36,7 +36,7 @@ def pair(command: Command, folder: Path, draw: random.Random, *more: str) -> tup
 
 
 def judge(command: Command, folder: Path, ends: list[Ended], expected: object) -> str:
-    """Say what is wrong with a pair; empty where nothing is."""
+    """Return what is wrong with a pair; empty where nothing is."""
     for end in ends:
         if note := end.outcome(seconds=WORKING).note:
             return note

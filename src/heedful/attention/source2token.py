@@ -32,7 +32,7 @@ class _Pooling(ctypes.Structure):
 
 
 def obstacle(value: Tensor, score: Tensor) -> str:
-    """Say why the kernel cannot serve; empty where it can."""
+    """Return why the kernel cannot serve; empty where it can."""
     if value.dtype != torch.float32 or score.dtype != torch.float32 or value.device.type != "cpu":
         return "the kernel computes in float32 on the CPU"
     if value.shape[-1] < LEAST_WIDTH:

@@ -304,7 +304,7 @@ def _p(test: Comparison) -> float:
 
 
 def _same_examples(report: Report, split: Split | None) -> bool:
-    """Say whether a report is of the examples of a split; a run keeps scores in single precision."""
+    """Return whether a report is of the examples of a split; a run keeps scores in single precision."""
     if split is None or len(report.gold) != len(split):
         return False
     return np.array_equal(np.asarray(report.gold, np.float32), np.asarray(split.gold, np.float32))

@@ -60,7 +60,7 @@ def markdown(board: Board) -> str:
 
 
 def verdicts(board: Board) -> list[str]:
-    """Say in sentences which systems beat Heedful's networks, and which they beat.
+    """Return in sentences which systems beat Heedful's networks, and which they beat.
 
     Args:
         board: what was measured.

@@ -68,7 +68,7 @@ class Split:
         return len(self.texts)
 
     def equals(self, other: Split) -> bool:
-        """Say whether both hold the same examples in the same order."""
+        """Return whether both hold the same examples in the same order."""
         return np.array_equal(self.gold, other.gold) and list(self.texts) == list(other.texts)
 
 
@@ -100,7 +100,7 @@ class Splits:
         return self.train if self.dev is None else self.dev
 
     def trains_like(self, other: Splits) -> bool:
-        """Say whether both give the same training, dev and test examples, so that what is trained is the same too."""
+        """Return whether both give the same training, dev and test examples, so that the same is trained."""
         pairs = ((self.train, other.train), (self.dev, other.dev), (self.test, other.test))
         return all(
             one is two or (one is not None and two is not None and one.equals(two)) for one, two in pairs

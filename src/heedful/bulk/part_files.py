@@ -56,7 +56,7 @@ class Part:
 
 
 def is_pattern(text: str) -> bool:
-    """Say whether a value of ``--input`` stands for several files."""
+    """Return whether a value of ``--input`` stands for several files."""
     return glob.has_magic(text) and not Path(text).exists()
 
 

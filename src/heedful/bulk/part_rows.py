@@ -59,7 +59,7 @@ class Layout:
 
     @property
     def empty(self) -> bool:
-        """Say whether a missing value is an empty text."""
+        """Return whether a missing value is an empty text."""
         return self.reading.on_missing == "empty"
 
     def values(self, fields: Mapping[str, object]) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ class Examples:
     references: Path | None
 
     def given(self) -> bool:
-        """Say whether any option but the folder of data sets is given."""
+        """Return whether any option but the folder of data sets is given."""
         options = (self.on, self.references, *self.reading.as_options().values())
         return any(value is not None for value in options)
 

@@ -226,7 +226,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _as_setting(option: str) -> str:
-    """Say how the setting is changed that an unknown option is named like."""
+    """Return how the setting is changed that an unknown option is named like."""
     from heedful.checked import names_ending_in
     from heedful.run.run_config import RunConfig
 
@@ -243,7 +243,7 @@ def _drop_output() -> None:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Tell whether Python's memory, or torch's on the processor or the GPU, is used up."""
+    """Return whether Python's memory, or torch's on the processor or the GPU, is used up."""
     words = ("can't allocate memory", "out of memory")
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(said in str(error).lower() for said in words)

@@ -144,7 +144,7 @@ class Many:
     bad_rows: str | None
 
     def asked(self, input_file: Path | None) -> bool:
-        """Say whether many files are to be predicted; refuse options that are for them alone.
+        """Return whether many files are to be predicted; refuse options that are for them alone.
 
         Args:
             input_file: value of ``--input``.

@@ -155,14 +155,14 @@ def _check_options(asked: Asked) -> None:
 
 
 def _is_own(files: RequestFiles, path: Path) -> bool:
-    """Tell whether a model reads a file in its own way."""
+    """Return whether a model reads a file in its own way."""
     if path == STDIN:
         return False
     return bare_suffix(path) in files.suffixes or bool(files.recognizes and files.recognizes(path))
 
 
 def _is_table(path: Path, reading: Reading) -> bool:
-    """Tell whether a file is read as a table: by its name, as a folder of classes; a pipe by an option for tables."""
+    """Return whether a file is read as a table: by its name, as a folder of classes; a pipe by an option for tables."""
     if (
         is_table_name(path)
         or is_class_folder(path)

@@ -243,7 +243,7 @@ Progress = Callable[[int, int | None], None]
 
 
 def is_offline() -> bool:
-    """Tell whether ``HEEDFUL_OFFLINE`` or ``HF_HUB_OFFLINE`` forbids the network."""
+    """Return whether ``HEEDFUL_OFFLINE`` or ``HF_HUB_OFFLINE`` forbids the network."""
     return any(os.environ.get(name, "").lower() in ("1", "true", "yes", "on") for name in OFFLINE_VARIABLES)
 
 
@@ -290,7 +290,7 @@ def download(
 
 
 def problem(wanted: Download, file: Path) -> str | None:
-    """Say what is wrong with a downloaded file.
+    """Return what is wrong with a downloaded file.
 
     Returns size or checksum expected and found; None where both agree or neither is known.
     """
@@ -367,7 +367,7 @@ def _whole(field: str) -> int | None:
 
 
 def _continues(answer: HTTPResponse, have: int, size: int | None) -> bool:
-    """Say whether a partial answer has the bytes after the first ``have`` of a file of ``size``, where it is known."""
+    """Return whether a partial answer has the bytes after the first ``have`` of a file of ``size``, if that is known."""
     said = answer.headers.get("Content-Range", "")
     found = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", said)
     if found is None or int(found[1]) != have:

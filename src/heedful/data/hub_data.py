@@ -45,7 +45,7 @@ class HubData:
 
 
 def is_hub_name(name: str) -> bool:
-    """Tell whether a name is that of a data set of the Hub: it begins with ``hub:``."""
+    """Return whether a name is that of a data set of the Hub: it begins with ``hub:``."""
     return name.startswith(PREFIX)
 
 

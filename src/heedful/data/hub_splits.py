@@ -52,7 +52,7 @@ def tables_of(paths: Sequence[str], part: str = "") -> list[str]:
 
 
 def splits_of(tables: Sequence[str], name: str) -> dict[str, tuple[str, ...]]:
-    """Say which tables are which split.
+    """Return which tables are which split.
 
     Args:
         tables: the tables; see `tables_of`.

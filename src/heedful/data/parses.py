@@ -82,7 +82,7 @@ def conllu_text(parses: Iterable[Parse]) -> Iterator[str]:
 
 
 def is_word(number: str, expected: int, file: Path, row: int) -> bool:
-    """Tell the line of a word from that of a multiword token (``3-4``) or an empty node (``5.1``).
+    """Return whether a line is that of a word, and not of a multiword token (``3-4``) or an empty node (``5.1``).
 
     Raises DataError if it is none of the three.
     """
@@ -95,7 +95,7 @@ def is_word(number: str, expected: int, file: Path, row: int) -> bool:
 
 
 def is_number(field: str) -> bool:
-    """Tell whether a field is a number of a word: of digits, and of no more than any sentence can need."""
+    """Return whether a field is a number of a word: of digits, and of no more than any sentence can need."""
     return field.isascii() and field.isdigit() and len(field) <= _DIGITS
 
 

@@ -192,7 +192,7 @@ Value = TypeVar("Value")
 
 
 def in_layer(number: int, maps: Mapping[MapPlace, Value]) -> dict[MapPlace, Value]:
-    """Say of which layer maps are; the features of a map are those of its head then.
+    """Return of which layer maps are; the features of a map are those of its head then.
 
     Args:
         number: of the layer, from 1.

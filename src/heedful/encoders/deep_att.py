@@ -190,7 +190,7 @@ class _Stack(EncoderOf[AnyConfig]):
 
     @abstractmethod
     def place(self, x: Tensor) -> Tensor:
-        """Tell the words of [B, L, D] their places, where the attention does not."""
+        """Add their places to the words of [B, L, D], where the attention does not."""
 
 
 class DeepAttEncoder(_Stack[DeepAttConfig]):

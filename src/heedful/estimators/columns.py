@@ -93,7 +93,7 @@ def _by_name(table: Any, name: str) -> object:
 
 
 def _counts_down(first: str, second: str) -> bool:
-    """Tell whether two names differ in one sign, which is the second's successor: 2 and 1, b and a."""
+    """Return whether two names differ in one sign, which is the second's successor: 2 and 1, b and a."""
     other = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
     return len(first) == len(second) and len(other) == 1 and other[0] in {("2", "1"), ("1", "0"), ("b", "a")}
 

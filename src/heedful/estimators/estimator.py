@@ -409,7 +409,7 @@ class Estimator(KeptState, Generic[Model]):
 
     @classmethod
     def _pair(cls) -> bool:
-        """Say whether an example is a pair of texts."""
+        """Return whether an example is a pair of texts."""
         return task_named(cls.task).sides == 2
 
     def _on_missing(self) -> object:
@@ -437,7 +437,7 @@ class Estimator(KeptState, Generic[Model]):
         return Corpus([replace(e, target=each) for e, each in zip(examples, gold, strict=True)])
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that X is a column of strings."""
+        """Declare to scikit-learn that X is a column of strings."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.one_d_array, tags.input_tags.two_d_array, tags.input_tags.string = True, False, True
@@ -462,7 +462,7 @@ class SentenceEstimator(TransformerMixin, Estimator[Reader]):
         return np.concatenate([self.encode(list(side)) for side in sides], axis=1)
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that vectors are single precision whatever X is."""
+        """Declare to scikit-learn that vectors are single precision whatever X is."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags

@@ -268,7 +268,7 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
         return float(np.average((self.predict(X) == gold).all(axis=1), weights=weights))
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that y may be a matrix."""
+        """Declare to scikit-learn that y may be a matrix."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags

@@ -162,7 +162,7 @@ class TokenTagger(Estimator[TagsModel]):
         return Corpus([replace(example, target=WordTags(own)) for example, own in found])
 
     def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn that a target is a list."""
+        """Declare to scikit-learn that a target is a list."""
         tags = super().__sklearn_tags__()
         tags.target_tags.one_d_labels = False
         return tags

@@ -159,7 +159,7 @@ def map_note(
 
 
 def _visible(maps: Sequence[Array]) -> tuple[str, str, str]:
-    """Say what a column is, what a row sums over, and who sees nothing."""
+    """Return what a column is, what a row sums over, and who sees nothing."""
     before = any(np.tril(weights, -1).any() for weights in maps)
     after = any(np.triu(weights, 1).any() for weights in maps)
     itself = any(np.diagonal(weights).any() for weights in maps)

@@ -45,7 +45,7 @@ class Standing:
         return next(name for name in _CHEAPEST if name == self.order[0] or name in self.tied)
 
     def sentence(self, method: str) -> str:
-        """Say how a method did; empty if it was not measured."""
+        """Return how a method did; empty if it was not measured."""
         if method not in self.order:
             return ""
         data = f"on {self.on} ({self.texts:,} texts)"

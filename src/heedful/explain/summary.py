@@ -138,7 +138,7 @@ def _opens(view: SentenceView) -> bool:
 
 
 def selection(view: SentenceView) -> str:
-    """Say in words what a mask selector chose; empty without one."""
+    """Return in words what a mask selector chose; empty without one."""
     if view.chosen is None:
         return ""
     n = len(view.words)

@@ -26,7 +26,7 @@ def on_words(
     *,
     summary: bool = False,
 ) -> Explanation:
-    """Tell an explanation of word pieces of their words.
+    """Turn an explanation of word pieces into one of their words.
 
     Attention from a word is the mean over its pieces and attention to a word the sum over its pieces, so that rows
     still sum to 1. A word's weight is the sum over its pieces, its gate their mean; the distance of two words is that

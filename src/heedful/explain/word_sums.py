@@ -125,7 +125,7 @@ class WordSums:
 
 
 def _two_classes(explanation: Explanation) -> bool:
-    """Tell whether what speaks against one class speaks for the other; of several labels each stands by itself."""
+    """Return whether what speaks against one class speaks for the other; of several labels each stands by itself."""
     return len(explanation.labels) == 2 and abs(float(sum(explanation.probabilities)) - 1) < 1e-6
 
 

@@ -127,7 +127,7 @@ def _be_command(words: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def threads_for_children(number: int | None) -> Iterator[None]:
-    """Say in the environment how many threads a process is to have: its libraries read that when they are loaded.
+    """Set in the environment how many threads a process is to have: its libraries read that when they are loaded.
 
     Args:
         number: of threads; None leaves the environment as it is.

@@ -42,7 +42,7 @@ def bfloat16_instructions(root: Path = ROOT) -> tuple[str, ...] | None:
 
 
 def bfloat16_obstacle(root: Path = ROOT) -> str:
-    """Say why bfloat16 would be slower than float32 on this processor.
+    """Return why bfloat16 would be slower than float32 on this processor.
 
     Without instructions for it, every product is computed in float32 from rounded numbers that are converted back and
     forth. AVX-512 BF16 without AMX is slower, too, except on processors of AMD.

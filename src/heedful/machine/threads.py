@@ -121,7 +121,7 @@ class Look:
 
 
 def _yields() -> bool:
-    """Say whether this process has itself a lower priority than usual."""
+    """Return whether this process has itself a lower priority than usual."""
     return hasattr(os, "nice") and os.nice(0) > 0
 
 

@@ -71,7 +71,7 @@ def _like(args: Sequence[object]) -> torch.device | None:
 
 
 def _has(value: object, dtype: torch.dtype) -> bool:
-    """Say whether a tensor, an array or one of a list is of a type."""
+    """Return whether a tensor, an array or one of a list is of a type."""
     if isinstance(value, list | tuple):
         return any(_has(item, dtype) for item in value)
     return str(getattr(value, "dtype", "")).removeprefix("torch.") == str(dtype).removeprefix("torch.")

@@ -53,7 +53,7 @@ def at_precision(network: AnyNetwork, precision: Precision) -> AnyNetwork:
 
 
 def has_rounded_weights(network: nn.Module) -> bool:
-    """Say whether a network's matrices are kept as whole numbers.
+    """Return whether a network's matrices are kept as whole numbers.
 
     Returns True for one that `at_precision` has made with "int8".
     """
@@ -74,7 +74,7 @@ class _Rounded(nn.Module):
 
 
 def kernels_of(network: Network) -> dict[str, str]:
-    """Say which implementation every operation of a network takes, and why.
+    """Return which implementation every operation of a network takes, and why.
 
     The network is run once on a batch of two short sentences, in evaluation mode, on its own device and in its own
     precision; its training mode and the random state stay as they were.

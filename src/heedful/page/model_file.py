@@ -193,7 +193,7 @@ def _tagging(folder: ModelFolder) -> TagPart | None:
 
 
 def _paths(folder: ModelFolder, tagging: TagPart | None) -> dict[str, object]:
-    """Say which tags fit together and what they score side by side, null where they may not be."""
+    """Return which tags fit together and what they score side by side, null where they may not be."""
     paths = tags_decision(folder.labels, tagging).paths
 
     def plain(row: NDArray[np.floating]) -> list[float | None]:

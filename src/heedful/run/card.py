@@ -114,7 +114,7 @@ def model_card(
 
 
 def made_of(result: RunResult) -> str:
-    """Say what the model of a run is made of."""
+    """Return what the model of a run is made of."""
     encoder = result.predictor.model.encoder
     if encoder == NO_NETWORK:
         return "linear parts alone, without a network"
@@ -122,7 +122,7 @@ def made_of(result: RunResult) -> str:
 
 
 def _course(config: RunConfig, result: RunResult) -> str:
-    """Say how training went."""
+    """Return how training went."""
     if result.predictor.model.encoder == NO_NETWORK:
         return f"Seed {config.train.seed}; training took {_time(result.seconds)}."
     return (

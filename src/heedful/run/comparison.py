@@ -84,7 +84,7 @@ class Outcome:
 
 
 def is_study(folder: Path) -> bool:
-    """Say whether a folder holds the runs of a study."""
+    """Return whether a folder holds the runs of a study."""
     return bool(record_files(folder))
 
 
@@ -187,7 +187,7 @@ def _tests(metric: str, pairs: Pairs, resamples: int, seed: int) -> Iterator[Com
 
 
 def _can_be_resampled(metric: str, run: Run) -> bool:
-    """Say whether a metric is a function of the kept answers: classes, or the counts that F1 is made of."""
+    """Return whether a metric is a function of the kept answers: classes, or the counts that F1 is made of."""
     counts = not run.classes and "f1" in run.metrics
     return metric in STATISTICS and (
         metric in COUNTS if counts else metric not in COUNTS or "f1" not in run.metrics

@@ -187,7 +187,7 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
 
 
 def _left_open(config: RunConfig, name: str) -> bool:
-    """Say whether a setting that goes with the vectors has the value that recipes for own data have."""
+    """Return whether a setting that goes with the vectors has the value that recipes for own data have."""
     return name != "text.vector_norm" or config.text.vector_norm == 0
 
 

@@ -83,7 +83,7 @@ def commit(package: Path = Path(heedful.__file__).parent) -> str | None:
 
 
 def _of_bfloat16() -> str:
-    """Say which instructions for bfloat16 the processor has."""
+    """Return which instructions for bfloat16 the processor has."""
     names = bfloat16_instructions()
     return "unknown" if names is None else ", ".join(names) or "no instructions for it"
 

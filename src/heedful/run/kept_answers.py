@@ -66,7 +66,7 @@ class Answers:
 
 
 def kind_of_answers(task: str) -> Kind:
-    """Say what the answers of a task are."""
+    """Return what the answers of a task are."""
     return TASKS[task].kept if task in TASKS else "classes"
 
 

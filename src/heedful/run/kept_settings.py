@@ -53,7 +53,7 @@ def _filled(given: Mapping[str, object], defaults: Mapping[str, object]) -> dict
 
 
 def same_run(saved: Mapping[str, object], wanted: Mapping[str, object]) -> bool:
-    """Say whether a kept run is the one that settings ask for.
+    """Return whether a kept run is the one that settings ask for.
 
     Args:
         saved: plain settings of the run, as it was kept.

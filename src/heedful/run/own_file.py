@@ -50,7 +50,7 @@ class OwnFile:
 
 
 def is_own_file(name: str, root: Path | None) -> bool:
-    """Tell whether what stands where a recipe is expected is data: by its name, or because it is there.
+    """Return whether what stands where a recipe is expected is data: by its name, or because it is there.
 
     Args:
         name: what the user typed.

@@ -131,7 +131,7 @@ def check_parts(config: RunConfig, folder: Path | None) -> Report:
 
 
 def _gold_problem(config: RunConfig, source: Source, corpora: Corpora) -> str:
-    """Say which gold of a part training would refuse; nothing if none."""
+    """Return which gold of a part training would refuse; nothing if none."""
     try:
         task_named(source.task).check_gold(corpora, config.model)
     except DataError as error:

@@ -92,7 +92,7 @@ class Protocol:
 
 
 def protocol_of(data: DataConfig, seed: int) -> Protocol:
-    """Say by the settings how the parts of a run come about; nothing is read.
+    """Return by the settings how the parts of a run come about; nothing is read.
 
     Args:
         data: the settings of the data; they name a known data set, the generated corpus, or files.

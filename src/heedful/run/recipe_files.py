@@ -194,7 +194,7 @@ def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
 
 
 def _is_of_a_run(path: Path) -> bool:
-    """Say whether a recipe is that of a run, which may hold the defaults of tasks of other packages."""
+    """Return whether a recipe is that of a run, which may hold the defaults of tasks of other packages."""
     return path.with_name(ENVIRONMENT).exists()
 
 
@@ -220,7 +220,7 @@ def _follow(table: dict[str, object], names: list[str], problems: list[str]) -> 
 
 
 def _ask_for_network(names: Iterable[str]) -> bool:
-    """Say whether settings that a user gives ask for a network; with data.few_rows the user says so."""
+    """Return whether settings that a user gives ask for a network; with data.few_rows the user says so."""
     names = list(names)
     return FEW_ROWS not in names and any(
         name.startswith(NETWORK_TABLES) and not name.startswith(WITHOUT_NETWORK) for name in names

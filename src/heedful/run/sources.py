@@ -43,7 +43,7 @@ def data_root(config: RunConfig, folder: Path | None) -> Path | None:
 
 
 def find_source(config: RunConfig, root: Path | None) -> Source:
-    """Say where the examples that the settings name come from.
+    """Return where the examples that the settings name come from.
 
     Args:
         config: the settings.

@@ -46,7 +46,7 @@ class Words:
 
 
 def read_of(words: Sequence[Words]) -> Read:
-    """Say how the texts of a request were read."""
+    """Return how the texts of a request were read."""
     kept = tuple(len(each.ids) for each in words)
     return Read(kept, sum(each.unknown for each in words), any(each.truncated for each in words), 0 in kept)
 
@@ -107,7 +107,7 @@ class Asking:
         return type(self)(limits.of(self.settings), self.vocabulary, self._parts)
 
     def knows(self, word: str) -> bool:
-        """Say whether the network or a part beside it has a vector of a word."""
+        """Return whether the network or a part beside it has a vector of a word."""
         return self.vocabulary.knows(word) or self._parts.knows(word)
 
     def blocks(self, requests: object, texts: int) -> Iterator[Block]:

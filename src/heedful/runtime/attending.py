@@ -143,7 +143,7 @@ def _bound(step: Step) -> float:
 
 
 def opens_pairs(step: Step, count: int) -> bool:
-    """Say whether an attention that reads so many values reads one more: the pairs that are opened against its mask."""
+    """Return whether an attention of so many values reads one more: the pairs that are opened against its mask."""
     opens = len(step.of) == count + 1
     step.takes(count + opens)
     return opens

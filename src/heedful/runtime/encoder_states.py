@@ -96,7 +96,7 @@ class EncoderStates:
 
 
 def has_sentence_encoder(name: str = EN_SENTENCES) -> bool:
-    """Say whether an installed package has a sentence encoder of this name."""
+    """Return whether an installed package has a sentence encoder of this name."""
     return name in packaged_models()
 
 

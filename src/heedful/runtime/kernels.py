@@ -60,7 +60,7 @@ LIBRARY = _load()
 
 
 def compiled() -> bool:
-    """Say whether the compiled kernels are there."""
+    """Return whether the compiled kernels are there."""
     return LIBRARY is not None
 
 

@@ -27,7 +27,7 @@ class Parts:
     tagging: TagPart | None = None
 
     def knows(self, word: str) -> bool:
-        """Say whether a part has a vector of a word; runs of characters, which any word has, are no knowledge."""
+        """Return whether a part has a vector of a word; runs of characters, which any word has, are no knowledge."""
         if self.sentence is not None and self.sentence.features.texts.knows(word):
             return True
         vectors = None if self.tagging is None else self.tagging.vectors

@@ -48,7 +48,7 @@ class SentenceFeatures(Protocol):
         """
 
     def knows(self, word: str) -> bool:
-        """Say whether there is a vector of a word."""
+        """Return whether there is a vector of a word."""
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ def _table(config: Mapping[str, object], name: str, path: Path) -> Mapping[str, 
 
 
 def _are_costs(value: object) -> TypeGuard[list[list[float]]]:
-    """Say whether this is a square table of costs, or empty."""
+    """Return whether this is a square table of costs, or empty."""
     return isinstance(value, list) and all(
         isinstance(row, list)
         and len(row) == len(value)

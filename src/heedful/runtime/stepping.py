@@ -54,7 +54,7 @@ class Steps:
         raise UsageError(f"network.shown: no step makes {name!r:.80}")
 
     def averages(self, name: str) -> bool:
-        """Say whether the weights of the step that makes a value are averaged over features."""
+        """Return whether the weights of the step that makes a value are averaged over features."""
         return self.maker(name).do in attending.FEATURE_WISE
 
     def weigher(self, values: Mapping[str, Floats]) -> Weigh:

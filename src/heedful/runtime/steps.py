@@ -306,7 +306,7 @@ class Step:
         return Rule(self._settings.get("mask"))
 
     def has(self, role: str) -> bool:
-        """Say whether there is a tensor of a role."""
+        """Return whether there is a tensor of a role."""
         return role in self._named
 
     def tensor(self, role: str) -> str:

@@ -387,7 +387,7 @@ class App:
         return Response(content, media_type=kind)
 
     def _internal(self, error: Exception) -> None:
-        """Say that the server made a mistake, and where; what an error says could quote a text."""
+        """Report that the server made a mistake, and where; what an error says could quote a text."""
         self._counters.internal_error()
         place = traceback.extract_tb(error.__traceback__)[-1:]
         where = "".join(f" at {frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in place)

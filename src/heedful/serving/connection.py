@@ -89,7 +89,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._allow(self._bounds.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell what answers that nobody reads any more."""
+        """Report what answers that nobody reads any more."""
         if self._running is not None:
             self._running.disconnected = True
             self._running.message_event.set()
@@ -224,7 +224,7 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self.cycle.transport = self._answer_to  # type: ignore[assignment]
 
     def _unreadable(self) -> Refused | None:
-        """Say why a request cannot be read: its version, or a body that is coded in another way than in chunks."""
+        """Return why a request cannot be read: its version, or a body that is coded in another way than in chunks."""
         if self.parser.get_http_version() not in ("1.0", "1.1"):
             return Refused(HTTPStatus.BAD_REQUEST, "request", "this is no HTTP/1.1.")
         coded = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]

@@ -140,7 +140,7 @@ class _Server(uvicorn.Server):
             self.app.ticks += 1
 
     def _say_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Say what nobody has caught, at most once a second and without its text, which may be of a request."""
+        """Report what nobody has caught, at most once a second and without its text, which may be of a request."""
         if loop.time() < self._said + 1:
             return
         self._said = loop.time()

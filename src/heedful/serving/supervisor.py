@@ -197,7 +197,7 @@ class Supervisor:
         self._replace(place, running, report)
 
     def _replace(self, place: Place, running: Running, report: Failed | None) -> None:
-        """Say that a worker has ended, and when another one is started."""
+        """Report that a worker has ended, and when another one is started."""
         number, code = place.worker.number, running.process.exitcode
         if self._until is not None:
             self._clean = self._clean and code in (0, -signal.SIGTERM)

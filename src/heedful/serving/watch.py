@@ -55,7 +55,7 @@ class Watch:
         self._closed.set()
 
     def look(self) -> None:
-        """Tell the application what is wrong, and end a process that is of no use any more."""
+        """Report to the application what is wrong, and end a process that is of no use any more."""
         hangs = self._loop.look(self._app.ticks) > self._patience
         trouble = "the loop that speaks with clients hangs" if hangs else self._trouble()
         if trouble and trouble != self._app.trouble:

@@ -49,7 +49,7 @@ class Fields:
         self.record: Mapping[str, object] = record
 
     def __contains__(self, name: str) -> bool:
-        """Say whether there is a field of this name that is not null."""
+        """Return whether there is a field of this name that is not null."""
         return self.record.get(name) is not None
 
     def __iter__(self) -> Iterator[str]:
@@ -166,35 +166,35 @@ class Fields:
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Say whether a value is a string."""
+    """Return whether a value is a string."""
     return isinstance(value, str)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Say whether a value is a number; true and false are none."""
+    """Return whether a value is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Say whether a value is a whole number; true and false are none."""
+    """Return whether a value is a whole number; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_flag(value: object) -> TypeGuard[bool]:
-    """Say whether a value is true or false."""
+    """Return whether a value is true or false."""
     return isinstance(value, bool)
 
 
 def is_list(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
-    """Say whether a value is a list."""
+    """Return whether a value is a list."""
     return isinstance(value, list | tuple)
 
 
 def is_texts(value: object) -> TypeGuard[list[str]]:
-    """Say whether a value is a list of strings."""
+    """Return whether a value is a list of strings."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def is_table(value: object) -> TypeGuard[Mapping[str, object]]:
-    """Say whether a value is a table: a mapping whose keys are strings."""
+    """Return whether a value is a table: a mapping whose keys are strings."""
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)

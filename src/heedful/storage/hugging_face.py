@@ -217,7 +217,7 @@ def _allowed(config: Mapping[str, object]) -> dict[str, object]:
 
 
 def _attention(config: PretrainedConfig) -> str:
-    """Say which attention computes an encoder: one of two that come with transformers, whatever a folder names."""
+    """Return which attention computes an encoder: one of two that come with transformers, whatever a folder names."""
     from transformers import AutoModel
 
     kind = AutoModel._model_mapping[type(config)]

@@ -53,7 +53,7 @@ class Varied:
 
     @property
     def is_fold(self) -> bool:
-        """Say whether folds are varied: their runs answer different examples."""
+        """Return whether folds are varied: their runs answer different examples."""
         return self.setting == FOLD
 
     def __str__(self) -> str:
@@ -77,10 +77,10 @@ def record_files(study: Path) -> list[Path]:
 
 
 def holds_study(folder: Path) -> bool:
-    """Say whether a folder holds the runs of a study, finished or not."""
+    """Return whether a folder holds the runs of a study, finished or not."""
     return bool(record_files(folder)) or (folder / UNFINISHED).is_dir()
 
 
 def holds_run(folder: Path) -> bool:
-    """Say whether a run was begun in a folder."""
+    """Return whether a run was begun in a folder."""
     return (folder / METRICS_LOG).exists() or (folder / CHECKPOINTS).exists()

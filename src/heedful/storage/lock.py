@@ -75,7 +75,7 @@ def alone(folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0) -> It
 
 
 def holds(folder: Path) -> bool:
-    """Say whether the caller has a folder by `alone`, so that what it calls need not ask for it again."""
+    """Return whether the caller has a folder by `alone`, so that what it calls need not ask for it again."""
     return os.path.realpath(folder / LOCK) in _HELD.get()
 
 

@@ -40,7 +40,7 @@ REMEDY = "Copy the folder again from its source, or train the model again."
 
 
 def refuse_without_model(folder: Path) -> None:
-    """Say what a folder of Heedful's holds in the place of a model, if it holds none.
+    """Report what a folder of Heedful's holds in the place of a model, if it holds none.
 
     Raises ArtifactError if it has no model yet, or cannot be read.
     """

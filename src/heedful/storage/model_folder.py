@@ -193,7 +193,7 @@ _PARTS = ("wide.", "sentence.", "tagging.")
 
 
 def is_matrix(name: str, tensor: Tensor) -> bool:
-    """Say whether a tensor is a matrix of the network; the parts beside it stay as they are."""
+    """Return whether a tensor is a matrix of the network; the parts beside it stay as they are."""
     return tensor.dim() == 2 and tensor.is_floating_point() and not name.startswith(_PARTS)
 
 

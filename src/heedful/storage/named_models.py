@@ -165,7 +165,7 @@ def _licensed(card: str, license: str) -> str:
 
 
 def _is_cached(name: str, revision: str | None) -> bool:
-    """Say whether the Hub's cache on this machine has the model, without importing its library where it has not."""
+    """Return whether the Hub's cache on this machine has the model, without importing its library where it has not."""
     home = os.environ.get("HF_HOME") or os.path.join(user_cache(), "huggingface")
     cache = os.environ.get("HF_HUB_CACHE", os.path.join(home, "hub"))
     return os.path.isdir(os.path.join(cache, "models--" + name.replace("/", "--"), "snapshots"))

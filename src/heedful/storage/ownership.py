@@ -201,7 +201,7 @@ def remove_tree(place: Path) -> None:
 
 
 def is_empty(folder: Path) -> bool:
-    """Say whether a folder holds nothing but locks and files that are being written."""
+    """Return whether a folder holds nothing but locks and files that are being written."""
     return all(_is_passing(entry.name) for entry in folder.iterdir())
 
 
@@ -210,7 +210,7 @@ def _is_passing(name: str) -> bool:
 
 
 def _is_own_place(path: Path) -> bool:
-    """Say whether a folder is where a run keeps its model or its state, whatever a user has put in it since."""
+    """Return whether a folder is where a run keeps its model or its state, whatever a user has put in it since."""
     if path.name == LATEST and path.parent.name == CHECKPOINTS:
         return holds_run(path.parent.parent)
     return path.name == MODEL and holds_run(path.parent)

@@ -30,7 +30,7 @@ def refuse_foreign_results(folder: Path, names: Sequence[str], *, own: bool) -> 
 
 
 def is_record(file: Path, fields: Collection[str]) -> bool:
-    """Say whether a file is JSON that Heedful writes: a table, or a list of tables.
+    """Return whether a file is JSON that Heedful writes: a table, or a list of tables.
 
     Args:
         file: the file, which may not be there.

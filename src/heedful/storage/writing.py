@@ -39,7 +39,7 @@ def token() -> str:
 
 
 def is_dead(name: str) -> bool | None:
-    """Say whether the process that a name's token stands for has ended.
+    """Return whether the process that a name's token stands for has ended.
 
     Returns None where that cannot be known from here: the name has no token, or one of another machine.
     """

@@ -225,5 +225,5 @@ class Table:
 
 
 def is_symmetric(model: ModelConfig) -> bool:
-    """Say whether the order of the texts of a pair changes nothing: ``model.matching``, or grades of relatedness."""
+    """Return whether the order of the texts of a pair changes nothing: ``model.matching``, or grades of relatedness."""
     return model.matching == "symmetric" or kind_of(model.task).outputs == "grades"

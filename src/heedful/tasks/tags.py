@@ -265,7 +265,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         joined: JoinedTags,
         outside: float,
     ) -> str:
-        """Say what each part reaches alone, and with which weight it joins."""
+        """Return what each part reaches alone, and with which weight it joins."""
         f1 = {name: self._judged(model, dev, numbers)["f1"] for name, numbers in answers.items()}
         weights = {"network": joined.network, "linear part": joined.words}
         own = ", ".join(

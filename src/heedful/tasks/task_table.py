@@ -54,7 +54,7 @@ def find_task(name: str) -> AnyTask | None:
 
 
 def is_task(name: str) -> bool:
-    """Say whether there is a task of a name, be it one of a package that is not installed."""
+    """Return whether there is a task of a name, be it one of a package that is not installed."""
     return name in TASKS or name in ELSEWHERE or name in installed(GROUP)
 
 

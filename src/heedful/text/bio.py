@@ -50,7 +50,7 @@ def bio_tags(roles: Iterable[str], scheme: Scheme = "bio") -> tuple[str, ...]:
 
 
 def scheme_of(tags: Iterable[str]) -> Scheme:
-    """Tell by the tags themselves what they mean.
+    """Return by the tags themselves what they mean.
 
     Args:
         tags: those of a file, or those that a model knows.
@@ -70,7 +70,7 @@ def scheme_of(tags: Iterable[str]) -> Scheme:
 
 
 def unread_spans(tags: Iterable[str]) -> str:
-    """Say that tags which look plain mark spans in a form that is not read, so that they are not taken for plain ones.
+    """Report that tags which look plain mark spans in a form that is not read: they are no plain ones.
 
     Args:
         tags: those of a file.
@@ -110,7 +110,7 @@ def role_of(tag: str) -> str:
 
 
 def tags_problem(tags: Sequence[str]) -> str:
-    """Say what is wrong with the tags that a model knows: those of spans have one order; empty where nothing is."""
+    """Return what is wrong with the tags that a model knows: those of spans have one order; empty where nothing is."""
     scheme = scheme_of(tags)
     if scheme != "plain" and tuple(tags) != bio_tags({role_of(tag) for tag in tags} - {""}, scheme):
         return "tags of spans are O, and each mark of each kind in alphabetical order"
@@ -118,7 +118,7 @@ def tags_problem(tags: Sequence[str]) -> str:
 
 
 def begin_numbers(tags: Sequence[str]) -> list[int]:
-    """Say which tag each tag may follow beside itself.
+    """Return which tag each tag may follow beside itself.
 
     Returns for I-X the number of B-X; -1 for O and B-X, which may follow anything and begin a sentence.
     """
@@ -166,7 +166,7 @@ def tags_of(spans: Iterable[Span], length: int, scheme: Scheme = "bio") -> tuple
 
 
 def may_follow(tag: str, before: str, scheme: Scheme = "bio") -> bool:
-    """Say whether a tag may stand behind another one.
+    """Return whether a tag may stand behind another one.
 
     Args:
         tag: O or a marked tag; O stands for the end of a sentence too.

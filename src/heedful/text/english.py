@@ -26,7 +26,7 @@ _LEAST_KNOWN = 0.6
 
 
 def is_english(texts: Iterable[str]) -> bool:
-    """Say whether texts are English.
+    """Return whether texts are English.
 
     English function words must outnumber those of other languages, and be a tenth of all words. Of texts without
     function words, such as names of products, the rows of the English package decide, where it is installed: six of ten

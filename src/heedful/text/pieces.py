@@ -51,7 +51,7 @@ class PieceVocabulary:
         return found
 
     def knows(self, word: str) -> bool:
-        """Say whether the pieces spell the word, none of them being the unknown one."""
+        """Return whether the pieces spell the word, none of them being the unknown one."""
         return self.rules.unknown not in self.pieces(word)
 
     def to_plain(self) -> dict[str, object]:

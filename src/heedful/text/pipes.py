@@ -32,7 +32,7 @@ _KEPT: dict[tuple[int, int], Path] | None = None
 
 
 def is_pipe(path: Path) -> bool:
-    """Tell whether a path is a pipe, a socket or a terminal, and no file."""
+    """Return whether a path is a pipe, a socket or a terminal, and no file."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
@@ -41,7 +41,7 @@ def is_pipe(path: Path) -> bool:
 
 
 def is_spooled(path: Path) -> bool:
-    """Tell whether a file is what `spooled` made of a pipe."""
+    """Return whether a file is what `spooled` made of a pipe."""
     return path.parent in _FOLDERS
 
 

@@ -71,7 +71,7 @@ class Nearest:
         return {self._places[form] for form in forms if form in self._places}
 
     def _begins(self, start: str) -> bool:
-        """Say whether a known word begins so."""
+        """Return whether a known word begins so."""
         place = bisect_left(self._sorted, start)
         return place < len(self._sorted) and self._sorted[place].startswith(start)
 
@@ -89,7 +89,7 @@ class Nearest:
 
 
 def one_edit(first: str, second: str) -> bool:
-    """Say whether two different words are one missing, added, replaced or swapped character apart."""
+    """Return whether two different words are one missing, added, replaced or swapped character apart."""
     if abs(len(first) - len(second)) > 1 or first == second:
         return False
     if len(first) != len(second):

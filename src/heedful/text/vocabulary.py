@@ -170,7 +170,7 @@ class Vocabulary:
         return tuple(MASK if self.id(word) == UNKNOWN else word for word in words)
 
     def knows(self, word: str) -> bool:
-        """Say whether a word has a row, its own or its base form's."""
+        """Return whether a word has a row, its own or its base form's."""
         return self._row(self._fold(word)) is not None
 
     def id(self, word: str) -> int:

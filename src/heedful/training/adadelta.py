@@ -50,7 +50,7 @@ class _Update(ctypes.Structure):
 
 
 def obstacle(update: Update) -> str:
-    """Say why the kernel cannot serve an update; empty where it can."""
+    """Return why the kernel cannot serve an update; empty where it can."""
     tensors = (update.weight, update.gradient, update.square_avg, update.acc_delta)
     if any(tensor.dtype != torch.float32 or not tensor.is_cpu for tensor in tensors):
         return "the kernel updates float32 on the CPU"

@@ -154,7 +154,7 @@ def check_optimizer(
 
 
 def refused(path: Path, problems: Sequence[str]) -> ArtifactError:
-    """Say in one line what is wrong with a file."""
+    """Return in one line what is wrong with a file."""
     more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
     return ArtifactError(f"{path}: {'; '.join(problems[:3])}{more}. {_REMEDY}")
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def is_first_process() -> bool:
-    """Say whether this process is the one that writes and prints: the only one, or the first that torchrun started."""
+    """Return whether this process is the one that writes and prints: the only one, or torchrun's first."""
     return "TORCHELASTIC_RUN_ID" not in os.environ or os.environ.get("RANK", "0") == "0"
 
 

@@ -186,7 +186,7 @@ class Keeper:
         return better
 
     def save_due(self) -> bool:
-        """Say whether the settings ask for a checkpoint now."""
+        """Return whether the settings ask for a checkpoint now."""
         by_clock, by_count = self.settings.save_seconds, self.settings.save_steps
         if by_clock and time.monotonic() - self._saved_at >= by_clock:
             return True

@@ -54,7 +54,7 @@ def choose_reporter(quiet: bool = False) -> Reporter:
 
 
 def plain_lines() -> bool:
-    """Tell whether progress is written as lines: not on a terminal, or under CI or NO_COLOR."""
+    """Return whether progress is written as lines: not on a terminal, or under CI or NO_COLOR."""
     plain = os.environ.get("CI") or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return bool(plain) or not sys.stderr.isatty()
 
@@ -90,7 +90,7 @@ class Lines:
         self.total = 0
 
     def start(self, total: int, done: int) -> None:
-        """Say how long the run may become."""
+        """Report how long the run may become."""
         self.total = total
         after = f" after {done} done before" if done else ""
         self._write(f"training: up to {total} steps{after}")
@@ -161,7 +161,7 @@ class Bar:
 
 
 def in_notebook() -> bool:
-    """Tell whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     python = sys.modules.get("IPython")
     shell = python.get_ipython() if python is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"

@@ -97,7 +97,7 @@ class RunFolder:
         return self.root / MODEL
 
     def holds_run(self) -> bool:
-        """Say whether a run was begun here; nothing is repaired or changed."""
+        """Return whether a run was begun here; nothing is repaired or changed."""
         return holds_run(self.root) or self.model.exists()
 
     @contextlib.contextmanager
@@ -205,7 +205,7 @@ class RunFolder:
         return [path for path in here if path in judges and not judges[path]()]
 
     def _is_run(self) -> bool:
-        """Tell by the environment, which every run writes before all else; where it is missing, by a checkpoint."""
+        """Return whether there is an environment, which every run writes before all else, or else a checkpoint."""
         if not self.environment.exists():
             return self._holds_checkpoint()
         return self._environment_problem() is None
@@ -214,7 +214,7 @@ class RunFolder:
         return (self.checkpoint / MANIFEST).is_file()
 
     def _environment_problem(self) -> str | None:
-        """Say what keeps the environment from being one that a run wrote."""
+        """Return what keeps the environment from being one that a run wrote."""
         try:
             told = json.loads(self.environment.read_text(encoding="utf-8"))
         except OSError as error:
@@ -238,7 +238,7 @@ class RunFolder:
 
 
 def _same_settings(recipe: Path, config: Path) -> bool:
-    """Tell whether a recipe is the one that a run wrote beside its settings; a user's own says something else."""
+    """Return whether a recipe is the one that a run wrote beside its settings; a user's own says something else."""
     try:
         told = _decisive(json.loads(config.read_text(encoding="utf-8")))
         return told == _decisive(tomllib.loads(recipe.read_text(encoding="utf-8")))

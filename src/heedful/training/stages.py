@@ -43,7 +43,7 @@ class Stage:
         self.total, self.count, self._shown = total, 0, shown
 
     def step(self, count: int = 1) -> None:
-        """Tell that something was done.
+        """Report that something was done.
 
         Args:
             count: how much.
@@ -51,7 +51,7 @@ class Stage:
         self.reach(self.count + count)
 
     def reach(self, count: int) -> None:
-        """Tell that what lies before a place is done, or need not be done any more.
+        """Report that what lies before a place is done, or need not be done any more.
 
         Args:
             count: the place, 0 to ``total``.
@@ -66,7 +66,7 @@ _LISTENS: ContextVar[Callable[[str, int], Shown] | None] = ContextVar("listens",
 
 @contextmanager
 def stage(title: str, total: int) -> Iterator[Stage]:
-    """Say that a piece of work begins, and count it in the body.
+    """Report that a piece of work begins, and count it in the body.
 
     Args:
         title: what is done, such as "fitting linear parts".
@@ -108,7 +108,7 @@ def _choose() -> Callable[[str, int], Shown]:
 
 
 def left(seconds: float) -> str:
-    """Say how long something takes that takes so many seconds."""
+    """Return how long something takes that takes so many seconds."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 

@@ -116,7 +116,7 @@ class TrainState:
     best: Best = field(default_factory=Best)
 
     def stop_reason(self, settings: TrainSettings) -> StopReason | None:
-        """Say why the run is over; None while it is not."""
+        """Return why the run is over; None while it is not."""
         if settings.patience and self.best.waited >= settings.patience:
             return "patience"
         if settings.epochs and self.epoch >= settings.epochs and self.step >= settings.least_steps:
@@ -252,7 +252,7 @@ def load_state(
 
 
 def checkpoint_exists(path: Path) -> bool:
-    """Say whether there is a checkpoint; nothing is changed, which is for the writer to do (`RunFolder.alone`)."""
+    """Return whether there is a checkpoint; nothing is changed, which is for the writer to do (`RunFolder.alone`)."""
     place = stands(path)
     return place is not None and any((place / name).exists() for name in (*STATE_FILES, MANIFEST))
 

@@ -170,7 +170,7 @@ class _Expected:
         self._done, self._started = 0, 0.0
 
     def begin(self, name: str, size: int, number: int, system: Entrant) -> None:
-        """Say what comes next."""
+        """Report what comes next."""
         self._started = time.perf_counter()
         left = self._left()
         soon = "" if left is None else f"; about {_minutes(left)} to go"

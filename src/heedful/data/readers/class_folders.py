@@ -15,7 +15,7 @@ from heedful.text.opening import LINE, find_file
 
 
 def is_class_folder(path: Path) -> bool:
-    """Tell whether a path is a folder with two folders or more that hold files, and with no files of its own."""
+    """Return whether a path is a folder with two folders or more that hold files, and with no files of its own."""
     if not os.path.isdir(path):
         return False
     inner = _entries(path)
@@ -55,7 +55,7 @@ def folder_records(folder: Path, encoding: str = "utf-8") -> Iterator[tuple[int,
 
 
 def folder_problem(path: Path) -> str:
-    """Say why a folder is none of classes."""
+    """Return why a folder is none of classes."""
     entries = _entries(path)
     files = [each.name for each in entries if not each.is_dir()]
     if files:

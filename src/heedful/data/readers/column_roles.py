@@ -238,7 +238,7 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
 
 
 def _several(kind: ColumnKind, separator: str) -> Gold:
-    """Say whether a cell holds several labels; asks where the cells leave that open."""
+    """Return whether a cell holds several labels; asks where the cells leave that open."""
     if mark := "" if separator else kind.doubtful_separator:
         cells = f"{kind.with_mark(mark):,} of {len(kind.values):,} cells"
         raise UsageError(
@@ -256,7 +256,7 @@ def _can_be_gold(kind: ColumnKind) -> bool:
 
 
 def _kind_of(kind: ColumnKind) -> Gold:
-    """Say what a column of gold is; whole numbers may be classes as well as grades, and are asked about."""
+    """Return what a column of gold is; whole numbers may be classes as well as grades, and are asked about."""
     name = _plain(kind.name)
     if kind.separator:
         return "labels"

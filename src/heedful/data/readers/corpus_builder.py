@@ -40,7 +40,7 @@ class CorpusBuilder:
         self._most = ROWS.value()
 
     def where(self, row: int, field: str = "") -> str:
-        """Say where in the file something is, as the start of an error message."""
+        """Return where in the file something is, as the start of an error message."""
         place = f"{self.source}: row {row}" if self.source else f"request {row}"
         return f"{place}, field {field!r}" if field else place
 
@@ -94,7 +94,7 @@ class CorpusBuilder:
             raise ROWS.exceeded(self.where(row), "the file has more than")
 
     def weigh(self, row: int, weight: float) -> None:
-        """Say how much the example that was added last counts in training, if it is that of this row."""
+        """Report how much the example that was added last counts in training, if it is that of this row."""
         if self._examples and self._examples[-1].row == row:
             self._examples[-1] = replace(self._examples[-1], weight=weight)
 
@@ -254,7 +254,7 @@ def number_of(value: object) -> float:
 
 
 def loses_digits(value: object, number: float) -> bool:
-    """Tell whether a whole number is not the one that double precision makes of it."""
+    """Return whether a whole number is not the one that double precision makes of it."""
     if abs(number) < 2**53 or isinstance(value, float):
         return False
     try:

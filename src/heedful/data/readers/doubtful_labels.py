@@ -23,7 +23,7 @@ INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
 def doubts(rows: Mapping[str, int]) -> list[str]:
-    """Say which labels of a column may be no label, several labels, or one label that is written in two ways.
+    """Return which labels of a column may be no label, several labels, or one label that is written in two ways.
 
     Args:
         rows: label to the number of its rows.
@@ -49,7 +49,7 @@ def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
 
 
 def _several(rows: Mapping[str, int]) -> Iterator[str]:
-    """Say which labels may be several: doccano joins them with "#"; others are joined of known labels."""
+    """Return which labels may be several: doccano joins them with "#"; others are joined of known labels."""
     if indicators := [name for name in rows if INDICATORS.fullmatch(name)]:
         count = sum(rows[name] for name in indicators)
         yield (
@@ -92,7 +92,7 @@ def _sharing(rows: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def _written_twice(rows: Mapping[str, int]) -> Iterator[str]:
-    """Say which labels are one but for case, characters that cannot be seen, or the writing of a number."""
+    """Return which labels are one but for case, characters that cannot be seen, or the writing of a number."""
     alike: dict[str, list[str]] = {}
     for name in rows:
         alike.setdefault(_bare(name), []).append(name)

@@ -15,7 +15,7 @@ _PEEK = 1 << 12
 
 
 def begins_with_label(file: Path) -> bool:
-    """Tell whether the first line of a file begins with a label of fastText."""
+    """Return whether the first line of a file begins with a label of fastText."""
     try:
         with open_text(file) as stream:
             return stream.read(_PEEK).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(PREFIX.encode())

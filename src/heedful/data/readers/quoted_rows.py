@@ -81,7 +81,7 @@ def _fed(lines: Iterator[tuple[int, str]], held: list[tuple[int, str]]) -> Itera
 
 
 def _swallows(held: list[tuple[int, str]], cells: list[str], separator: str, width: int) -> bool:
-    """Tell whether each line of a row is surely a row by itself."""
+    """Return whether each line of a row is surely a row by itself."""
     if width < 2 or not all(_is_row(line, separator, width) for _, line in held):
         return False
     return separator == "\t" or not any(f"{separator} " in line for _, line in held)

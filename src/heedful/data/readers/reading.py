@@ -322,7 +322,7 @@ def _fields(header: str, mark: str, *, quotes: bool) -> int:
 
 
 def _is_wide(file: Path) -> bool:
-    """Tell whether a file begins with a mark of UTF-16 or UTF-32, so that it is read as UTF-8."""
+    """Return whether a file begins with a mark of UTF-16 or UTF-32, so that it is read as UTF-8."""
     with open_text(find_file(file)) as stream:
         return encoding_of(stream, "") == "utf-8"
 
@@ -332,7 +332,7 @@ def _first_line(file: Path) -> bytes:
 
 
 def _is_utf8(file: Path) -> bool:
-    """Tell whether all bytes of a file are UTF-8."""
+    """Return whether all bytes of a file are UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8")().decode
     try:
         for piece in _pieces(file, lines=False):

@@ -56,14 +56,14 @@ class RepeatedName(ValueError):
 
 
 def _reason(error: Exception) -> str:
-    """Say why a text is no JSON."""
+    """Return why a text is no JSON."""
     if isinstance(error, RepeatedName):
         return str(error)
     return error.msg if isinstance(error, json.JSONDecodeError) else "too deep or too long a number"
 
 
 def holds_array(file: Path) -> bool:
-    """Tell whether the first character of a file, white space and a mark of UTF aside, opens an array."""
+    """Return whether the first character of a file, white space and a mark of UTF aside, opens an array."""
     with open_text(file) as stream:
         try:
             start = stream.read(_PEEK)
@@ -158,7 +158,7 @@ class _Text:
                 ) from error
 
     def _is_cut(self, error: Exception) -> bool:
-        """Tell whether an object may be whole once more is read: the mistake is where the text ends."""
+        """Return whether an object may be whole once more is read: the mistake is where the text ends."""
         if not isinstance(error, json.JSONDecodeError):
             return False
         return error.msg.startswith("Unterminated") or error.pos >= len(self._held) - _LONGEST_WORD

@@ -144,7 +144,7 @@ def _add(
 
 
 def _fits(fields: Sequence[str], layout: RoleLayout) -> bool:
-    """Say whether a line could be that of a word; one around a document has no brackets of roles."""
+    """Return whether a line could be that of a word; one around a document has no brackets of roles."""
     cells = fields[layout.roles : len(fields) - layout.after]
     enough = len(fields) > max(layout.word, layout.predicate)
     return enough and bool(cells) and all(map(_CELL.fullmatch, cells))

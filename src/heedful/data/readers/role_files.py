@@ -141,7 +141,7 @@ class RoleOptions(Settings):
 
 
 def is_role_file(path: str | Path) -> bool:
-    """Tell by its name whether a file holds sentences with predicates."""
+    """Return by its name whether a file holds sentences with predicates."""
     return bare_suffix(Path(path)) in ROLE_SUFFIXES
 
 

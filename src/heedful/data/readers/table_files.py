@@ -47,7 +47,7 @@ SPREADSHEETS = (".numbers",)
 
 
 def is_table_name(path: Path) -> bool:
-    """Tell whether a name is that of a table that can be read."""
+    """Return whether a name is that of a table that can be read."""
     return bare_suffix(path) in TABLE_SUFFIXES or path.suffix.lower() in BINARY_TABLES
 
 
@@ -209,7 +209,7 @@ def _no_column(file: Path, row: int, record: Record, role: str, name: str, how: 
 
 
 def no_column(name: str, present: Iterable[object], remedy: str) -> str:
-    """Say that a table lacks a column, which it has, and how to name the right one.
+    """Report that a table lacks a column, which it has, and how to name the right one.
 
     Args:
         name: the column that was looked for.
@@ -265,7 +265,7 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
 
 
 def _say_unused(file: Path, how: Reading) -> None:
-    """Say which options the format of a file does not have, so that nobody believes that they were followed."""
+    """Report which options the format of a file does not have, so that nobody believes that they were followed."""
     said = how.said()
     for name in meaningless(file):
         if said.get(name, "utf-8") not in ("", "utf-8", True):
@@ -274,7 +274,7 @@ def _say_unused(file: Path, how: Reading) -> None:
 
 
 def format_problem(file: Path) -> str:
-    """Say why a file whose name is not that of a table cannot be read, and what to do."""
+    """Return why a file whose name is not that of a table cannot be read, and what to do."""
     suffix = bare_suffix(file)
     if suffix in SPREADSHEETS:
         return (

@@ -54,7 +54,7 @@ class Columns:
 
 
 def looks_tagged(file: Path) -> bool:
-    """Tell whether a file of any name holds a word and its tag a line, with empty lines between sentences.
+    """Return whether a file of any name holds a word and its tag a line, with empty lines between sentences.
 
     Args:
         file: the file.
@@ -113,7 +113,7 @@ def tagged_blocks(file: Path, columns: Columns, builder: CorpusBuilder) -> Itera
 
 
 def _is_conllu(blocks: Sequence[Block]) -> bool:
-    """Say whether most lines but comments have the ten fields of CoNLL-U, the first of them a number."""
+    """Return whether most lines but comments have the ten fields of CoNLL-U, the first of them a number."""
     lines = [line.split("\t") for block in blocks for _, line in block if not line.startswith("#")]
     like = sum(len(fields) == CONLLU_FIELDS and bool(_NUMBER.fullmatch(fields[0])) for fields in lines)
     return 2 * like > len(lines)
@@ -134,7 +134,7 @@ def _tags_of_words(blocks: Sequence[Block], tag: int, width: int) -> frozenset[s
 
 
 def _is_passed_over(line: str, width: int, tags: frozenset[str], tag: int) -> bool:
-    """Tell a comment and the line before a document from a word, which may be "#" too."""
+    """Distinguish a comment and the line before a document from a word, which may be "#" too."""
     if line.startswith(_DOCUMENT):
         return True
     if not line.startswith("#"):
@@ -146,7 +146,7 @@ def _is_passed_over(line: str, width: int, tags: frozenset[str], tag: int) -> bo
 
 
 def _are_numbered(sentences: Sequence[Sequence[tuple[int, Sequence[str]]]]) -> bool:
-    """Tell whether the first column counts the words of every sentence, from 0 or from 1."""
+    """Return whether the first column counts the words of every sentence, from 0 or from 1."""
     first = [[fields[0] for _, fields in sentence] for sentence in sentences]
     if sum(map(len, first)) < 2:
         return False

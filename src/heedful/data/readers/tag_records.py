@@ -36,7 +36,7 @@ class _Cut(NamedTuple):
 
 
 def holds_tokens(file: Path) -> bool:
-    """Tell whether a file is one of JSON whose first record has a list of words."""
+    """Return whether a file is one of JSON whose first record has a list of words."""
     if bare_suffix(file) not in (".jsonl", ".json"):
         return False
     try:

@@ -163,7 +163,7 @@ def text_fields(
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value stands for nothing: None or NaN."""
+    """Return whether a value stands for nothing: None or NaN."""
     return value is None or (isinstance(value, float) and value != value)
 
 

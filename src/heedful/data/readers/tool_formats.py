@@ -42,7 +42,7 @@ def plain_record(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def rejected(record: Mapping[str, object], read: Collection[str]) -> str:
-    """Say why an annotator passed over an example.
+    """Return why an annotator passed over an example.
 
     Args:
         record: its fields.

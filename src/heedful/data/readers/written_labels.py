@@ -86,7 +86,7 @@ def _chosen(table: Mapping[object, object], where: str) -> list[str]:
 
 
 def holds_spans(value: object) -> bool:
-    """Tell whether a value lists spans: ``[start, end, label]``, or tables with a start and an end."""
+    """Return whether a value lists spans: ``[start, end, label]``, or tables with a start and an end."""
     if not isinstance(value, list) or not value:
         return False
     first = value[0]
@@ -96,12 +96,12 @@ def holds_spans(value: object) -> bool:
 
 
 def is_indicators(names: Sequence[str]) -> bool:
-    """Tell whether labels are zeros and ones alone, at least two of them."""
+    """Return whether labels are zeros and ones alone, at least two of them."""
     return len(names) > 1 and all(name in ("0", "1") for name in names)
 
 
 def left_brackets(parts: Sequence[str]) -> bool:
-    """Tell whether brackets stand around what was split, so that they would become letters of labels."""
+    """Return whether brackets stand around what was split, so that they would become letters of labels."""
     first, last = parts[0].strip(), parts[-1].strip()
     inside = "".join(parts)
     return (

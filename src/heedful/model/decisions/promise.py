@@ -84,7 +84,7 @@ class Promise:
     add: Chosen
 
     def sentence(self) -> str:
-        """Say what is promised, from which rows, and under which assumption."""
+        """Return what is promised, from which rows, and under which assumption."""
         each, share = " of each class" if self.wish.by_class else "", f"{self.wish.coverage:.4g}"
         if self.source == "held_out":
             said = self.clause.format(share=f"at least {share}", each=each)

@@ -39,7 +39,7 @@ class FineTuned:
 
 
 def is_transformer(name: str, root: Path | None = None) -> bool:
-    """Tell whether a teacher is a transformer: a folder as transformers writes it, or an id of the Hugging Face Hub.
+    """Return whether a teacher is a transformer: a folder as transformers writes it, or an id of the Hugging Face Hub.
 
     Args:
         name: what the user typed.

@@ -31,7 +31,7 @@ def labels_at(
     read: Sequence[str],
     seconds: float,
 ) -> Report:
-    """Say what is noticed of a model of several labels.
+    """Return what is noticed of a model of several labels.
 
     Args:
         asked: the model.

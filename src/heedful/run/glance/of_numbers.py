@@ -30,7 +30,7 @@ def numbers_at(
     read: Sequence[str],
     seconds: float,
 ) -> Report:
-    """Say what is noticed of a model of numbers.
+    """Return what is noticed of a model of numbers.
 
     Args:
         asked: the model.

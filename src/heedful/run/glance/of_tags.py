@@ -55,7 +55,7 @@ def tags_at(
     read: Sequence[str],
     seconds: float,
 ) -> Report:
-    """Say what is noticed of a model of tags.
+    """Return what is noticed of a model of tags.
 
     Args:
         asked: the model.

@@ -34,7 +34,7 @@ class Domain(ABC):
 
     @abstractmethod
     def holds(self, value: object) -> bool:
-        """Say whether a value is one of them."""
+        """Return whether a value is one of them."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _range(text: str) -> Range:
 
 
 def _divides(step: float, span: float) -> bool:
-    """Say whether a span is made of whole steps, but for the rounding of decimal fractions."""
+    """Return whether a span is made of whole steps, but for the rounding of decimal fractions."""
     return abs(span / step - round(span / step)) < 1e-6
 
 
@@ -305,7 +305,7 @@ def _values(text: str) -> list[object]:
 
 
 def _unfit(space: Space, config: RunConfig) -> Iterator[str]:
-    """Say which ends of ranges and which values the settings refuse."""
+    """Return which ends of ranges and which values the settings refuse."""
     for name, domain in space.items():
         if name.startswith(_FIXED):
             yield f"{name}: is the same in every trial, so that their scores can be compared; set it with --set"

@@ -155,7 +155,7 @@ class _Watch:
         self.sign = reporter.sign
 
     def take_up(self, folder: Path) -> None:
-        """Tell Optuna what the run in a folder scored before it was cut off: it judges a trial by its best so far."""
+        """Report to Optuna what the run in a folder scored before it was cut off: it judges by the best so far."""
         run = RunFolder(folder)
         log = MetricsLog(run.metrics)
         log.restore(saved_step(run.checkpoint))

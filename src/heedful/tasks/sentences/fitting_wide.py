@@ -84,7 +84,7 @@ def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, 
 
 
 def too_many(outputs: int, *, alone: bool) -> bool:
-    """Say whether there are too many outputs for linear parts, and the network is to be the whole model.
+    """Return whether there are too many outputs for linear parts, and the network is to be the whole model.
 
     Args:
         outputs: how many there are.

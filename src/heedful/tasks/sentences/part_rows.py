@@ -51,7 +51,7 @@ _SHARE = 0.3
 
 
 def few(config: RunConfig, training: EncodedDataset) -> bool:
-    """Say whether a run has so few rows that cross-validation chooses."""
+    """Return whether a run has so few rows that cross-validation chooses."""
     return len(training) < config.data.few_rows
 
 

@@ -263,7 +263,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def joined_note(
         self, joined: Joined, alone: Mapping[str, Mapping[str, float]], together: Mapping[str, float]
     ) -> str:
-        """Say what each part reaches alone, and with which weight it joins."""
+        """Return what each part reaches alone, and with which weight it joins."""
         metric = self.metrics[0]
         own = ", ".join(
             f"{name} {metric} {figures[metric]:.3f} (weight {joined.weight(name):.3g})"

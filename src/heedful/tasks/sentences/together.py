@@ -117,17 +117,17 @@ def forms(parts: Sequence[PartRows], shares: Mapping[str, float], targets: Linea
 
 
 def may_join(parts: Sequence[PartRows]) -> bool:
-    """Say whether there is anything to join, and few enough examples."""
+    """Return whether there is anything to join, and few enough examples."""
     return len(parts) > 1 and all(part.rows.shape[0] <= MOST_DIRECTIONS for part in parts)
 
 
 def _may_even(targets: LinearTargets) -> bool:
-    """Say whether classes may count alike: whoever weighs examples has said how much a class counts."""
+    """Return whether classes may count alike: whoever weighs examples has said how much a class counts."""
     return isinstance(targets, ClassTargets) and not np.ptp(targets.weights)
 
 
 def _is_even(targets: LinearTargets) -> bool:
-    """Say whether they do so anyway."""
+    """Return whether they do so anyway."""
     return _may_even(targets) and bool(np.allclose(targets.evened().weights, targets.weights))
 
 

@@ -64,7 +64,7 @@ class Words:
     vectors: MeanOfVectors | None = None
 
     def note(self) -> str:
-        """Say what the vocabulary holds, without a final stop."""
+        """Return what the vocabulary holds, without a final stop."""
         vocabulary = self.vocabulary
         if isinstance(vocabulary, PieceVocabulary):
             return f"the pretrained encoder reads words in pieces, at most {vocabulary.rules.limit:,} a text"
@@ -72,7 +72,7 @@ class Words:
         return f"{seen:,} words seen in training, {further:,} further words with a frozen vector"
 
     def limits(self, network: nn.Module) -> str:
-        """Say what a user of a model with these words should know, in whole sentences."""
+        """Return what a user of a model with these words should know, in whole sentences."""
         vocabulary, prefix = self.vocabulary, network.prefix if isinstance(network, Network) else ()
         knows, empty = "the words and the kind of sentence of its training data", "is the zero vector"
         if prefix:
@@ -144,7 +144,7 @@ class Pretrained:
         )
 
     def found(self, vocabulary: AnyVocabulary) -> tuple[str, ...]:
-        """Say how many words of the training part have a pretrained vector; nothing where no vectors are read."""
+        """Return how many words of the training part have a pretrained vector; nothing where no vectors are read."""
         if self.vectors is None or not isinstance(vocabulary, Vocabulary) or not vocabulary.trainable:
             return ()
         words, bases = set(vocabulary.trainable), self.baseforms or {}

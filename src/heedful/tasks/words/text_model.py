@@ -83,7 +83,7 @@ class TextModel(SavedModel[A_co]):
         return type(self)(self.network, self.model, self.vocabulary, self.labels, text, self.about)
 
     def knows(self, word: str) -> bool:
-        """Say whether the network or a part beside it has a vector of a word."""
+        """Return whether the network or a part beside it has a vector of a word."""
         about = self.about
         return self.vocabulary.knows(word) or Parts(about.wide, about.sentence, about.tagging).knows(word)
 

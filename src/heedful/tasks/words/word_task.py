@@ -144,7 +144,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         return model.outputs
 
     def label_problem(self, labels: Sequence[str]) -> str:
-        """Say what is wrong with the labels of a model folder, by default nothing."""
+        """Return what is wrong with the labels of a model folder, by default nothing."""
         return ""
 
     def cache_settings(self, config: RunConfig) -> dict[str, object]:

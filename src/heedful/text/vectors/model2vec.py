@@ -56,7 +56,7 @@ class PieceSpeller(Speller):
 
 
 def is_model2vec(path: Path) -> bool:
-    """Say whether a folder holds the files of model2vec."""
+    """Return whether a folder holds the files of model2vec."""
     return (path / WEIGHTS).is_file() and (path / TOKENIZER).is_file()
 
 

@@ -25,7 +25,7 @@ _LONGEST_HEADER = 100_000_000
 
 
 def is_packed(head: bytes) -> bool:
-    """Say whether a file begins as one of safetensors: the length of a header, and the header."""
+    """Return whether a file begins as one of safetensors: the length of a header, and the header."""
     return 2 <= int.from_bytes(head[:8], "little") <= _LONGEST_HEADER and head[8:9] == b"{"
 
 
@@ -122,7 +122,7 @@ def _format_of_file(path: Path) -> VectorFormat:
 
 
 def _is_binary(first: bytes, width: int) -> bool:
-    """Say whether what follows a header `n D` begins with the row of a binary file."""
+    """Return whether what follows a header `n D` begins with the row of a binary file."""
     row = first.partition(b"\n")[0].split()
     if len(row) == width + 1 and all(map(_is_number, row[1:])):
         return False

@@ -85,7 +85,7 @@ class Trainee:
         self._data = TrainingBatches(self.dataset, config, task)
 
     def kernels(self) -> dict[str, str]:
-        """Say which implementation each of its operations uses here."""
+        """Return which implementation each of its operations uses here."""
         return kernels_of(self._network)
 
     def at(self, precision: Precision) -> Predictor:

@@ -254,7 +254,7 @@ def _list(data: Path | None, out: Path, budget: Budget, *, as_json: bool) -> Non
 
 
 def _said(line: Listing, *, named: bool) -> list[str]:
-    """Say of one table what it needs, what is made and what is left."""
+    """Return of one table what it needs, what is made and what is left."""
     table = line.table
     if table.missing:
         return [f"not here: {table.missing}; --no-run prints the paper's figures"]

@@ -173,7 +173,7 @@ def _verdicts(boards: dict[str, Board], system: str = "") -> str:
 
 
 def _verdict(name: str, board: Board, system: str) -> str:
-    """Say in one line whether Heedful's best row or another one is ahead, and how sure that is."""
+    """Return in one line whether Heedful's best row or another one is ahead, and how sure that is."""
     own = next((row for row in board["rows"] if row["own"] and system in ("", row["system"])), None)
     other = next(row for row in board["rows"] if not row["own"])
     if own is None:

@@ -189,7 +189,7 @@ def section(verdicts: Sequence[Verdict]) -> str:
 
 
 def _counted(verdicts: Sequence[Verdict]) -> list[str]:
-    """Say how many claims hold, of all papers and of each."""
+    """Return how many claims hold, of all papers and of each."""
     untested = sum(one.word == NOT_RUN for one in verdicts)
     papers = dict.fromkeys(one.claim.paper.partition(",")[0] for one in verdicts)
     return [
@@ -216,7 +216,7 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _surety(tested: Sequence[Verdict]) -> list[str]:
-    """Say how sure the verdicts are: the largest p, how many rest on one seed, how many on converged runs."""
+    """Return how sure the verdicts are: the largest p, how many rest on one seed, how many on converged runs."""
     sure = [one.p for one in tested if one.word in (HOLDS, REVERSE)]
     single = sum(min(len(runs.found) for runs in one.runs) == 1 for one in tested)
     converged = sum(one.claim.budget == "converged" for one in tested)

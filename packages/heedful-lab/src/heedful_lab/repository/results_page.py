@@ -160,7 +160,7 @@ def drawn(pages: Mapping[Path, str]) -> dict[str, Path]:
 
 
 def problems(pages: Mapping[Path, str], resampled: Resampled) -> list[str]:
-    """Say what keeps the pages from being those of the kept runs."""
+    """Return what keeps the pages from being those of the kept runs."""
     found = [f"{resampled.made} tests are of answers that no kept test was made of"] if resampled.made else []
     found += [f"{path.relative_to(ROOT)} is missing" for path in drawn(pages).values() if not path.exists()]
     for path, text in pages.items():

@@ -253,7 +253,7 @@ def _cell(examples: Trained, system: str, budget: Budget) -> Cell:
 
 
 def origin_of(predictor: Predictor) -> str:
-    """Say how a model was trained, from what its folder keeps."""
+    """Return how a model was trained, from what its folder keeps."""
     data, settings = predictor.about.data, Fields(predictor.about.run, "").table("train", {})
     figures = Fields(predictor.about.metrics, "the figures of the model")
     first = data.whole("train_limit", 0)

@@ -93,7 +93,7 @@ class Runs:
 
     @property
     def answered(self) -> bool:
-        """Say whether the answers of all runs were kept; runs that are passed on may come without."""
+        """Return whether the answers of all runs were kept; runs that are passed on may come without."""
         return all(record.answers is not None for record in self.found)
 
     @property
@@ -270,7 +270,7 @@ class Result:
 
 
 def comparable(first: Runs, second: Runs) -> bool:
-    """Say whether both kept their answers, read the same data, and of folds have one in common."""
+    """Return whether both kept their answers, read the same data, and of folds have one in common."""
     shared = not first.cell.experiment.folds or bool(set(first.names) & set(second.names))
     same = len(first.sums | second.sums) == 1
     return same and shared and first.answered and second.answered

@@ -65,7 +65,7 @@ def lacking(experiment: Experiment, data: Path | None) -> tuple[str, ...]:
 
 
 def list_tables(data: Path | None, out: Path, budget: Budget) -> list[Listing]:
-    """Say of every table what it needs, what is done and how long the rest takes.
+    """Return of every table what it needs, what is done and how long the rest takes.
 
     Args:
         data: the folder of data sets; None if none is named.

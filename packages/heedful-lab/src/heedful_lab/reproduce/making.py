@@ -156,7 +156,7 @@ def _say_what_is_left(
     out: Path,
     say: Callable[[str], None],
 ) -> None:
-    """Say what a table without some of its runs needs."""
+    """Report what a table without some of its runs needs."""
     left = [one for one in result.cells if one.lacking and not absent[one.cell.experiment.name]]
     if left:
         count, minutes = sum(one.lacking for one in left), sum(one.lacking * one.cell.minutes for one in left)

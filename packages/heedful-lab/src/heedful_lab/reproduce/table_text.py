@@ -201,7 +201,7 @@ def _reasoned(name: str, absent: Mapping[str, Sequence[str]]) -> str:
 
 
 def _varied(runs: Runs) -> str:
-    """Say which seeds or folds are there, and which the command makes where it makes more."""
+    """Return which seeds or folds are there, and which the command makes where it makes more."""
     kind = "folds" if runs.cell.experiment.folds else "seeds"
     found, wanted = ([str(name.number) for name in names] for names in (runs.names, runs.cell.runs))
     there = ", ".join(found)

@@ -64,7 +64,7 @@ def made(count: int, seed: int) -> list[tuple[str, str, str]]:
 
 
 def is_found(explanation: Explanation, cause: str) -> bool:
-    """Say whether a cause is one of the two strongest words or phrases, or its words are both."""
+    """Return whether a cause is one of the two strongest words or phrases, or its words are both."""
     said = explanation.attribution
     assert said is not None  # the default method
     lines = [

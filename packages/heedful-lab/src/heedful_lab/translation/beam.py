@@ -139,7 +139,7 @@ class _Search:
         self.finished.append(Hypothesis(tuple(tokens), log_probability, log_probability / penalty))
 
     def is_done(self, best_open: float) -> bool:
-        """Say whether to stop; an open hypothesis can only lose probability, and gains most at the limit."""
+        """Return whether to stop; an open hypothesis can only lose probability, and gains most at the limit."""
         if len(self.finished) >= self.config.beam:
             return True
         reachable = best_open / length_penalty(self.limit, self.config.length_penalty)
