@@ -367,7 +367,7 @@ def _whole(field: str) -> int | None:
 
 
 def _continues(answer: HTTPResponse, have: int, size: int | None) -> bool:
-    """Return whether a partial answer has the bytes after the first ``have`` of a file of ``size``, if that is known."""
+    """Return whether a partial answer has the bytes after the first ``have`` of a file of ``size``, if known."""
     said = answer.headers.get("Content-Range", "")
     found = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", said)
     if found is None or int(found[1]) != have:
