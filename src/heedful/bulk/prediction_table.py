@@ -57,7 +57,7 @@ def _of(kind: type[Given], read: Callable[[Given], object]) -> Callable[[object]
 
 
 def _best(answer: Answer) -> float:
-    return float(answer.probabilities[str(answer.label)])
+    return float(answer.confidence)
 
 
 def _score(answer: Answer) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 @training_options
 @teacher_options
 @keep_examples_option
+@click.option(
+    "--none-of-these",
+    metavar="FILE",
+    help="File of texts that belong to no class: the model may then answer that none of its classes fits. Short for "
+    "--set model.task_options.none_of_these=FILE; 'reject' beside it is the share of known texts to keep.",
+)
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in --out.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier run in --out.")
 @no_baseline_option
@@ -47,6 +54,7 @@ if TYPE_CHECKING:
 def command(
     recipe: Recipe,
     lessons: Lessons,
+    none_of_these: str | None,
     seed: int | None,
     keep_examples: str | None,
     place: RunPlace,
@@ -81,7 +89,11 @@ def command(
     from heedful.training.trackers import with_trackers
 
     place.check("the run")
-    short = {"train.seed": seed, "data.keep_examples": keep_examples}
+    short = {
+        "train.seed": seed,
+        "data.keep_examples": keep_examples,
+        "model.task_options.none_of_these": None if none_of_these is None else json.dumps(none_of_these),
+    }
     config = recipe.config(
         *lessons.settings(), *(f"{name}={value}" for name, value in short.items() if value is not None)
     )

@@ -102,6 +102,7 @@ class Estimator(KeptState, Generic[Model]):
     result_: RunResult
     baseline_: Beside | None
     _teacher: PythonTeacher | None = None
+    _strangers: list[Example] | None = None
 
     def __init__(
         self,
@@ -219,7 +220,7 @@ class Estimator(KeptState, Generic[Model]):
             labels=targets.names,
             few_rows=few_rows(config),
         )
-        prepared = prepare_examples(config, source, self._teacher)
+        prepared = prepare_examples(config, source, self._teacher, strangers=self._strangers)
         with stages_shown(quiet=not progress):
             result = train(
                 config,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -23,6 +23,7 @@ from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import LabelsModel, Predictor, ScoreModel, load_model
+from heedful.tasks.class_costs import DEFAULT_KEEP
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -70,6 +71,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         sample_weight: object = None,
         teacher: AnyTeacher | None = None,
         texts: object = None,
+        none_of_these: object = None,
     ) -> Self:
         """Train, with a teacher's answers beside the classes if there is one; see docs/distillation.md.
 
@@ -88,6 +90,8 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
                 function that takes a list of texts or pairs and returns one row of probabilities each, in the order of
                 `classes_`, or one mapping of classes to probabilities each.
             texts: texts or pairs without classes, which the teacher answers too.
+            none_of_these: texts or pairs that belong to no class; with them the model may answer that no class fits
+                (docs/limits.md). ``model__task_options={"reject": 0.95}`` alone does so without such texts.
 
         Returns:
             The estimator.
@@ -101,11 +105,14 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         _refuse_one_weighted_class(y, sample_weight)
         given, settings = self._given, self._settings
+        if none_of_these is not None:
+            self._strangers = self._requests(none_of_these).examples
+            self._settings = {**settings, "model__task_options": _rejecting(settings)}
         try:
             if teacher is not None:
                 unlabeled = None if texts is None else self._requests(texts)
                 self._teacher = PythonTeacher(teacher if callable(teacher) else None, unlabeled)
-                self._settings = {**settings, "distil__teacher": _names(teacher)}
+                self._settings = {**self._settings, "distil__teacher": _names(teacher)}
             return super().fit(
                 X,
                 y,
@@ -117,7 +124,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             )
         finally:
             self._given, self._settings = given, settings
-            self._teacher = None
+            self._teacher = self._strangers = None
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return probabilities, [N, Y]; rows sum to 1."""
@@ -127,6 +134,7 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
     def predict(self, X: object, *, coverage: float | None = None) -> Any:
         """Return the class of each text or pair, [N], in the type of the training targets.
 
+        A model that rejects answers some texts with its name for none of the classes, "none of these".
         It is the most probable class, or with ``model__task_options={"costs": ...}`` the one of least expected cost.
 
         Args:
@@ -140,6 +148,10 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             found = self.promised(X, coverage)
             of_name = dict(zip(self.predictor.labels, self.classes_.tolist(), strict=True))
             return [tuple(of_name[name] for name in answer.prediction_set) for answer in found]
+        if self.predictor.about.reject is not None:
+            of_name = dict(zip(self.predictor.labels, self.classes_.tolist(), strict=True))
+            answered = self.answer(X)
+            return np.array([of_name.get(str(each.label), each.label) for each in answered], object)
         best = self.predictor.chosen(self.predict_proba(X))
         predicted: NDArray[np.generic] = self.classes_[best]
         return predicted
@@ -171,6 +183,11 @@ def _refuse_one_weighted_class(y: object, sample_weight: object) -> None:
         raise UsageError(
             f"sample_weight: only examples of the class {left.pop()!r:.60} weigh more than 0; a classifier needs two"
         )
+
+
+def _rejecting(settings: Mapping[str, Any]) -> dict[str, object]:
+    """Return the settings of the task itself with the share of known texts to keep, where none is given."""
+    return {"reject": DEFAULT_KEEP, **dict(settings.get("model__task_options", {}))}
 
 
 def _names(teacher: AnyTeacher) -> list[str]:

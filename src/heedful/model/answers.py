@@ -102,7 +102,7 @@ class _OfTexts:
         return [] if ends is None else [f"{ends[0]:.6g} to {ends[1]:.6g}"]
 
 
-ASKED_FOR = ("prediction_set", "interval")
+ASKED_FOR = ("prediction_set", "interval", "unlike", "unlike_share")
 """Fields of answers that are there only where they were asked for."""
 
 
@@ -123,6 +123,8 @@ class Answer(_OfTexts):
         prediction_set: classes of which one is right as often as was asked for, the likeliest first; None where that
             was not asked for.
         interval: of a number, the ends between which it lies as often as was asked for; else None.
+        unlike: how unlike all training texts the text is, where the model can answer that no class fits; else None.
+        unlike_share: the share of known texts that are less unlike.
     """
 
     label: str | None
@@ -134,6 +136,14 @@ class Answer(_OfTexts):
     empty: bool
     prediction_set: tuple[str, ...] | None = None
     interval: tuple[float, float] | None = None
+    unlike: float | None = None
+    unlike_share: float | None = None
+
+    @property
+    def confidence(self) -> float:
+        """The probability of the answered class; where none fits, the share of known texts that are less unlike."""
+        probability = self.probabilities.get(str(self.label), self.unlike_share)
+        return 0.0 if probability is None else probability
 
 
 @dataclass(frozen=True)
@@ -236,7 +246,7 @@ class Layout(Generic[A]):
 
 
 def _class_cells(answer: Answer) -> list[str]:
-    return [str(answer.label), f"{answer.probabilities[str(answer.label)]:.3f}", answer.remarks]
+    return [str(answer.label), f"{answer.confidence:.3f}", answer.remarks]
 
 
 def _labels_cells(answer: LabelsAnswer) -> list[str]:

@@ -80,6 +80,12 @@ class Engine(Protocol[B_contra]):
     def look(self, block: B_contra) -> Sight:
         """Return what the network made of the one request of a block, and what it looked at."""
 
+    def unlike(self, block: B_contra) -> NDArray[np.float64]:
+        """Return distance from training texts and share of new words of each request, [N, 2].
+
+        Only a model that can answer that no class fits is asked, and keeps what is needed.
+        """
+
     def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> Rows:
         """Return the logits of the network alone.
 

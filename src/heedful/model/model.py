@@ -183,7 +183,8 @@ class Model(ABC, Generic[B, A_co]):
         if not len(logits):
             return []
         rows = logits if self.kind.of_words else np.asarray(logits, np.float32)
-        found = list(self.decision.answers(rows, self.reading.read(block)))
+        given = list(self.decision.answers(rows, self.reading.read(block)))
+        found = list(self.decision.judged(given, rows, lambda: self.engine.unlike(block)))
         return found if self.promise is None else list(map(self.promise.add, found))
 
     @abstractmethod

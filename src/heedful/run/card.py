@@ -19,6 +19,7 @@ from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
 from heedful.tables import markdown_table
 from heedful.tasks import AnyPrepared, task_named
+from heedful.tasks.sentences.limit_options import STRANGERS
 from heedful.text.wide_part import WidePart
 from heedful.training.progress import number_of
 
@@ -308,7 +309,7 @@ def _text(prepared: AnyPrepared) -> Iterator[str]:
             "the tokenizer separates the words of its language."
         )
     for name, dataset in prepared.datasets.items():
-        if name == "train" or not isinstance(dataset, EncodedDataset):
+        if name in ("train", STRANGERS) or not isinstance(dataset, EncodedDataset):
             continue
         if (share := _unknown_share(dataset)) > MOSTLY:
             yield (

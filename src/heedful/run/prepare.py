@@ -14,6 +14,7 @@ import numpy as np
 
 from heedful.data.batching import BucketSampler
 from heedful.data.check import Finding, Report, check_corpora
+from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.run.decided import decide, remembered
 from heedful.run.distilling import PythonTeacher, Teaching
@@ -47,7 +48,11 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
 
 
 def prepare_examples(
-    config: RunConfig, source: Source, teacher: PythonTeacher | None = None, root: Path | None = None
+    config: RunConfig,
+    source: Source,
+    teacher: PythonTeacher | None = None,
+    root: Path | None = None,
+    strangers: Sequence[Example] | None = None,
 ) -> AnyPrepared:
     """Encode examples from Python, without the cache; see `prepare`.
 
@@ -56,20 +61,25 @@ def prepare_examples(
         source: the examples.
         teacher: a teacher, or texts for it, that the settings do not name.
         root: the folder of data sets; None for none.
+        strangers: texts of no class, which the settings do not name.
 
     Returns:
         Everything training needs from the data side.
     """
-    return _prepared(config, source, Place(root, keep=False), teacher)
+    return _prepared(config, source, Place(root, keep=False), teacher, strangers)
 
 
 def _prepared(
-    config: RunConfig, source: Source, place: Place, teacher: PythonTeacher | None = None
+    config: RunConfig,
+    source: Source,
+    place: Place,
+    teacher: PythonTeacher | None = None,
+    strangers: Sequence[Example] | None = None,
 ) -> AnyPrepared:
     check_task(config, source)
     task = task_named(source.task)
-    load = with_aside(source.load, config.model.task_options, config.train.seed)
-    source = replace(source, load=remembered(load))
+    source = with_aside(config, source, place.root, strangers)
+    source = replace(source, load=remembered(source.load))
     decided = decide(config, source)
     if decided.settings:
         config = override(config, decided.settings)

@@ -1,50 +1,87 @@
-"""Rows of the training part that are set aside, so that they can say afterwards how far a model can be trusted."""
+"""Rows that are set aside, and texts that belong to no class: they say afterwards how far a model can be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from heedful.data.examples import Corpus
-from heedful.data.folds import split_dev
+from heedful.data.examples import Corpus, Example
+from heedful.data.folds import copies, split_dev
+from heedful.data.readers.soft_labels import read_unlabeled
 from heedful.errors import DataError, UsageError
-from heedful.tasks import Corpora
-from heedful.tasks.sentences.limit_options import ASIDE, held_out_share
+from heedful.run.run_config import RunConfig
+from heedful.tasks import Corpora, Source, task_named
+from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS, wanted_share
+from heedful.tasks.tables import find_named, published, sum_of
 
 _OTHER_ROWS = 7919
 """Added to the seed, so that the rows are others than those that a dev split of this share would have."""
 
 
 def with_aside(
-    load: Callable[[], Corpora], options: Mapping[str, object], seed: int
-) -> Callable[[], Corpora]:
-    """Cut the part off that is set aside.
+    config: RunConfig, source: Source, root: Path | None, strangers: Sequence[Example] | None = None
+) -> Source:
+    """Cut the part off that is set aside, and read the texts of no class.
 
     Args:
-        load: reads the parts.
-        options: the settings of the task itself, which say how much is set aside.
-        seed: of the run, which says which rows.
+        config: the settings; those of the task itself say how much is set aside.
+        source: where the examples come from.
+        root: the folder of data sets; None for none.
+        strangers: texts of no class from Python; None for those of the file that the settings name.
 
     Returns:
-        What reads the parts; a row of each class stays in training, and copies of a text stay together.
+        The source; a row of each class stays in training, and copies of a text stay together.
 
     Raises:
-        DataError: if there are too few rows.
+        DataError: if there are too few rows, or a text of no class is a training text too.
+        UsageError: if there is no such file.
     """
-    share = held_out_share(options)
-    if not share:
-        return load
+    options = config.model.task_options
+    named = str(options.get(STRANGERS, ""))
+    fingerprint, load = source.fingerprint, source.load
+    others = None if strangers is None else Corpus(list(strangers))
+    if others is None and named:
+        file = find_named(named, root)
+        sides = task_named(source.task).sides
+        data = config.data
+        pair = (data.premise or "premise", data.hypothesis or "hypothesis")
+        others = read_unlabeled(file, (data.text or "text",) if sides == 1 else pair)
+        fingerprint = {**fingerprint, published(STRANGERS, named): sum_of(file)}
 
-    def cut() -> Corpora:
+    def arranged() -> Corpora:
         parts = load()
-        train = parts["train"]
-        try:
-            rest, aside = split_dev(train.examples, share, seed + _OTHER_ROWS)
-        except UsageError as error:
-            raise DataError(
-                f"{train.source or 'training data'}: {len(train.examples):,} usable rows are too few to set aside "
-                f"{share:.0%} of them (model.task_options.held_out); add rows, or set more aside"
-            ) from error
-        return {**parts, "train": replace(train, examples=rest), ASIDE: Corpus(aside, source=train.source)}
+        share = wanted_share(options, chosen_by_folds="dev" not in parts)
+        if share:
+            parts = _cut(parts, share, config.train.seed)
+        return parts if others is None else {**parts, STRANGERS: _apart(others, parts)}
 
-    return cut
+    return replace(source, load=arranged, fingerprint=fingerprint)
+
+
+def _cut(parts: Corpora, share: float, seed: int) -> Corpora:
+    train = parts["train"]
+    try:
+        rest, aside = split_dev(train.examples, share, seed + _OTHER_ROWS)
+    except UsageError as error:
+        raise DataError(
+            f"{train.source or 'training data'}: {len(train.examples):,} usable rows are too few to set aside "
+            f"{share:.0%} of them (model.task_options.held_out); add rows, or set more aside"
+        ) from error
+    return {**parts, "train": replace(train, examples=rest), ASIDE: Corpus(aside, source=train.source)}
+
+
+def _apart(others: Corpus, parts: Corpora) -> Corpus:
+    """Return texts of no class, with a gold that nobody reads; refuse one that is an example too."""
+    where = others.source or "none_of_these"
+    if not others.examples:
+        raise DataError(f"{where}: holds no text; give texts that belong to no class, or leave it out")
+    known = {key for name in ("train", "dev", ASIDE) if name in parts for key in copies(parts[name].examples)}
+    for number, (example, key) in enumerate(zip(others.examples, copies(others.examples), strict=True), 1):
+        if key in known and len(key) == len(example.texts) and any(key):
+            raise DataError(
+                f"{where}, row {example.row or number}: {example.texts[0]!r:.60} is a training text of a class too; "
+                "remove it from one of the two"
+            )
+    gold = next(each.target for each in parts["train"].examples if each.target is not None)
+    return Corpus([replace(each, target=gold) for each in others.examples], source=others.source)

@@ -20,9 +20,11 @@ from heedful.model.decisions import (
     NamedLabels,
     NumberDecision,
 )
+from heedful.model.decisions.reject import read_reject
 from heedful.model.kept_examples import read_kept_examples
 from heedful.runtime.asking import Asking
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
+from heedful.runtime.familiar import read_familiar
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
@@ -104,6 +106,8 @@ def _load(path: Path) -> RuntimeModel:
             sentence = read_sentence_part(
                 settings.sentence, weights.raw, program.outputs, program.texts, read_states
             )
+        features = None if sentence is None else sentence.features
+        familiar = read_familiar(weights.raw, features, settings.reject)
         tagging = None
         if settings.tagging:
             tagging = read_tag_part(settings.tagging, weights.raw, weights.floats, program.outputs)
@@ -120,7 +124,7 @@ def _load(path: Path) -> RuntimeModel:
     metrics = read_json(path / METRICS, dict)
     if settings.kind.outputs == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
-    parts = Parts(wide, sentence)
+    parts = Parts(wide, sentence, familiar=familiar)
     asking = Asking(settings, vocabulary, parts)
     return RuntimeModel(asking, program, decision, parts, metrics=metrics, examples=examples)
 
@@ -194,7 +198,8 @@ def _decision(settings: Settings, labels: Sequence[str], weights: Weights, progr
             return LabelsDecision(tuple(labels), thresholds.astype(np.float64))
         case "grades":
             return GradeDecision(tuple(str(grade) for grade in range(1, outputs + 1)))
-    return ClassDecision(tuple(labels), settings.temperature, costs)
+    reject = read_reject(settings.reject, labels)
+    return ClassDecision(tuple(labels), settings.temperature, costs, reject)
 
 
 def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> Floats:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.runtime.familiar import Familiar
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
@@ -20,11 +24,18 @@ class Parts:
         sentence: a linear model over frozen features of the text; None for none.
         tagging: of a model of tags, a linear model over each word and its neighbors with a chain of tags on top, whose
             scores `added` leaves alone; None for none.
+        familiar: what training texts were like; None for a model that always answers.
     """
 
     wide: WidePart | None = None
     sentence: SentencePart | None = None
     tagging: TagPart | None = None
+    familiar: Familiar | None = None
+
+    def unlike(self, examples: Sequence[Sequence[Sequence[str]]]) -> NDArray[np.float64]:
+        """Return distance from training texts and share of new words of examples, [N, 2]."""
+        assert self.familiar is not None  # a model that rejects keeps it
+        return self.familiar.of(examples)
 
     def knows(self, word: str) -> bool:
         """Return whether a part has a vector of a word; runs of characters, which any word has, are no knowledge."""

@@ -12,6 +12,7 @@ from typing import TypeGuard, TypeVar, get_args
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import KINDS, Kind
+from heedful.model.decisions.reject import REJECT
 from heedful.model.kept_examples import EXAMPLES
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
@@ -47,6 +48,7 @@ class Settings:
         normalize: whether text is normalized before it is cut into words; see `heedful.text.normalization`.
         tagging: what config.json says of the linear part of tags; empty for none.
         examples: what it says of the training examples that are kept; empty for none.
+        reject: likewise of when none of the classes is answered.
     """
 
     task: str
@@ -67,6 +69,7 @@ class Settings:
     normalize: bool = False
     tagging: Mapping[str, object] = field(default_factory=dict)
     examples: Mapping[str, object] = field(default_factory=dict)
+    reject: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -156,6 +159,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         normalize,
         _table(config, TAGGING, path),
         _table(config, EXAMPLES, path),
+        _table(config, REJECT, path),
     )
 
 

@@ -87,6 +87,10 @@ class StepEngine:
         shown = self.program.shown
         return found if shown is None else replace(found, prefix=shown.prefix)
 
+    def unlike(self, block: Block) -> NDArray[np.float64]:
+        """See `Engine.unlike`."""
+        return self.parts.unlike([[each.kept for each in words] for _, words in block])
+
     def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> list[Floats]:
         """See `Engine.of_words`."""
         looked = self.asking.looked_up

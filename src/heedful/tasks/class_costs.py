@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.checked import ranged
 from heedful.errors import UsageError, check_known
 from heedful.storage.fields import Fields, is_number, is_table
 from heedful.tasks.sentences.limit_options import LimitOptions
@@ -22,6 +23,15 @@ def _stated(costs: Mapping[str, object]) -> str:
     return "" if good else "must give every class a number of 0 or more, or a table of such numbers"
 
 
+def _below_one(value: object) -> str:
+    good = is_number(value) and 0 <= value < 1
+    return "" if good else "must be the share of known texts to keep, such as 0.95, or 0 to answer always"
+
+
+DEFAULT_KEEP = 0.95
+"""The share of known texts that keep their class, where texts of no class are given and no share."""
+
+
 @dataclass(frozen=True)
 class ClassOptions(LimitOptions):
     """Settings of the task itself, ``[model.task_options]``.
@@ -30,9 +40,22 @@ class ClassOptions(LimitOptions):
         costs: table of gold class to the cost of a wrong prediction: one number for every wrong class, or a table of
             predicted class to number. Costs that are not given are 1. With costs, the model predicts the class with the
             lowest expected cost under its calibrated probabilities; without costs it predicts the most probable class.
+        reject: share of known texts that keep their class, such as 0.95; a text that is more unlike the training texts
+            is answered with ``reject_label`` (docs/limits.md). 0 always answers a class.
+        reject_label: what is answered to a text that fits no class.
+        none_of_these: file of texts that belong to no class, which weigh the signs of such a text; with it ``reject``
+            is 0.95 unless it is set. Without it, rows count as such texts as if their class did not exist.
     """
 
     costs: dict[str, object] = field(default_factory=dict, metadata={"check": _stated})
+    reject: float = ranged(0.0, _below_one)
+    reject_label: str = "none of these"
+    none_of_these: str = ""
+
+    @property
+    def keep(self) -> float:
+        """The share of known texts that keep their class; 0 where every text has one."""
+        return self.reject or (DEFAULT_KEEP if self.none_of_these else 0.0)
 
 
 def cost_matrix(costs: Mapping[str, object], labels: Sequence[str]) -> NDArray[np.float64]:
@@ -82,3 +105,20 @@ def confused(gold: NDArray[np.int64], answered: NDArray[np.int64], classes: int)
         Examples of class j that were answered with class k, at row j and column k, [Y, Y].
     """
     return np.bincount(gold * classes + answered, minlength=classes * classes).reshape(classes, classes)
+
+
+def refuse_reject_class(options: ClassOptions, labels: Sequence[str]) -> None:
+    """Refuse a class of the name that is answered where no class fits.
+
+    Args:
+        options: the settings of the task itself.
+        labels: the classes.
+
+    Raises:
+        UsageError: if there is such a class.
+    """
+    if options.keep and options.reject_label in labels:
+        raise UsageError(
+            f"model.task_options.reject_label: {options.reject_label!r:.60} is a class of the training rows; move "
+            "these rows to a file of --none-of-these, or choose another name"
+        )

@@ -32,8 +32,9 @@ from heedful.nn.losses import cross_entropy, divergence
 from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
-from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix
+from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
+from heedful.tasks.sentences.fitting_reject import rejecting
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
@@ -74,7 +75,7 @@ class Predictor(SentenceModel[Answer]):
     def decision(self) -> ClassDecision:
         """See `SentenceModel.decision`."""
         costs = np.array(self.about.costs) if self.about.costs else None
-        return ClassDecision(self.labels, self.about.temperature, costs)
+        return ClassDecision(self.labels, self.about.temperature, costs, self.about.reject)
 
     def chosen(self, probabilities: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the number of the class that is answered, [N], for probabilities [N, Y]."""
@@ -101,6 +102,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         model = super().untrained(config, prepared)
         gold = gold_of(prepared.datasets["train"]).astype(np.int64)
         model.class_weights = _weights(config.train, gold, prepared.labels)
+        refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
         cost_matrix(_costs(model), model.labels)  # a name that is wrong is reported before training
         return model
 
@@ -160,6 +162,15 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         if stated := _costs(model):
             costs = tuple(map(tuple, cost_matrix(stated, model.labels).tolist()))
             model.about = replace(model.about, costs=costs)
+
+    def held_out(self, model: Predictor, datasets: Mapping[str, EncodedDataset]) -> Report:
+        """See `Task.held_out`; from then on a text may fit no class, if the settings ask for that."""
+        report = super().held_out(model, datasets)
+        options = ClassOptions(**model.model.task_options)
+        if options.keep:
+            reject, familiar = rejecting(model, datasets, options.reject_label, options.keep)
+            model.about = replace(model.about, reject=reject, familiar=familiar)
+        return report
 
     def report_of(
         self, model: Predictor, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float

@@ -17,8 +17,10 @@ from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
 from heedful.errors import ArtifactError, DataError, MissingExtraError, UsageError
+from heedful.model.decisions.reject import Reject
 from heedful.model.kept_examples import KeptExamples
 from heedful.models import ModelConfig, encoder_problems
+from heedful.runtime.familiar import Familiar
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
@@ -88,6 +90,8 @@ class About:
         costs: of classes what it costs to answer class k where class j is right, at row j and column k; empty where the
             most probable class is answered.
         examples: the training examples that are kept; None for none.
+        reject: of classes when none of them is answered; None where one always is.
+        familiar: what training texts were like, where `reject` needs it.
     """
 
     run: dict[str, object] = field(default_factory=dict)
@@ -99,6 +103,8 @@ class About:
     tagging: TagPart | None = None
     costs: tuple[tuple[float, ...], ...] = ()
     examples: KeptExamples | None = None
+    reject: Reject | None = None
+    familiar: Familiar | None = None
 
     def __post_init__(self) -> None:
         known = isinstance(self.temperature, float) and 0 < self.temperature < math.inf

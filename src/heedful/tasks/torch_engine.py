@@ -66,7 +66,7 @@ class TorchEngine:
     def parts(self) -> Parts:
         """The linear models beside the network."""
         about = self.model.about
-        return Parts(about.wide, about.sentence, about.tagging)
+        return Parts(about.wide, about.sentence, about.tagging, about.familiar)
 
     @property
     def mask(self) -> str | None:
@@ -85,6 +85,10 @@ class TorchEngine:
     def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> Rows:
         """See `Engine.of_words`."""
         raise NotImplementedError
+
+    def unlike(self, block: Any) -> NDArray[np.float64]:
+        """See `Engine.unlike`."""
+        raise NotImplementedError  # only a model of classes can reject
 
     def gradients(
         self, block: Any, value: Any, place: int = 0, beside: NDArray[np.floating] | None = None
@@ -110,6 +114,11 @@ class SentenceEngine(TorchEngine):
     def run(self, block: EncodedExamples) -> NDArray[np.float32]:
         """See `Engine.run`."""
         return finite("prediction", self.model.run(block.dataset)[0])
+
+    def unlike(self, block: EncodedExamples) -> NDArray[np.float64]:
+        """See `Engine.unlike`."""
+        assert block.dataset.kept is not None  # a model that rejects keeps the words
+        return self.parts.unlike(block.dataset.kept.examples(range(len(block.dataset))))
 
     def look(self, block: EncodedExamples) -> Sight:
         """See `Engine.look`."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.model.answers import Answer, Read, Shown
 from heedful.model.decisions.decision import Decision, Logits, Shares, softmax
+from heedful.model.decisions.reject import Reject, doubts
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,10 +22,12 @@ class ClassDecision(Decision[Answer]):
         temperature: what logits are divided by before the softmax.
         costs: what it costs to answer class k where class j is right, at row j and column k, [Y, Y]; None where the
             most probable class is answered.
+        reject: when none of the classes is answered; None where one always is.
     """
 
     temperature: float = 1.0
     costs: Shares | None = None
+    reject: Reject | None = None
 
     def probabilities(self, logits: Logits) -> Shares:
         """Return the softmax of logits [N, Y] at the temperature; see `Decision.probabilities`."""
@@ -42,6 +46,18 @@ class ClassDecision(Decision[Answer]):
         for own, best, how in zip(shares, self.chosen(shares).tolist(), read, strict=True):
             named = dict(zip(self.names, own.tolist(), strict=True))
             yield Answer(self.names[best], named, None, **vars(how))
+
+    def judged(
+        self, answers: Sequence[Answer], logits: Any, unlike: Callable[[], Shares]
+    ) -> Sequence[Answer]:
+        """See `Decision.judged`."""
+        if self.reject is None:
+            return answers
+        return self.reject.applied(answers, self.signals(logits, unlike()))
+
+    def signals(self, logits: Logits, unlike: Shares) -> Shares:
+        """Return what `Reject` looks at, [N, 4], for logits [N, Y], and distance and new words [N, 2]."""
+        return np.concatenate([doubts(logits, self.temperature), unlike], axis=1)
 
     def shown(self, logits: Logits) -> Shown:
         """See `Decision.shown`."""

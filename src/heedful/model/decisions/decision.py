@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -50,6 +50,19 @@ class Decision(ABC, Generic[A_co]):
         Yields:
             The answers.
         """
+
+    def judged(self, answers: Sequence[Any], logits: Any, unlike: Callable[[], Shares]) -> Sequence[Any]:
+        """Return answers as they are given when it is known how unlike all training texts their texts are.
+
+        Args:
+            answers: from `answers`.
+            logits: see `answers`.
+            unlike: computes, where it is needed, distance and new words of the texts, [N, 2].
+
+        Returns:
+            The answers; by default as they are.
+        """
+        return answers
 
     @abstractmethod
     def shown(self, logits: Logits) -> Shown:

@@ -9,6 +9,10 @@ from heedful.checked import Settings, ranged
 
 ASIDE = "aside"
 """The name of the part that nothing is fitted to and nothing chosen by."""
+STRANGERS = "none_of_these"
+"""The name of the part of texts that belong to no class."""
+_WANTED = 0.1
+"""The share that is set aside where a rule needs rows and the settings name no share."""
 
 
 def _share(value: object) -> str:
@@ -33,3 +37,14 @@ def held_out_share(options: Mapping[str, object]) -> float:
     """Return the share of the training rows that the settings of a task set aside; 0 where they say nothing."""
     share = options.get("held_out", 0.0)
     return float(share) if isinstance(share, int | float) else 0.0
+
+
+def rejects(options: Mapping[str, object]) -> bool:
+    """Say whether the settings of a task ask for an answer that no class fits."""
+    return bool(options.get("reject") or options.get(STRANGERS))
+
+
+def wanted_share(options: Mapping[str, object], *, chosen_by_folds: bool) -> float:
+    """Return the share to set aside: what is set, or a tenth where a rule needs rows and no out-of-fold scores come."""
+    own = held_out_share(options)
+    return own or (_WANTED if rejects(options) and not chosen_by_folds else 0.0)

@@ -45,11 +45,13 @@ class SentenceModel(TextModel[A_co]):
     Attributes:
         joining: the parts that wait to join the network; only in training.
         nested: rows of numbers for each training example, [N, Y], that cross-validation gave; only in training.
+        folds: the fold of each training example in it, [N]; only in training.
         joined_note: what each part reached alone, and with which weight it joined; after training.
     """
 
     joining: Joining | None = None
     nested: NDArray[np.float32] | None = None
+    folds: NDArray[np.int64] | None = None
     joined_note: str = ""
 
     @property

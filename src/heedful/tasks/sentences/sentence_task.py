@@ -43,7 +43,7 @@ from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import too_many
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.keeping import kept_examples
-from heedful.tasks.sentences.limit_options import ASIDE
+from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
@@ -201,7 +201,8 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
         training, dev = datasets["train"], datasets.get("dev")
         if too_many(model.model.outputs, alone=model.model.encoder == NO_NETWORK):
-            model.text = replace(model.text, phrases=PhraseRule(), keeps_words=False)
+            keeps = rejects(model.model.task_options)
+            model.text = replace(model.text, phrases=PhraseRule(), keeps_words=keeps)
             return
         targets = self.linear_targets(model, training)
         reads = part_rows(config, model, targets, training, dev)
@@ -211,7 +212,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             model.joining = on_dev(reads, targets, self.linear_targets(model, dev))
             return
         parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets)
-        folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
+        folds = model.folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
         held = None if dev is None else self.linear_targets(model, dev)
         found = OutOfFold.of(parts, targets, folds, held)
         if not found.judges:
@@ -246,7 +247,8 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         model.joined_note = self.joined_note(joined, alone, together)
         _log.info("%s", model.joined_note)
         text = model.text if model.about.wide is not None else replace(model.text, phrases=PhraseRule())
-        model.text = replace(text, keeps_words=model.about.sentence is not None)
+        keeps = model.about.sentence is not None or rejects(model.model.task_options)
+        model.text = replace(text, keeps_words=keeps)
 
     def joined(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> Joined:
         """Return the weights of the parts beside the network of a model, as it is now."""

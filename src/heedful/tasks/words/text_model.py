@@ -18,9 +18,11 @@ from heedful.data.parses import parse_if_possible
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import UsageError
 from heedful.export import describe
+from heedful.model.decisions.reject import REJECT
 from heedful.model.kept_examples import EXAMPLES, KeptExamples, read_kept_examples
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
+from heedful.runtime.familiar import FAMILIAR, Familiar, read_familiar
 from heedful.runtime.loading import read_states
 from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
@@ -178,6 +180,8 @@ class TextModel(SavedModel[A_co]):
             config[EXAMPLES] = self.about.examples.table()
         if self.about.costs:
             config["costs"] = [list(row) for row in self.about.costs]
+        if self.about.reject is not None:
+            config[REJECT] = self.about.reject.table()
         embedding = self.network.sentence_encoder.embedding
         if isinstance(embedding, PretrainedEmbedding):
             config["encoder"] = describe_encoder(embedding.encoder)
@@ -189,6 +193,7 @@ class TextModel(SavedModel[A_co]):
                 **_tensors(self.about.sentence),
                 **_tensors(self.about.tagging),
                 **_tensors(self.about.examples),
+                **_tensors(self.about.familiar),
             },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
@@ -208,10 +213,21 @@ def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
     return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
 
 
-def _tensors(part: SentencePart | TagPart | KeptExamples | None) -> dict[str, Tensor]:
+def _tensors(part: SentencePart | TagPart | KeptExamples | Familiar | None) -> dict[str, Tensor]:
     """Return what a folder keeps of something beside the network; nothing where there is none."""
     found = {} if part is None else part.tensors()
     return {name: torch.from_numpy(each.copy()) for name, each in found.items()}
+
+
+def take_familiar(
+    state: dict[str, Tensor], table: Mapping[str, object], sentence: SentencePart | None
+) -> Familiar | None:
+    """Take what training texts were like out of the tensors of a folder; see `read_familiar`."""
+    features = None if sentence is None else sentence.features
+    found = read_familiar(_finder(state), features, table)
+    for name in [name for name in state if found and name.startswith(f"{FAMILIAR}.")]:
+        del state[name]
+    return found
 
 
 def _finder(state: Mapping[str, Tensor]) -> Callable[[str], NDArray[np.generic]]:

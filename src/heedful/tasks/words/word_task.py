@@ -20,6 +20,7 @@ from heedful.data.gold import refuse_unseen_alone, with_known_labels
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import DataError, UsageError
+from heedful.model.decisions.reject import read_reject
 from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
 from heedful.models.config import NO_NETWORK
@@ -35,12 +36,14 @@ from heedful.tasks.schema import (
     read_about,
     read_settings,
 )
+from heedful.tasks.sentences.limit_options import rejects
 from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.text_model import (
     TextModel,
     take_examples,
+    take_familiar,
     take_sentence,
     take_tagging,
     take_wide,
@@ -72,6 +75,7 @@ class WordFolder(FolderSettings):
         sentence: what the sentence part reads; empty for none.
         tagging: what the linear part of tags reads; empty for none.
         examples: how many training examples are kept, and whether with their texts; empty for none.
+        reject: when none of the classes is answered; empty where one always is.
     """
 
     temperature: float = 1.0
@@ -81,6 +85,7 @@ class WordFolder(FolderSettings):
     sentence: dict[str, object] = field(default_factory=dict)
     tagging: dict[str, object] = field(default_factory=dict)
     examples: dict[str, object] = field(default_factory=dict)
+    reject: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -261,10 +266,13 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             if settings.examples:
                 outputs = settings.model.outputs
                 examples = take_examples(tensors, settings.examples, self.sides, outputs)
+            reject = read_reject(settings.reject, folder.labels)
+            familiar = take_familiar(tensors, settings.reject, sentence)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
             network = self._of_folder(settings, vocabulary)
             network.load_state_dict(state)
             kept = replace(about, wide=wide, sentence=sentence, tagging=tagging, examples=examples)
+            kept = replace(kept, reject=reject, familiar=familiar)
             return self.model_type(network, settings.model, vocabulary, folder.labels, text, kept)
 
         return belonging(path, build)
@@ -359,7 +367,9 @@ def text_settings(config: RunConfig) -> TextSettings:
         PhraseRule(*WIDE)
         if config.model.wide == "linear" and not is_symmetric(config.model)
         else PhraseRule(),
-        keeps_words=config.model.wide != "none" or config.model.sentence != "none",
+        keeps_words=config.model.wide != "none"
+        or config.model.sentence != "none"
+        or rejects(config.model.task_options),
         normalize=config.text.normalize,
     )
 

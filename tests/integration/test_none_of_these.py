@@ -1,0 +1,154 @@
+"""None of these: a text that fits no class is answered so, from training to the answer, with torch and without."""
+
+import json
+
+import numpy as np
+import pytest
+
+import heedful
+from heedful import TextClassifier
+from heedful.errors import UsageError
+from heedful.runtime import load
+from tiny import run, texts, write_csv
+
+FEW = {"text__vectors": "", "model__sentence": "none", "threads": 1}
+REJECTS = {**FEW, "model__task_options": {"reject": 0.9}}
+NONE = "none of these"
+STRANGE = [
+    "quantum chromodynamics of heavy ions",
+    "my bus pass expired last tuesday",
+    "please reset wifi password",
+    "boil eggs seven minutes",
+    "which port blocks ssh",
+    "tax forms need signing",
+]
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[list[str], list[str]]:
+    """Three classes of polarity and topic, so that one can be looked at as if it did not exist."""
+    found = texts()[:150]
+    return [t for t, _ in found], [f"{c} film" if "film" in t else c for t, c in found]
+
+
+@pytest.fixture(scope="module")
+def fitted(rows) -> TextClassifier:
+    return TextClassifier(**REJECTS).fit(*rows, baseline=False)
+
+
+@pytest.fixture(scope="module")
+def folder(fitted, tmp_path_factory):
+    path = tmp_path_factory.mktemp("none") / "model"
+    fitted.save_pretrained(path)
+    return path
+
+
+def test_strange_texts_are_rejected_and_known_ones_keep_their_class(fitted, rows) -> None:
+    assert (fitted.predict(STRANGE) == NONE).all()
+    new = [t for t, _ in texts()[150:250]]
+    assert (fitted.predict(new) != NONE).mean() >= 0.8
+    answer = fitted.answer(STRANGE[:1])[0]
+    assert answer.unlike_share == 1.0
+    assert answer.confidence == 1.0
+    assert NONE not in answer.probabilities
+
+
+def test_the_threshold_keeps_the_share_that_was_asked_for(fitted) -> None:
+    reject = fitted.predictor.about.reject
+    assert reject.keep == 0.9
+    assert reject.share(reject.threshold) == pytest.approx(0.9, abs=0.03)
+
+
+def test_answers_without_torch_are_alike(fitted, folder) -> None:
+    some = [*STRANGE, "a lovely film", "", "word " * 3000]
+    own = fitted.answer(some)
+    for other in (
+        list(load(folder).limited(truncate="head").predict(some)),
+        heedful.from_pretrained(folder).answer(some),
+    ):
+        assert [each.label for each in own] == [each.label for each in other]
+        assert np.allclose([each.unlike for each in own], [each.unlike for each in other])
+
+
+def test_commands_answer_and_print_the_share(folder, tmp_path) -> None:
+    found = run("predict", folder, STRANGE[0], "--json")
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["label"] == NONE
+    table = run("predict", folder, STRANGE[0])
+    assert table.out.split("\t")[:2] == [NONE, "1.000"]
+    file = write_csv(tmp_path / "in.csv", [[STRANGE[0]], ["a lovely film"]], ["text"])
+    out = tmp_path / "many"
+    assert run("predict", folder, "--input", file, "--jobs", "1", "--output", out).code == 0
+    assert NONE in next(out.rglob("*.csv")).read_text()
+
+
+def test_texts_of_no_class_weigh_the_signs(rows) -> None:
+    model = TextClassifier(**FEW).fit(*rows, baseline=False, none_of_these=STRANGE[:4])
+    assert "4 texts of no class" in model.predictor.about.reject.fitted
+    assert model.predictor.about.reject.keep == 0.95
+    assert (model.predict(STRANGE[4:]) == NONE).all()
+    assert "reject" not in str(model.get_params())  # the constructor's arguments stay
+
+
+def test_a_file_of_texts_of_no_class_on_the_command_line(rows, tmp_path) -> None:
+    data = write_csv(tmp_path / "known.csv", list(zip(*rows, strict=True)), ["text", "label"])
+    others = tmp_path / "others.txt"
+    others.write_text("".join(f"{line}\n" for line in STRANGE))
+    common = ("train", data, "--no-baseline", "--set=text.vectors=", "--set=model.sentence=none")
+    found = run(*common, "--out", tmp_path / "run", "--none-of-these", others)
+    assert found.code == 0, found.err
+    assert (
+        "6 texts of no class"
+        in json.loads((tmp_path / "run/model/config.json").read_text())["reject"]["fitted"]
+    )
+    others.write_text(others.read_text() + rows[0][3] + "\n")
+    refused = run(*common, "--out", tmp_path / "other", "--none-of-these", others)
+    assert refused.code != 0
+    assert "is a training text of a class too" in refused.err
+    assert len(refused.err.strip().splitlines()[-1:]) == 1
+    assert not (tmp_path / "other" / "model").exists()
+
+
+def test_two_classes_and_no_vectors_reject_too() -> None:
+    some = texts()[:100]
+    model = TextClassifier(**REJECTS).fit([t for t, _ in some], [c for _, c in some], baseline=False)
+    assert (model.predict(STRANGE) == NONE).all()
+
+
+def test_a_network_sets_rows_aside_by_itself(rows) -> None:
+    small = {"model__width": 8, "model__hidden": 8, "train__epochs": 1, "train__least_steps": 1}
+    model = TextClassifier(**REJECTS, **small, data__few_rows=0, model__wide="none")
+    model.fit(rows[0][:100], rows[1][:100], baseline=False)
+    assert model.predictor.held_scores.source == "held_out"
+    assert model.predictor.about.reject is not None
+    assert (model.predict(STRANGE) == NONE).any()
+
+
+@pytest.mark.parametrize("reject", [1, -0.1, "much"])
+def test_a_share_out_of_range_is_refused(rows, reject) -> None:
+    with pytest.raises(UsageError, match=r"task_options\.reject"):
+        TextClassifier(**FEW, model__task_options={"reject": reject}).fit(*rows)
+
+
+def test_a_class_of_this_name_and_too_few_rows_are_refused(rows) -> None:
+    with pytest.raises(UsageError, match="is a class of the training rows"):
+        TextClassifier(**FEW, model__task_options={"reject": 0.9, "reject_label": "pos"}).fit(*rows)
+    with pytest.raises(UsageError, match="takes at least 999"):
+        TextClassifier(**FEW, model__task_options={"reject": 0.999}).fit(*rows, baseline=False)
+
+
+@pytest.mark.parametrize(
+    "change", [{"weights": [1]}, {"threshold": "x"}, {"known": [2, 1]}, {"label": "pos"}]
+)
+def test_a_damaged_rule_is_refused_with_torch_and_without(folder, change) -> None:
+    from heedful.model.decisions.reject import read_reject
+
+    table = json.loads((folder / "config.json").read_text())["reject"]
+    assert read_reject(table, ["pos", "neg"]) is not None
+    with pytest.raises(UsageError, match="reject"):
+        read_reject({**table, **change}, ["pos", "neg"])
+
+
+def test_a_label_of_no_class_leaves_the_classes_alone(fitted) -> None:
+    assert NONE not in fitted.classes_
+    assert fitted.predict_proba(STRANGE).shape == (len(STRANGE), len(fitted.classes_))
