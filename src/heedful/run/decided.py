@@ -13,6 +13,7 @@ from heedful.run.run_config import RunConfig
 from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.tasks import Corpora, Source, task_named
 from heedful.tasks.registry import unread_settings
+from heedful.tasks.sentences.class_means import too_few_each
 from heedful.text.english import ENGLISH, is_english, package_of
 
 NO_NETWORK: dict[str, object] = {
@@ -112,11 +113,30 @@ def decide(config: RunConfig, source: Source) -> Decided:
             f"{rows:,} training rows {left} fewer than data.few_rows = {limit:,}: no network is trained; linear parts "
             "are chosen by cross-validation and fitted on all rows. data.few_rows=0 trains a network all the same."
         )
+    elif note := _very_many(config, training, settings.get("model.sentence", config.model.sentence), limit):
+        settings |= _no_network(config)
+        notes.append(note)
     elif config.model.encoder == "none":
         settings |= _no_network(config)
     if settings:
         settings[FEW_ROWS] = config.data.few_rows
     return Decided(settings, tuple(notes))
+
+
+def _very_many(config: RunConfig, training: Corpus, reads: object, limit: int) -> str:
+    """Return why no network is trained where very many classes have few examples each; empty where one is."""
+    if not limit or reads not in ("mean", EN_SENTENCES) or config.model.encoder == "none" or _pairs(config):
+        return ""
+    if kind_of(config.model.task).outputs != "classes":
+        return ""
+    found = [example.target for example in training.examples if example.target is not None]
+    classes = len(set(found))
+    if not too_few_each(len(found), classes):
+        return ""
+    return (
+        f"{classes:,} classes have {len(found) / classes:.1f} training rows each: too few for a network, and none is "
+        "trained; linear parts answer. data.few_rows=0 trains a network all the same."
+    )
 
 
 def _no_network(config: RunConfig) -> dict[str, object]:

@@ -33,9 +33,11 @@ from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
+from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.fitting_reject import rejecting
 from heedful.tasks.sentences.linear_targets import ClassTargets
+from heedful.tasks.sentences.part_rows import sentence_rows
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import (
     PAIRS,
@@ -119,11 +121,21 @@ class ClassTask(SentenceTask[Predictor, Answer]):
 
     def linear_targets(self, model: Predictor, dataset: EncodedDataset) -> ClassTargets:
         """See `SentenceTask.linear_targets`: an example counts by its own weight and by that of its class."""
-        classes, weights = gold_of(dataset).astype(np.int64), example_weights(dataset)
-        if model.class_weights is not None:
-            weights = weights * model.class_weights.numpy()[classes]
-            weights /= weights.mean() or 1.0
+        classes, weights = _classes_and_weights(model, dataset)
         return ClassTargets.of_classes(classes, model.model.outputs, weights)
+
+    def begin_many(
+        self, config: RunConfig, model: Predictor, training: EncodedDataset, dev: EncodedDataset | None
+    ) -> None:
+        """See `SentenceTask.begin_many`: the mean directions of classes join, where whole texts have vectors."""
+        if not model.is_pair:
+            reads = sentence_rows(config, model, training, dev)
+            held = None if dev is None else self.linear_targets(model, dev)
+            own = _classes_and_weights(model, training)
+            model.joining = means_join(reads, own, model.model.outputs, held)
+            if model.joining is not None and dev is None:
+                model.nested = model.joining.join(None).logits.astype(np.float32)
+        super().begin_many(config, model, training, dev)
 
     def take_weight(self, model: Predictor, weight: float) -> float:
         """See `SentenceTask.take_weight`: one over the temperature, which divides all logits."""
@@ -271,6 +283,17 @@ def _distilled(
         away = (torch.cat(output.vectors, dim=-1) - vectors).square().mean(dim=-1)
         losses = losses + distil.vectors * away * (taught.sum(dim=-1) > 0)
     return with_policy(losses, output.policies)
+
+
+def _classes_and_weights(
+    model: Predictor, dataset: EncodedDataset
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the class of each example, [N], and how much it counts by its own weight and by that of its class."""
+    classes, weights = gold_of(dataset).astype(np.int64), example_weights(dataset)
+    if model.class_weights is not None:
+        weights = weights * model.class_weights.numpy()[classes]
+        weights /= weights.mean() or 1.0
+    return classes, weights
 
 
 def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str]) -> Tensor | None:

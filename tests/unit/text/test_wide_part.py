@@ -13,11 +13,9 @@ from scipy import sparse
 from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_wide
 from heedful.tasks.sentences.fitting_wide import (
-    MOST_CLASSES,
     MOST_WEIGHTS,
     empty_part,
     fit_wide,
-    too_many,
     wide_settings,
 )
 from heedful.tasks.sentences.joining import FittedPart, Joining
@@ -242,10 +240,3 @@ def test_many_outputs_are_bounded_in_weights_and_fits() -> None:
     part = empty_part(RULE, FEATURES, MOST_WEIGHTS // 50)
     assert part.weights.size <= MOST_WEIGHTS
     assert len(part.numbers) <= 50 < len(empty_part(RULE, FEATURES, 2).numbers)
-
-
-def test_linear_parts_are_not_fitted_to_very_many_classes() -> None:
-    assert not too_many(MOST_CLASSES, alone=True)
-    assert too_many(MOST_CLASSES + 1, alone=False)
-    with pytest.raises(UsageError, match="1,001 classes, and linear parts alone learn at most 1,000"):
-        too_many(MOST_CLASSES + 1, alone=True)

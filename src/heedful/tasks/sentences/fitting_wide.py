@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import UsageError
 from heedful.tasks.sentences.linear_fits import LinearFit, fit_linear, interpolated, log_ratios
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
@@ -37,7 +36,7 @@ MOST_FEATURES = 500_000
 MOST_WEIGHTS = 4_000_000
 """Weights of all outputs together at most, so that memory does not grow with the square of the number of classes."""
 MOST_CLASSES = 1_000
-"""Outputs up to which linear parts are fitted: their weights are features times outputs."""
+"""Outputs up to which linear parts are fitted: a step takes examples times features times outputs."""
 _MUCH = 4e7
 _SCALES = np.geomspace(0.1, 5.0, 41)
 
@@ -81,27 +80,6 @@ def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, 
     plain = tuple(map(FitSetting, STRENGTHS))
     scaled = tuple(FitSetting(c, True, share) for c in RATIO_STRENGTHS for share in (1.0, *SHARES))
     return plain + scaled
-
-
-def too_many(outputs: int, *, alone: bool) -> bool:
-    """Return whether there are too many outputs for linear parts, and the network is to be the whole model.
-
-    Args:
-        outputs: how many there are.
-        alone: whether there is no network.
-
-    Returns:
-        Whether there are.
-
-    Raises:
-        UsageError: if there is no network either.
-    """
-    if outputs > MOST_CLASSES and alone:
-        raise UsageError(
-            f"there are {outputs:,} classes, and linear parts alone learn at most {MOST_CLASSES:,}: a network is "
-            'needed. Remove model.encoder="none", or set data.few_rows=0'
-        )
-    return outputs > MOST_CLASSES
 
 
 class Fitter:

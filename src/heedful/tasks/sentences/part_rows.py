@@ -87,12 +87,22 @@ def part_rows(
         return found
     if model.text.phrases.reads:
         found.append(_wide_rows(model, targets, training, dev))
+    return found + sentence_rows(config, model, training, dev)
+
+
+def sentence_rows(
+    config: RunConfig,
+    model: SentenceModel[AnyAnswer],
+    training: EncodedDataset,
+    dev: EncodedDataset | None,
+) -> list[PartRows]:
+    """Return what the parts read of whole texts alone, without words and characters; see `part_rows`."""
+    found: list[PartRows] = []
     symmetric = is_symmetric(config.model)
     for reads in _readings(config.model.sentence, pairs=model.is_pair):
         if features := sentence_features(config, reads, symmetric=symmetric, own=model.file_vectors):
-            found.append(
-                _sentence_rows(features, reads, targets, training, dev, rows_of_names(model.labels, features))
-            )
+            named = rows_of_names(model.labels, features)
+            found.append(_sentence_rows(features, reads, training, dev, named))
     return found
 
 
@@ -216,7 +226,6 @@ def _phrases(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
 def _sentence_rows(
     features: ExampleFeatures,
     reads: str,
-    targets: LinearTargets,
     training: EncodedDataset,
     dev: EncodedDataset | None,
     named: NDArray[np.float32] | None,

@@ -40,7 +40,7 @@ from heedful.nn import Embedding
 from heedful.structures import Batch
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
-from heedful.tasks.sentences.fitting_wide import too_many
+from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.keeping import kept_examples
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
@@ -200,9 +200,8 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
         training, dev = datasets["train"], datasets.get("dev")
-        if too_many(model.model.outputs, alone=model.model.encoder == NO_NETWORK):
-            keeps = rejects(model.model.task_options)
-            model.text = replace(model.text, phrases=PhraseRule(), keeps_words=keeps)
+        if model.model.outputs > MOST_CLASSES:
+            self.begin_many(config, model, training, dev)
             return
         targets = self.linear_targets(model, training)
         reads = part_rows(config, model, targets, training, dev)
@@ -224,6 +223,29 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         model.joining = found.joining()
         if dev is None:
             model.nested = self.nested(model, found, training)
+
+    def begin_many(
+        self, config: RunConfig, model: Model, training: EncodedDataset, dev: EncodedDataset | None
+    ) -> None:
+        """Do as `begin` where there are too many outputs for fits: by default the network is the whole model.
+
+        Args:
+            config: the settings of the run.
+            model: the model, which gets the parts.
+            training: the examples that they learn from.
+            dev: further examples that choose; None where there are none.
+
+        Raises:
+            UsageError: if there is neither a part nor a network.
+        """
+        if model.joining is None and model.model.encoder == NO_NETWORK:
+            raise UsageError(
+                f"there are {model.model.outputs:,} classes, and linear parts learn more than {MOST_CLASSES:,} from "
+                "vectors of whole texts alone: set text.vectors, or pip install 'heedful[en]' for English texts. "
+                'Without them a network is needed: remove model.encoder="none", or set data.few_rows=0'
+            )
+        keeps = model.joining is not None or rejects(model.model.task_options)
+        model.text = replace(model.text, phrases=PhraseRule(), keeps_words=keeps)
 
     def nested(self, model: Model, found: OutOfFold, training: EncodedDataset) -> NDArray[np.float32]:
         """Return rows of numbers for each training example, [N, Y], from a choice that it had no part in."""
