@@ -13,14 +13,74 @@ import tiny
 
 pytest.importorskip("heedful_en")
 
-FIRST = (
-    "red old big cold happy broken quiet fast sweet heavy dark cheap young sharp empty wooden green sick brave tiny "
-    "loud rich blue warm dry lazy wild round soft strict angry famous hungry"
-).split()
-SECOND = (
-    "house river dog bottle train doctor garden song letter king bridge apple shirt winter school engine knife storm "
-    "market teacher window forest camera sister coin horse ocean pillow story ticket wall"
-).split()
+FIRST = [
+    "red",
+    "old",
+    "big",
+    "cold",
+    "happy",
+    "broken",
+    "quiet",
+    "fast",
+    "sweet",
+    "heavy",
+    "dark",
+    "cheap",
+    "young",
+    "sharp",
+    "empty",
+    "wooden",
+    "green",
+    "sick",
+    "brave",
+    "tiny",
+    "loud",
+    "rich",
+    "blue",
+    "warm",
+    "dry",
+    "lazy",
+    "wild",
+    "round",
+    "soft",
+    "strict",
+    "angry",
+    "famous",
+    "hungry",
+]
+SECOND = [
+    "house",
+    "river",
+    "dog",
+    "bottle",
+    "train",
+    "doctor",
+    "garden",
+    "song",
+    "letter",
+    "king",
+    "bridge",
+    "apple",
+    "shirt",
+    "winter",
+    "school",
+    "engine",
+    "knife",
+    "storm",
+    "market",
+    "teacher",
+    "window",
+    "forest",
+    "camera",
+    "sister",
+    "coin",
+    "horse",
+    "ocean",
+    "pillow",
+    "story",
+    "ticket",
+    "wall",
+]
 NAMES = [f"{first} {second}" for first in FIRST for second in SECOND]
 
 
