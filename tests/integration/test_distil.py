@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -228,8 +229,8 @@ def test_texts_of_the_test_part_are_not_taught(folder: Path) -> None:
 def test_an_ensemble_is_the_mean_and_its_answers_are_kept(folder: Path) -> None:
     corpus = Corpus([Example((text,)) for text, _ in tiny.texts()[:50]])
     names = [str(folder / f"teacher-{seed}") for seed in (1, 2)]
-    both = find_teacher(names, LABELS, 1, None, None)
-    alone = [find_teacher([name], LABELS, 1, None, None) for name in names]
+    both = find_teacher(names, LABELS, "text", None, None)
+    alone = [find_teacher([name], LABELS, "text", None, None) for name in names]
     found = both.teach(corpus, vectors=True)
     parts = [teacher.teach(corpus, vectors=True) for teacher in alone]
     assert np.allclose(found.probabilities, (parts[0].probabilities + parts[1].probabilities) / 2)
@@ -249,7 +250,7 @@ def test_kept_answers_are_used_and_damaged_ones_made_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     corpus = Corpus([Example((text,)) for text, _ in tiny.texts()[:30]])
-    teacher = find_teacher([str(folder / "teacher-1")], LABELS, 1, None, tmp_path)
+    teacher = find_teacher([str(folder / "teacher-1")], LABELS, "text", None, tmp_path)
     first = teacher.teach(corpus)
     asked: list[int] = []
     answers = teacher._answers  # type: ignore[attr-defined]
@@ -266,7 +267,7 @@ def test_a_killed_teacher_goes_on_after_the_last_block(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     corpus = Corpus([Example((text,)) for text, _ in tiny.texts()[:35]])
-    teacher = find_teacher([str(folder / "teacher-1")], LABELS, 1, None, tmp_path)
+    teacher = find_teacher([str(folder / "teacher-1")], LABELS, "text", None, tmp_path)
     answers, asked = teacher._answers, list[int]()  # type: ignore[attr-defined]
     monkeypatch.setattr("heedful.run.distilling.teachers.BLOCK", 10)
 
@@ -306,16 +307,16 @@ def test_the_teacher_answers_the_test_split_when_all_training_is_over(
 @pytest.mark.parametrize("labels", [("neg", "other"), ("neg", "neutral", "pos")])
 def test_a_teacher_of_other_classes_is_refused(folder: Path, labels: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="classes"):
-        find_teacher([str(folder / "teacher-1")], labels, 1, None, None)
+        find_teacher([str(folder / "teacher-1")], labels, "text", None, None)
 
 
 def test_a_teacher_of_another_kind_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError):
-        find_teacher([str(folder / "teacher-1")], LABELS, 2, None, None)
+        find_teacher([str(folder / "teacher-1")], LABELS, "pair", None, None)
     with pytest.raises(ArtifactError):
-        find_teacher([str(folder / "nothing")], LABELS, 1, None, None)
+        find_teacher([str(folder / "nothing")], LABELS, "text", None, None)
     with pytest.raises(UsageError):
-        find_teacher(["a.jsonl", "b"], LABELS, 1, None, None)
+        find_teacher(["a.jsonl", "b"], LABELS, "text", None, None)
 
 
 @pytest.mark.parametrize(
@@ -335,9 +336,82 @@ def test_settings_that_contradict_each_other_are_refused(folder: Path, distil: d
         settings(folder, **distil)
 
 
-def test_other_tasks_refuse_a_teacher(folder: Path) -> None:
+def test_tasks_without_a_teacher_refuse_one(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"distil\.teacher"):
-        override(load_config(str(folder / "score.toml")), {"distil.teacher": ["teacher-1"]})
+        override(load_config("my-tags"), {"distil.teacher": ["teacher-1"]})
+
+
+@pytest.mark.parametrize("name", ["nothing", "more.csv", "empty"])
+def test_what_is_no_teacher_is_told_what_one_is(folder: Path, name: str) -> None:
+    (folder / "empty").mkdir(exist_ok=True)
+    with pytest.raises(ArtifactError, match=r"a model of Heedful .* a transformer .* soft labels"):
+        prepare(settings(folder, teacher=[name]), folder)
+
+
+def test_texts_that_the_data_holds_are_counted(folder: Path) -> None:
+    notes = prepare(settings(folder, texts="more.csv"), folder).notes
+    said = next(note for note in notes if "left out" in note)
+    assert re.fullmatch(r"texts without labels .* are left out: .*\b40 of test.*", said)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.25])
+def test_scores_are_learned_as_the_mean_of_gold_and_teacher(
+    folder: Path, tmp_path: Path, weight: float
+) -> None:
+    plain = override(load_config(str(folder / "score.toml")), SHORT)
+    train(plain, prepare(plain, folder), folder=tmp_path / "teacher")
+    taught = override(plain, {"distil.teacher": [str(tmp_path / "teacher")], "distil.weight": weight})
+    prepared = prepare(taught, folder)
+    assert prepared.transfer is not None
+    gold, targets = prepared.datasets["train"].targets, prepared.transfer.targets
+    model = load_model(tmp_path / "teacher")
+    own = model.scores(model.run(prepared.datasets["train"])[0])
+    assert np.allclose(targets, weight * gold + (1 - weight) * own, atol=1e-5)
+    result = train(taught, prepared, folder=tmp_path / "student")
+    assert np.isfinite(result.dev.metrics["pearson"])
+    with pytest.raises(UsageError, match=r"distil\.vectors"):
+        prepare(override(taught, {"distil.vectors": 1.0}), folder)
+    with pytest.raises(UsageError, match="must answer their scores"):
+        prepare(override(plain, {"distil.teacher": [str(folder / "teacher-1")]}), folder)
+    with pytest.raises(UsageError, match="soft labels are of classes"):
+        prepare(override(plain, {"distil.teacher": ["soft.jsonl"]}), folder)
+
+
+def test_several_labels_and_numbers_take_a_teacher(tmp_path: Path) -> None:
+    rows = tiny.texts()[:60]
+    tiny.write_csv(
+        tmp_path / "labels.csv", [[t, f"{m},long" if len(t) > 24 else m] for t, m in rows], ["text", "label"]
+    )
+    tiny.write_csv(tmp_path / "numbers.csv", [[t, len(t) + (m == "pos")] for t, m in rows], ["text", "score"])
+    tiny.write_csv(tmp_path / "pool.csv", [["a frobnicated film"], ["a bleak song"]], ["text"])
+    small = [f"{name}={value}" for name, value in _SMALL.items()]
+    for kind, part in (("labels", "label"), ("numbers", "score")):
+        data = [f"data.train={tmp_path / kind}.csv", f"data.{part}={part}"]
+        plain = load_config(f"my-{kind}", [*data, *small])
+        train(plain, prepare(plain, None), folder=tmp_path / f"{kind}-teacher")
+        named = [f'distil.teacher=["{tmp_path}/{kind}-teacher"]', f"distil.texts={tmp_path / 'pool.csv'}"]
+        taught = load_config(f"my-{kind}", [*data, *small, *named])
+        prepared = prepare(taught, None)
+        assert prepared.transfer is not None
+        size = len(prepared.datasets["train"])
+        assert len(prepared.transfer) == size + 2
+        if kind == "labels":
+            flags, mixed = prepared.datasets["train"].targets, prepared.transfer.targets
+            assert ((mixed[:size] >= 0.5) == (flags > 0)).all(), "gold has half of the weight"
+            assert ((mixed > 0) & (mixed < 1)).all()
+        result = train(taught, prepared, folder=tmp_path / f"{kind}-student")
+        assert all(np.isfinite(value) for value in result.dev.metrics.values())
+
+
+_SMALL = {
+    "train.epochs": 1,
+    "model.wide": "none",
+    "model.sentence": "none",
+    "text.vectors": '""',
+    "model.width": 8,
+    "model.hidden": 8,
+    "data.dev_fraction": 0.2,
+}
 
 
 # Training --------------------------------------------------------------------------------------------------------

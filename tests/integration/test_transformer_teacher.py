@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,11 @@ def test_the_settings_are_those_of_the_recipe_with_the_data_of_the_student(folde
     assert own.model.pretrained.name == str(folder / "encoder")
     assert not own.model.pretrained.download
     assert fine_tuning(config, "owner/name").model.pretrained.download
+    few = fine_tuning(config, "owner/name", rows=999)
+    assert (own.train.contrast, few.train.contrast) == (False, True)
+    assert not fine_tuning(config, "owner/name", rows=999, classes=401).train.contrast
+    labels = replace(config, model=replace(config.model, task="labels"))
+    assert not fine_tuning(labels, "owner/name", rows=10).train.contrast
 
 
 def test_one_command_fine_tunes_and_teaches(folder: Path, tmp_path: Path) -> None:
@@ -138,3 +145,27 @@ def test_a_folder_that_lacks_a_part_is_refused_in_one_line(
     assert done.code == 3, done.err
     assert problem in done.err.splitlines()[-1]
     assert len(done.err.splitlines()) == 2  # the first says what was recognized
+
+
+def test_program_text_in_a_folder_is_never_run(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "encoder", tmp_path / "encoder")
+    file = tmp_path / "encoder" / "config.json"
+    settings = json.loads(file.read_text(encoding="utf-8"))
+    own = {"AutoConfig": "own.OwnConfig", "AutoModel": "own.OwnModel"}
+    file.write_text(json.dumps({**settings, "model_type": "own", "auto_map": own}), encoding="utf-8")
+    marker = tmp_path / "was-run"
+    (tmp_path / "encoder" / "own.py").write_text(f"open({str(marker)!r}, 'w')\n", encoding="utf-8")
+    command = ["train", folder / "reviews.csv", "--teacher", tmp_path / "encoder", "--out", tmp_path / "run"]
+    done = tiny.run(*command, *SHORT, "-q")
+    assert done.code in (2, 3, 5), done.err
+    assert len(done.err.splitlines()) == 2
+    assert not marker.exists()
+
+
+def test_few_labels_without_further_texts_are_copied(folder: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    config = student(folder)
+    found = fine_tuned(config, Places(tmp_path / "run", folder), say=said.append).config
+    assert found.distil.augment == 20
+    assert "in SetFit's way, because there are few labels" in said[0]
+    assert "--texts FILE" in said[-1]

@@ -283,7 +283,7 @@ class RunConfig(Settings):
         batches: the ``[batches]`` table.
         model: the ``[model]`` table.
         train: the ``[train]`` table.
-        distil: the ``[distil]`` table, read by the classes of texts and pairs.
+        distil: the ``[distil]`` table, read by all tasks that answer a text or a pair.
     """
 
     name: str = ""

@@ -119,6 +119,18 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             return partial(_distilled, smoothing=smoothing, weights=weights, distil=config.distil)
         return partial(_loss, smoothing=smoothing, weights=weights)
 
+    def taught_targets(
+        self,
+        gold: NDArray[np.floating],
+        taught: NDArray[np.float32],
+        vectors: NDArray[np.float32],
+        distil: DistilConfig,
+    ) -> NDArray[np.float32]:
+        """See `SentenceTask.taught_targets` and `Prepared.transfer`: number of the class, probabilities, vectors."""
+        numbers = np.full((len(taught), 1), -1, np.float32)
+        numbers[: len(gold), 0] = gold
+        return np.concatenate([numbers, taught, vectors], axis=1)
+
     def linear_targets(self, model: Predictor, dataset: EncodedDataset) -> ClassTargets:
         """See `SentenceTask.linear_targets`: an example counts by its own weight and by that of its class."""
         classes, weights = _classes_and_weights(model, dataset)

@@ -123,7 +123,7 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     table = Table(TEXT, "label", separator=",")
     metrics = ("micro_f1", "macro_f1", "subset_accuracy", "lrap")
     kept = "counts"
-    uses = SENTENCES | table.settings | {"model.highway", "model.final_bias", "model.task_options"}
+    uses = SENTENCES | table.settings | {"distil", "model.highway", "model.final_bias", "model.task_options"}
     options = table.options
     question, usage = "any number of labels for a text", 'model.predict(["a text"])'
 

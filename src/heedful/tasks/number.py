@@ -218,7 +218,7 @@ class NumberTask(_NumberTask):
 
     name = "number"
     table = Table(TEXT, "score")
-    uses = SENTENCES | table.settings | {"model.highway", "model.final_bias", "model.task_options"}
+    uses = SENTENCES | table.settings | {"distil", "model.highway", "model.final_bias", "model.task_options"}
     options = table.options
     question, usage = "a number for a text", 'model.predict(["a text"])'
 
@@ -229,7 +229,9 @@ class PairNumberTask(_NumberTask):
     name = "pair-number"
     sides, table = 2, Table(PAIR, "score")
     uses = (
-        PAIRS | table.settings | {"model.highway", "model.final_bias", "model.matching", "model.task_options"}
+        PAIRS
+        | table.settings
+        | {"distil", "model.highway", "model.final_bias", "model.matching", "model.task_options"}
     )
     options = table.options
     question = "a number for a pair of texts"

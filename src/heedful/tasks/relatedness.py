@@ -47,7 +47,9 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
     sides, table = 2, Table(PAIR, "score")
     metrics = ("pearson", "spearman", "mse")
     settings = LimitOptions
-    uses = PAIRS | table.settings | {"model.outputs", "train.relatedness_loss", "model.task_options"}
+    uses = (
+        PAIRS | table.settings | {"distil", "model.outputs", "train.relatedness_loss", "model.task_options"}
+    )
     options = table.options
     question = "how related two sentences are"
     usage = 'model.predict([("a first sentence", "a second sentence")])'

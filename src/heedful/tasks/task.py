@@ -115,7 +115,8 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
         fingerprint: name of each file to the SHA-256 of its content.
         transfer: with a teacher, the transfer set: the examples of "train" and those that were added. Its targets,
             [N, 1 + Y + V] float32, are the number of the class (-1 without a label), the teacher's probabilities (zeros
-            without a prediction), and its sentence vectors (V is 0 if they are not learned).
+            without a prediction), and its sentence vectors (V is 0 if they are not learned); of
+            several labels, scores and numbers they are those of "train", mixed with the teacher's answers.
         decided: settings that the data decided, by their dotted names; see `heedful.run.decided`.
     """
 

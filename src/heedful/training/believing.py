@@ -71,6 +71,9 @@ def read_record(
         problems.append(f"state.best.waited must be from 0 to state.step; got {state.best.waited}")
     for name in ("epoch", "step"):
         limit = record.settings.get("epochs" if name == "epoch" else "max_steps")
+        few = record.settings.get("least_steps", 0)
+        if name == "epoch" and type(few) is int and state.step <= few:
+            continue  # of few rows more epochs are read
         if type(limit) is int and 0 < limit < getattr(state, name):
             problems.append(f"state.{name} is {getattr(state, name)}, and the run was to end at {limit}")
     metric = record.settings.get("metric")

@@ -87,11 +87,12 @@ class Lines:
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
-        self.total = 0
+        self.total = self._done = 0
+        self._started = 0.0
 
     def start(self, total: int, done: int) -> None:
         """Report how long the run may become."""
-        self.total = total
+        self.total, self._done, self._started = total, done, time.monotonic()
         after = f" after {done} done before" if done else ""
         self._write(f"training: up to {total} steps{after}")
 
@@ -100,7 +101,7 @@ class Lines:
 
     def evaluation(self, record: Mapping[str, object]) -> None:
         """Write one line."""
-        self._write(f"step {record['step']}/{self.total}  {summary(record)}")
+        self._write(f"step {record['step']}/{self.total}  {summary(record)}{self._left(record['step'])}")
 
     def sign(self, sentence: str) -> None:
         """Write one line."""
@@ -108,6 +109,15 @@ class Lines:
 
     def close(self) -> None:
         """End."""
+
+    def _left(self, step: object) -> str:
+        """Return how long the steps may take that are left, as long as those before; nothing where none is left."""
+        if not isinstance(step, int) or not self._done < step < self.total:
+            return ""
+        seconds = (time.monotonic() - self._started) / (step - self._done) * (self.total - step)
+        return (
+            f"  at most {seconds:.0f} s to go" if seconds < 90 else f"  at most {seconds / 60:.0f} min to go"
+        )
 
     def _write(self, line: str) -> None:
         self.stream.write(line + "\n")

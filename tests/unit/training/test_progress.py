@@ -69,6 +69,7 @@ def test_plain_lines_are_one_an_evaluation() -> None:
     lines = stream.getvalue().splitlines()
     assert lines[0] == "training: up to 16 steps"
     assert [line.split("  ")[0] for line in lines[1:]] == ["step 8/16", "step 16/16"]
+    assert [line.endswith("at most 0 s to go") for line in lines[1:]] == [True, False]
     assert "\x1b" not in stream.getvalue()
 
 

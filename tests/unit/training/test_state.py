@@ -202,3 +202,10 @@ def test_averages_of_another_optimizer_are_refused(tmp_path: Path, name: Optimiz
                 optimizers=build_optimizer(fresh, OptimizerSettings(name)),
                 settings=toy_settings(optimizer=OptimizerSettings(name)),
             )
+
+
+def test_a_run_of_few_rows_takes_its_least_steps_and_goes_on_after_its_end(tmp_path: Path) -> None:
+    """It ends long after ``epochs``, and its checkpoint is believed all the same."""
+    _, whole = train_toy(tmp_path, epochs=1, least_steps=20, max_steps=0, patience=0)
+    _, again = train_toy(tmp_path, resume=True, epochs=1, least_steps=20, max_steps=0, patience=0)
+    assert (whole.steps, whole.epochs, again.steps) == (20, 2, 20)

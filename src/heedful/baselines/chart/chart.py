@@ -13,7 +13,7 @@ from heedful.baselines.chart.chart_table import markdown_page
 from heedful.baselines.chart.drawn_labels import draw
 from heedful.baselines.chart.entrants import entrants
 from heedful.baselines.chart.measured_cell import Entrant, measured
-from heedful.errors import HeedfulError, UsageError
+from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.storage import write_text
 
 CELLS, TABLE, PICTURE, RUNS = "cells.jsonl", "scoreboard.md", "scoreboard.svg", "runs"
@@ -111,9 +111,9 @@ def make_chart(asked: ChartAsked, out: Path, *, say: Callable[[str], None] = lam
         todo.begin(name, size, number, system)
         try:
             cell = _measured(asked, name, size, number, system, out)
+        except (UsageError, Interrupted):
+            raise
         except (HeedfulError, MemoryError) as error:
-            if isinstance(error, UsageError):
-                raise
             failed.append(f"{system.name} on {_stem(name)}: {error or 'there was not enough memory'}")
             say(failed[-1])
             continue
@@ -158,7 +158,7 @@ def _measured(asked: ChartAsked, name: str, size: int, number: int, system: Entr
 
 
 class _Expected:
-    """Says what is measured, and when all of it is expected to be done."""
+    """Reports what is measured, and when all of it is expected to be done."""
 
     def __init__(
         self, cells: list[tuple[str, int, int, Entrant]], known: list[Cell], say: Callable[[str], None]

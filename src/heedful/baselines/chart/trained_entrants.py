@@ -21,8 +21,7 @@ from heedful.baselines.chart.drawn_labels import Drawn
 from heedful.baselines.chart.installed_size import installed_megabytes, package_megabytes
 from heedful.model.model import Model
 from heedful.opening import open_model
-from heedful.run.distilling.distillation import Places
-from heedful.run.distilling.fine_tuning import FOLDER, fine_tuned
+from heedful.run.distilling.fine_tuning import COPIES, FEW, FEW_RECIPE, RECIPE
 from heedful.run.prepare import prepare
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run import train
@@ -46,41 +45,51 @@ def default_entrant() -> TrainedEntrant:
 
 def fine_tuned_entrant(folder: Path) -> TrainedEntrant:
     """Return a transformer with all of its weights trained, as ``my-texts-transformer`` does it."""
-    return TrainedEntrant(f"{folder.name}{TUNED}", "transformer", "taught", _student(folder), _TRANSFORMER)
+    settings = _transformer(folder, RECIPE)
+    return TrainedEntrant(f"{folder.name}{TUNED}", "transformer", "fine-tuned", settings, _TRANSFORMER)
 
 
 def contrast_entrant(folder: Path) -> TrainedEntrant:
     """Return a transformer tuned by contrast with a linear head, as ``my-texts-setfit`` does it."""
-    name = {"model.pretrained.name": str(folder), "model.pretrained.download": False}
-    return TrainedEntrant(
-        f"{folder.name}{CONTRAST}",
-        "transformer",
-        "setfit",
-        lambda drawn: override(_settings(drawn, "my-texts-setfit"), name),
-        _TRANSFORMER,
-    )
+    settings = _transformer(folder, FEW_RECIPE)
+    return TrainedEntrant(f"{folder.name}{CONTRAST}", "transformer", "setfit", settings, _TRANSFORMER)
 
 
 def taught_entrant(folder: Path) -> TrainedEntrant:
-    """Return the model of ``heedful train FILE --teacher FOLDER --texts UNLABELED``."""
-    return TrainedEntrant(f"{TAUGHT}{folder.name}", "ours", "taught", _student(folder), _RUNTIME)
+    """Return the model of ``heedful train FILE --teacher FOLDER --texts UNLABELED``.
+
+    Its teacher is the transformer that the command would train, one of the two above.
+    """
+
+    def settings(drawn: Drawn) -> RunConfig:
+        texts, teacher = drawn.unlabeled_file(), drawn.folder / _teacher(folder, drawn).run
+        named: dict[str, object] = {"distil.teacher": [str(teacher.absolute())]}
+        named |= {"distil.texts": str(texts.absolute())} if texts else {}
+        if texts is None and len(drawn.splits.train) < FEW:
+            named["distil.augment"] = COPIES
+        return override(_settings(drawn), named)
+
+    name = f"{TAUGHT}{folder.name}"
+    return TrainedEntrant(name, "ours", "taught", settings, _RUNTIME, lambda drawn: _teacher(folder, drawn))
+
+
+def _teacher(folder: Path, drawn: Drawn) -> TrainedEntrant:
+    few = len(drawn.splits.train) < FEW
+    return contrast_entrant(folder) if few else fine_tuned_entrant(folder)
+
+
+def _transformer(folder: Path, recipe: str) -> Callable[[Drawn], RunConfig]:
+    named: dict[str, object] = {
+        "model.pretrained.name": str(folder.absolute()),
+        "model.pretrained.download": False,
+    }
+    return lambda drawn: override(_settings(drawn, recipe), named)
 
 
 def _settings(drawn: Drawn, recipe: str = "my-texts") -> RunConfig:
     file = str(drawn.train_file().absolute())
     config = load_config(recipe, [f"data.train={json.dumps(file)}", "data.text=text", "data.label=label"])
     return replace(config, train=replace(config.train, seed=drawn.splits.seed))
-
-
-def _student(folder: Path) -> Callable[[Drawn], RunConfig]:
-    def settings(drawn: Drawn) -> RunConfig:
-        texts = drawn.unlabeled_file()
-        named = {"distil.teacher": [str(folder.absolute())]}
-        return override(
-            _settings(drawn), {**named, **({"distil.texts": str(texts.absolute())} if texts else {})}
-        )
-
-    return settings
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,7 @@ class TrainedEntrant:
         run: name of its folder within that of the draw.
         settings: the settings of its run, for a draw.
         packages: what the model needs to predict.
+        teacher: the entrant that teaches it, for a draw; None for none.
     """
 
     name: str
@@ -100,20 +110,18 @@ class TrainedEntrant:
     run: str
     settings: Callable[[Drawn], RunConfig]
     packages: tuple[str, ...]
+    teacher: Callable[[Drawn], TrainedEntrant] | None = None
 
     def train(self, drawn: Drawn) -> tuple[TrainedEntry, float]:
         """See `Entrant.train`; a teacher's training counts."""
+        seconds = 0.0 if self.teacher is None else self.teacher(drawn).run_in(drawn)
+        seconds += self.run_in(drawn)
+        return _entry(drawn.folder / self.run, self.packages, drawn), seconds
+
+    def run_in(self, drawn: Drawn) -> float:
+        """Train in the folder of the draw, unless that was done before, and return the processor seconds of it."""
         config, folder = self.settings(drawn), drawn.folder / self.run
-        seconds = 0.0
-        if config.distil.teacher:
-            teacher = folder / FOLDER
-            seconds = _timed(teacher, lambda: fine_tuned(config, Places(folder, resume=True)))
-            if self.group == "transformer":
-                return _entry(teacher, self.packages, drawn), seconds
-            names = (str(teacher),)
-            config = replace(config, distil=replace(config.distil, teacher=names))
-        seconds += _timed(folder, lambda: train(config, prepare(config, None), folder=folder, resume=True))
-        return _entry(folder, self.packages, drawn), seconds
+        return _timed(folder, lambda: train(config, prepare(config, None), folder=folder, resume=True))
 
 
 def _timed(folder: Path, run: Callable[[], object]) -> float:

@@ -11,13 +11,14 @@ import numpy as np
 
 from heedful.data.examples import Corpus
 from heedful.evaluation import Report, evaluate_classes
+from heedful.model.decisions import kind_of
 from heedful.run.comparison import Outcome, Run, compare
 from heedful.run.distilling.teachers import Ensemble, ModelTeacher, Teacher, find_teacher
 from heedful.run.prepare import prepare
 from heedful.run.run import RunResult, count_parameters, train
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
-from heedful.tasks import AnyPrepared, Source, task_named
+from heedful.tasks import AnyPrepared, Source
 from heedful.training.progress import Reporter
 
 WITHOUT, WITH, TEACHER = "student without teacher", "student with teacher", "teacher"
@@ -107,7 +108,7 @@ class Distillation:
 
     def _gap(self) -> str:
         if TEACHER not in self.systems:
-            return "gap closed: unknown, because the teacher did not predict for every text of this split"
+            return "gap closed: unknown, because the teacher was not measured on every text of this split"
         if WITHOUT not in self.systems:
             return "gap closed: unknown, because no student without a teacher was trained"
         if self.gap_closed is None:
@@ -211,7 +212,9 @@ def _teacher(config: RunConfig, data: Path | None, split: str, labels: tuple[str
     """Measure the teacher; None where it does not answer every text."""
     root = data_root(config, data)
     source: Source = find_source(config, root)
-    teacher = find_teacher(config.distil.teacher, labels, task_named(source.task).sides, root, None)
+    if kind_of(source.task).outputs != "classes":
+        return None
+    teacher = find_teacher(config.distil.teacher, labels, source.task, root, None)
     examples = [example for example in source.load()[split].examples if example.target is not None]
     taught = teacher.teach(Corpus(examples)).probabilities
     if not taught.any(axis=1).all():

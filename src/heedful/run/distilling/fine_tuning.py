@@ -14,6 +14,7 @@ from heedful.run.prepare import prepare
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run import RunResult, train
 from heedful.run.run_config import DistilConfig, RunConfig
+from heedful.run.sources import data_root, find_source
 from heedful.storage.manifest import MANIFEST
 from heedful.training.progress import Reporter
 
@@ -21,6 +22,12 @@ FOLDER = "teacher"
 """Run folder of the fine-tuned transformer, inside that of the student; further ones are called teacher-2 and so on."""
 RECIPE = "my-texts-transformer"
 """The packaged recipe whose settings of the network and of its training a transformer is fine-tuned with."""
+FEW_RECIPE = "my-texts-setfit"
+"""Likewise where a transformer has few labels of classes of texts, fewer than `FEW`."""
+FEW = 1_000
+"""The published comparisons of SetFit's way and plain fine-tuning are even at about so many."""
+COPIES = 20
+"""Changed copies of each text that a student of few labels reads where no texts without labels are named."""
 _CONFIG = "config.json"
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -66,17 +73,22 @@ def _kind_of(file: Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def fine_tuning(config: RunConfig, name: str) -> RunConfig:
+def fine_tuning(config: RunConfig, name: str, rows: int = FEW, classes: int = 2) -> RunConfig:
     """Return the settings that fine-tune a transformer on the data of a student.
 
     Args:
         config: the settings of the student.
         name: of the transformer.
+        rows: training examples with gold.
+        classes: how many classes they have.
 
     Returns:
-        Data, task, seed and metric are the student's; the network, its words and its training are those of `RECIPE`.
+        Data, task, seed and metric are the student's; the network, its words and its training are those of `RECIPE`, or
+        of `FEW_RECIPE`.
     """
-    recipe = load_config(RECIPE)
+    recipe = load_config(FEW_RECIPE if config.model.task == "text" and rows < FEW else RECIPE)
+    if recipe.train.contrast and classes > recipe.model.hidden:
+        recipe = load_config(RECIPE)
     model = replace(recipe.model, task=config.model.task, outputs=config.model.outputs)
     training = replace(
         recipe.train,
@@ -127,10 +139,12 @@ def fine_tuned(
     wanted = [name for name in names if is_transformer(name, places.data)]
     if len(set(wanted)) < len(wanted):
         raise UsageError(f"distil.teacher: {', '.join(wanted)}: name each transformer once")
+    rows, classes = _counted(config, places.data) if wanted else (FEW, 2)
     for number, name in enumerate(wanted, start=1):
         folder = places.out / (FOLDER if number == 1 else f"{FOLDER}-{number}")
-        own = fine_tuning(config, name)
-        say(f"fine-tuning the teacher {name}")
+        own = fine_tuning(config, name, rows, classes)
+        how = ", in SetFit's way, because there are few labels" if own.train.contrast else ""
+        say(f"fine-tuning the teacher {name}{how}")
         prepared = prepare(own, places.data)
         results[name] = train(
             own,
@@ -145,4 +159,18 @@ def fine_tuned(
             f"teacher {name}: {metric} {value:.4f} on {'dev' if 'dev' in prepared.datasets else 'cross-validation'}"
         )
         names[names.index(name)] = str(folder)
-    return FineTuned(replace(config, distil=replace(config.distil, teacher=tuple(names))), results)
+    distil = replace(config.distil, teacher=tuple(names))
+    if wanted and rows < FEW and not distil.texts and not distil.augment:
+        distil = replace(distil, augment=COPIES)
+        say(
+            f"{rows:,} labels and no texts without labels: the teacher also answers {COPIES} changed copies "
+            "of each; --texts FILE names texts of yours, which teach more"
+        )
+    return FineTuned(replace(config, distil=distil), results)
+
+
+def _counted(config: RunConfig, folder: Path | None) -> tuple[int, int]:
+    """Return how many training examples with gold a student has, and how many different golds."""
+    examples = find_source(config, data_root(config, folder)).load()["train"].examples
+    gold = [str(example.target) for example in examples if example.target is not None]
+    return len(gold), len(set(gold))

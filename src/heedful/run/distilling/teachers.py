@@ -23,10 +23,13 @@ from heedful.data.readers.soft_labels import (
     read_soft_labels,
 )
 from heedful.data.readers.text_lines import bare_suffix
-from heedful.errors import UsageError
+from heedful.errors import ArtifactError, UsageError
+from heedful.model.decisions import ScoreDecision, kind_of
 from heedful.storage import sha256
+from heedful.storage.layout import MODEL
 from heedful.storage.manifest import MANIFEST
-from heedful.tasks import Predictor, load_model, model_folder
+from heedful.tasks import load_model, model_folder
+from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.tables import PAIR, TEXT, find_named, sum_of
 
 BLOCK = 1_024
@@ -40,8 +43,8 @@ class Taught:
     """A teacher's answers.
 
     Attributes:
-        probabilities: [N, Y] float32, in the order of the student's labels; rows sum to 1, or are zero where there is
-            no answer.
+        probabilities: [N, Y] float32, in the order of the student's labels; of classes rows sum to 1, or are zero where
+            there is no answer. Of several labels each has its own; of scores and numbers they are these, [N, 1].
         vectors: the teacher's sentence vectors, those of all sides and of all teachers side by side, [N, V] float32; V
             is 0 where they were not asked for, or there are none.
     """
@@ -79,13 +82,17 @@ class Teacher(ABC):
         """
 
 
+_ANSWERS = {"classes": "classes", "labels": "labels", "grades": "scores", "number": "numbers"}
+"""What a teacher answers, by what a student gives."""
+
+
 class ModelTeacher(Teacher):
     """A model folder of Heedful; its answers are kept in the cache.
 
     Args:
         folder: the model folder, or its run folder.
         labels: of the student, in order.
-        sides: texts of an example, 1 or 2.
+        task: of the student, ``model.task``.
         cache: the cache folder; None for the default.
 
     Raises:
@@ -93,20 +100,23 @@ class ModelTeacher(Teacher):
         UsageError: if it answers something else than the student.
     """
 
-    def __init__(self, folder: Path, labels: tuple[str, ...], sides: int, cache: Path | None) -> None:
+    def __init__(self, folder: Path, labels: tuple[str, ...], task: str, cache: Path | None) -> None:
         model = load_model(folder, truncate="head")
-        if model.kind.outputs != "classes" or model.is_pair != (sides == 2):
-            wanted = "texts" if sides == 1 else "pairs"
+        kind = kind_of(task)
+        same = model.kind.outputs == kind.outputs or (model.kind.is_score and kind.is_score)
+        if not same or model.is_pair != (kind.texts == 2):
+            wanted = "texts" if kind.texts == 1 else "pairs"
             raise UsageError(
-                f"{folder}: a teacher of {wanted} must answer their classes; this model does not"
+                f"{folder}: a teacher of {wanted} must answer their {_ANSWERS[kind.outputs]}; this model does not"
             )
-        if set(model.labels) != set(labels):
+        if kind.has_labels and set(model.labels) != set(labels):
+            alien = [name for name in (*model.labels, *labels) if (name in model.labels) != (name in labels)]
             raise UsageError(
-                f"{folder}: its classes are {', '.join(model.labels)}, those of the training data "
-                f"{', '.join(labels)}; a teacher must know the same ones"
+                f"{folder}: it has {len(model.labels)} classes and the training data {len(labels)}, of which "
+                f"{_some(alien)} are not in both; a teacher must know the same ones"
             )
         self.labels, self._cache = labels, cache
-        self.model = cast(Predictor, model)
+        self.model = cast("SentenceModel[Any]", model)
         self._identity = sha256(model_folder(folder) / MANIFEST)
         self.names = {str(folder): self._identity}
 
@@ -116,11 +126,10 @@ class ModelTeacher(Teacher):
             self._kept(Corpus(corpus.examples[start : start + BLOCK], source=corpus.source), vectors)
             for start in range(0, len(corpus.examples), BLOCK)
         ]
+        if not parts:
+            return Taught(np.zeros((0, len(self.labels) or 1), np.float32), np.zeros((0, 0), np.float32))
         return Taught(
-            np.concatenate(
-                [np.zeros((0, len(self.labels)), np.float32), *(p["probabilities"] for p in parts)]
-            ),
-            np.concatenate([part["vectors"] for part in parts]) if parts else np.zeros((0, 0), np.float32),
+            *(np.concatenate([part[name] for part in parts]) for name in ("probabilities", "vectors"))
         )
 
     def _kept(self, block: Corpus, vectors: bool) -> dict[str, NDArray[np.generic]]:
@@ -135,8 +144,12 @@ class ModelTeacher(Teacher):
 
     def _answers(self, block: Corpus, vectors: bool) -> dict[str, NDArray[np.generic]]:
         logits, read = self.model.run(self.model.encode_examples(block.examples, block.source)[0])
-        columns = [self.model.labels.index(label) for label in self.labels]
-        found = self.model.probabilities(logits)[:, columns]
+        decision = self.model.decision
+        if isinstance(decision, ScoreDecision):
+            found = decision.scores(logits)[:, None]
+        else:
+            columns = [self.model.labels.index(label) for label in self.labels]
+            found = self.model.probabilities(logits)[:, columns]
         sides = read if vectors else []
         return {
             "probabilities": found.astype(np.float32),
@@ -230,14 +243,14 @@ class FunctionTeacher(Teacher):
 
 
 def find_teacher(
-    names: Sequence[str], labels: tuple[str, ...], sides: int, root: Path | None, cache: Path | None
+    names: Sequence[str], labels: tuple[str, ...], task: str, root: Path | None, cache: Path | None
 ) -> Teacher:
     """Return the teacher that the settings name.
 
     Args:
         names: ``distil.teacher``: model folders, or one file of soft labels.
         labels: of the student, in order.
-        sides: texts of an example, 1 or 2.
+        task: of the student, ``model.task``.
         root: the folder of data sets, or None.
         cache: the cache folder; None for the default.
 
@@ -254,15 +267,43 @@ def find_teacher(
         raise UsageError(
             f"distil.teacher: {files[0]} is a file of soft labels, which must be the only teacher"
         )
+    kind = kind_of(task)
+    if files and kind.outputs != "classes":
+        raise UsageError(
+            f"distil.teacher: {files[0]}: soft labels are of classes; a model of {kind.noun} learns from a model"
+        )
     if files:
-        return FileTeacher(find_named(files[0], root), labels, sides)
-    models = [ModelTeacher(_folder(name, root), labels, sides, cache) for name in names]
+        return FileTeacher(find_named(files[0], root), labels, kind.texts)
+    models = [_model_teacher(_folder(name, root), labels, task, cache) for name in names]
     return models[0] if len(models) == 1 else Ensemble(models)
+
+
+def _model_teacher(folder: Path, labels: tuple[str, ...], task: str, cache: Path | None) -> ModelTeacher:
+    """Open a teacher; where there is neither a model nor a transformer, both are named."""
+    try:
+        return ModelTeacher(folder, labels, task, cache)
+    except ArtifactError:
+        if any((place / MANIFEST).is_file() for place in (folder, folder / MODEL)):
+            raise
+        what = (
+            "there is nothing" if not folder.exists() else "is a file" if folder.is_file() else "is neither"
+        )
+        raise ArtifactError(
+            f"distil.teacher: {folder}: {what}; expected a folder of a model of Heedful (with {MANIFEST}), a "
+            "transformer (a folder with config.json and weights, or a name OWNER/NAME of the Hugging Face Hub), or a "
+            ".jsonl file of soft labels"
+        ) from None
 
 
 def _folder(name: str, root: Path | None) -> Path:
     inside = Path(name) if root is None else root / name
     return inside if inside.exists() else Path(name)
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    """Return a few names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _refuse_vectors(wanted: bool, what: str) -> None:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,11 @@ from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.readers.soft_labels import read_unlabeled
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import MissingExtraError, UsageError
+from heedful.model.decisions import kind_of
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.run_config import DistilConfig, RunConfig
-from heedful.tasks import Place, Prepared, Source, task_named
+from heedful.tasks import Corpora, Place, Prepared, Source, task_named
+from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.tables import find_named, published, sum_of
 from heedful.tasks.words.lexicon import Words
 from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
@@ -52,12 +55,14 @@ class Teaching:
         source: where the examples come from, with the texts without labels and the teacher's checksums.
         place: where files are found and kept.
         teacher: the teacher.
+        left_out: which texts without labels the data holds already, as a sentence; empty for none.
     """
 
     config: RunConfig
     source: Source
     place: Place
     teacher: Teacher
+    left_out: str = ""
 
     @classmethod
     def of(
@@ -83,7 +88,7 @@ class Teaching:
         task = task_named(source.task)
         labels = source.labels or task.collect_labels(corpora["train"])
         teacher: Teacher = (
-            find_teacher(distil.teacher, labels, task.sides, place.root, place.cache)
+            find_teacher(distil.teacher, labels, task.name, place.root, place.cache)
             if given.function is None
             else FunctionTeacher(given.function, labels)
         )
@@ -97,13 +102,14 @@ class Teaching:
             files = {published("texts", distil.texts): sum_of(file)}
         known = {example.texts for corpus in corpora.values() for example in corpus.examples}
         further = None if texts is None else _without(texts, known)
+        given_twice = "" if not files or texts is None else _held(texts, corpora)
         checksums = {
             f"teacher {number}: {Path(name).name if Path(name).is_absolute() else name}": identity
             for number, (name, identity) in enumerate(teacher.names.items(), start=1)
         }
         fingerprint = {**source.fingerprint, **checksums, **files}
         source = replace(source, load=lambda: corpora, unlabeled=further, fingerprint=fingerprint)
-        return cls(config, source, place, teacher)
+        return cls(config, source, place, teacher, given_twice)
 
     def taught(self, prepared: Prepared[EncodedDataset, Words]) -> Prepared[EncodedDataset, Words]:
         """Add the transfer set to prepared data.
@@ -121,14 +127,14 @@ class Teaching:
         changed, kind = self._copies(train, lexicon, taken)
         examples = [*train, *further, *changed]
         taught = self.teacher.teach(Corpus(examples), vectors=distil.vectors > 0)
-        number = {label: place for place, label in enumerate(prepared.labels)}
-        gold = [number[str(e.target)] for e in train] + [-1] * (len(examples) - len(train))
-        values = np.concatenate(
-            [np.array(gold, np.float32)[:, None], taught.probabilities, taught.vectors], axis=1
-        )
+        tokenized = tokenize_corpus(train, self._cutter(lexicon))
+        task = self._task()
+        gold = task.targets(tokenized, prepared.labels).values
+        values = task.taught_targets(np.asarray(gold), taught.probabilities, taught.vectors, distil)
         dataset = self._encoded(examples, lexicon, values)
-        unanswered = int((taught.probabilities.sum(axis=1) == 0).sum())
+        unanswered = 0 if self.teacher.everything else int((taught.probabilities.sum(axis=1) == 0).sum())
         notes = [
+            *([self.left_out] if self.left_out else []),
             f"transfer set: {len(dataset):,} texts: {len(train):,} with gold labels, {len(further):,} without, "
             f"{len(changed):,} changed copies" + (f" (words swapped by {kind})" if changed else ""),
             *(
@@ -143,6 +149,13 @@ class Teaching:
             ),
         ]
         return replace(prepared, transfer=dataset, notes=(*prepared.notes, *notes))
+
+    def _task(self) -> SentenceTask[Any, Any]:
+        """Return the task, which is one of sentences; others refuse the settings."""
+        task = task_named(self.source.task)
+        if not isinstance(task, SentenceTask):
+            raise UsageError(f"distil.teacher: a model of {kind_of(task.name).noun} takes no teacher yet")
+        return task
 
     def _copies(
         self, train: list[Example], lexicon: Words, taken: set[tuple[str, ...]]
@@ -215,6 +228,16 @@ def _without(corpus: Corpus, known: set[tuple[str, ...]]) -> Corpus:
     """Leave out texts that the data holds already, those of the dev and test parts above all, and repeated ones."""
     fresh = {example.texts: example for example in corpus.examples if example.texts not in known}
     return replace(corpus, examples=list(fresh.values()))
+
+
+def _held(texts: Corpus, corpora: Corpora) -> str:
+    """Return how many texts without labels the parts of the data hold, which are left out, as a sentence."""
+    given = {example.texts for example in texts.examples}
+    found = {
+        name: len(given & {example.texts for example in corpus.examples}) for name, corpus in corpora.items()
+    }
+    parts = ", ".join(f"{count:,} of {name}" for name, count in found.items() if count)
+    return f"texts without labels that the data holds already are left out: {parts}" if parts else ""
 
 
 def _kinds(sides: list[tuple[str, ...]], distil: DistilConfig) -> tuple[list[tuple[str, ...]], str]:

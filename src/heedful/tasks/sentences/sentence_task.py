@@ -54,7 +54,7 @@ from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule
 
 if TYPE_CHECKING:
-    from heedful.run.run_config import DataConfig, RunConfig
+    from heedful.run.run_config import DataConfig, DistilConfig, RunConfig
 
 Model = TypeVar("Model", bound=SentenceModel[AnyAnswer])
 
@@ -196,6 +196,37 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         Returns:
             The gold.
         """
+
+    def taught_targets(
+        self,
+        gold: NDArray[np.floating],
+        taught: NDArray[np.float32],
+        vectors: NDArray[np.float32],
+        distil: DistilConfig,
+    ) -> NDArray[np.float32]:
+        """Return the targets of a transfer set, whose first examples have gold.
+
+        The losses of labels and of numbers are linear in a mixture of targets, up to a constant: to learn from the gold
+        and from the teacher with shares of 1 is to learn from their mean with these shares.
+
+        Args:
+            gold: as `targets` gives it, [N] or [N, Y].
+            taught: the teacher's answers to all examples, [M, Y].
+            vectors: the teacher's sentence vectors, [M, V]; V is 0 where none are learned.
+            distil: the share of the gold.
+
+        Returns:
+            Targets as `targets` gives them, of all examples.
+
+        Raises:
+            UsageError: if vectors are to be learned, which only classes do.
+        """
+        if vectors.shape[1]:
+            raise UsageError("distil.vectors: is for classes; set distil.vectors=0")
+        found = taught.astype(np.float32)
+        known = gold.reshape(len(gold), -1)
+        found[: len(gold)] = distil.weight * known + (1 - distil.weight) * found[: len(gold)]
+        return found[:, 0] if gold.ndim == 1 else found
 
     def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
