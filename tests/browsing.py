@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,18 @@ def launch() -> Iterator[Callable[..., Any]]:
 @pytest.fixture(scope="module")
 def browser(launch: Callable[..., Any]) -> Any:
     return launch()
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The source of axe-core; skipped, and counted, where it is not installed."""
+    named, npm = os.environ.get("HEEDFUL_AXE", ""), shutil.which("npm")
+    if not named and npm is not None:
+        said = subprocess.run([npm, "root", "-g"], capture_output=True, text=True, check=False).stdout.strip()
+        named = os.path.join(said, "axe-core", "axe.min.js")
+    if not os.path.isfile(named):
+        pytest.skip("axe-core is not installed: npm install -g axe-core")
+    return Path(named).read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -157,18 +157,20 @@ def in_process(
 
 
 class Server:
-    """``heedful serve`` in a process of its own, on a free port of the loopback.
+    """``heedful serve``, or another command that serves, in a process of its own, on a free port of the loopback.
 
     Attributes:
         port: its port.
         log: lines of its standard error so far.
     """
 
-    def __init__(self, *arguments: object, environment: Mapping[str, str] | None = None) -> None:
-        command = [sys.executable, "-m", "heedful", "serve", *map(str, arguments), "--port", "0"]
+    def __init__(
+        self, *arguments: object, environment: Mapping[str, str] | None = None, command: str = "serve"
+    ) -> None:
+        words = [sys.executable, "-m", "heedful", command, *map(str, arguments), "--port", "0"]
         more = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path), **(environment or {})}
         self._child = subprocess.Popen(
-            command,
+            words,
             env={**os.environ, **more},
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -196,7 +196,6 @@ LONG = {
     "data/download.py": 400,
     "estimators/estimator.py": 516,
     "explain/html.py": 415,
-    "serving/app.py": 412,
     "tasks/sentences/sentence_task.py": 462,
     "tasks/task.py": 432,
     "text/tokenize.py": 421,

@@ -5,16 +5,13 @@ Needs Chromium, Playwright and axe-core: ``npm install -g axe-core``, or ``HEEDF
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiny
-from browsing import browser, launch  # noqa: F401
+from browsing import axe, browser, launch  # noqa: F401
 from waiting import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("axe")
@@ -23,17 +20,6 @@ WINDOWS = [(390, "light"), (1280, "dark")]
 TAGS = "\n".join(
     ["Ann\tB-PER", "sings\tO", "well\tO", "", "in\tO", "Rome\tB-LOC", "Bob\tB-PER", "sings\tO", ""] * 6
 )
-
-
-@pytest.fixture(scope="module")
-def axe() -> str:
-    named, npm = os.environ.get("HEEDFUL_AXE", ""), shutil.which("npm")
-    if not named and npm is not None:
-        said = subprocess.run([npm, "root", "-g"], capture_output=True, text=True, check=False).stdout.strip()
-        named = os.path.join(said, "axe-core", "axe.min.js")
-    if not os.path.isfile(named):
-        pytest.skip("axe-core is not installed: npm install -g axe-core")
-    return Path(named).read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +83,7 @@ def answered(page: Any) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_axe_finds_nothing_serious(
-    axe: str,
+    axe: str,  # noqa: F811
     pages: dict[str, Path],
     browser: Any,  # noqa: F811
     width: int,

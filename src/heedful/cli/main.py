@@ -38,6 +38,7 @@ COMMANDS = {
     "study": "Run a recipe over seeds or folds, and report mean and spread.",
     "tune": "Search for the settings of a recipe with the best score on the dev split.",
     "baselines": "Train simple models (TF-IDF, NB-SVM, fastText) on the same data, and test which is best.",
+    "label": "Label texts in the browser, with a model that learns meanwhile.",
     "suggest": "Choose which texts of a pool to label next.",
     "compare": "Test whether one system is better than another.",
     "recipes": "List the packaged recipes, or print one.",

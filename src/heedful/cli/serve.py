@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +11,8 @@ import click
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, threads_option
 from heedful.cli.output import shown
-from heedful.errors import DataError, MissingExtraError, UsageError
-
-KEY = "HEEDFUL_SERVE_KEY"
-_SHORTEST_KEY = 16
+from heedful.cli.serving_key import KEY, SHORTEST_KEY, is_local, read_key
+from heedful.errors import MissingExtraError, UsageError
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class _Callers:
 @click.option(
     "--key-file",
     type=PATH,
-    help=f"File that holds a key of at least {_SHORTEST_KEY} characters, which clients must then send. The variable "
+    help=f"File that holds a key of at least {SHORTEST_KEY} characters, which clients must then send. The variable "
     f"{KEY} can hold the key instead.",
 )
 @click.option(
@@ -132,8 +128,8 @@ def command(
     from heedful.serving.shelf import named
 
     asked = {name: value for name, value in vars(most).items() if value is not None}
-    bounds, key = Bounds(**asked), _key(callers.key_file)
-    folders, listening, local = named(models), listen(host, port), _is_local(host)
+    bounds, key = Bounds(**asked), read_key(callers.key_file)
+    folders, listening, local = named(models), listen(host, port), is_local(host)
     names = frozenset({*callers.hosts, *(("localhost", "127.0.0.1", "::1", host) if local else ())})
     access = Access(key, names, tuple(map(_origin, callers.origins)))
     service = Service(folders, bounds, access, limits.max_tokens, limits.truncate)
@@ -162,25 +158,6 @@ def _say(line: str) -> None:
         click.echo(shown(f"heedful serve: {line}"), err=True)  # a worker's stream does not do that by itself
 
 
-def _key(file: Path | None) -> bytes:
-    if file is None:
-        key, where = os.environ.get(KEY, "").strip(), KEY
-    else:
-        where = f"--key-file {file}"
-        try:
-            key = file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{where}: cannot be read: {error}") from error
-    if (file is not None or key) and not (
-        len(key) >= _SHORTEST_KEY and key.isascii() and key.isprintable() and " " not in key
-    ):
-        raise UsageError(
-            f"{where}: a key has at least {_SHORTEST_KEY} ASCII characters without spaces; make one with: "
-            "python -c 'import secrets; print(secrets.token_urlsafe())'"
-        )
-    return key.encode("ascii")
-
-
 def _origin(given: str) -> str:
     """Check what a browser would send as Origin: a scheme, a name and maybe a port, without a path."""
     scheme, _, rest = given.partition("://")
@@ -190,10 +167,3 @@ def _origin(given: str) -> str:
             "http://localhost:3000, or *"
         )
     return given.lower()
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -1,23 +1,17 @@
-"""The interface over HTTP: endpoints, and the guard that every request passes."""
+"""The interface over HTTP: the endpoints of a server of models."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
-import time
-import traceback
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import TypeVar
 
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
 
 from heedful.errors import UsageError
-from heedful.serving.assets import PAGES, POLICY
+from heedful.serving.assets import PAGES
 from heedful.serving.batcher import Job, Kind, told
 from heedful.serving.bodies import (
     METHOD,
@@ -26,10 +20,8 @@ from heedful.serving.bodies import (
     model_name,
     read_input,
     read_list,
-    read_object,
     read_one,
     read_texts,
-    refuse_other_media,
 )
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import (
@@ -42,45 +34,19 @@ from heedful.serving.counters import (
     resident_bytes,
 )
 from heedful.serving.explaining import Explaining, with_further
+from heedful.serving.guarded_app import Access, GuardedApp, Handler
 from heedful.serving.openapi import document
-from heedful.serving.replies import as_base64, as_json, listed, mistake, plain_json, refusal
+from heedful.serving.replies import as_base64, as_json, listed, plain_json
 from heedful.serving.served_model import Vector
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
 
-_HEADERS = [
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", POLICY.encode()),
-]
 _OPEN = ("/health/live", "/health/ready", *PAGES)
 """What needs no key: it tells nothing but that the server is there."""
-_ASKED, _KNOWN = ("Authorization", "Content-Type", "Accept"), 600
-"""Headers that a page of another site may send, and seconds for which its browser need not ask again."""
-_GONE = 499
-"""What is counted for a client that went away before its request was whole."""
-Handler = Callable[[Request], Awaitable[Response]]
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Access:
-    """Who may ask.
-
-    Attributes:
-        key: what a client must send as ``Authorization: Bearer KEY``; empty for no key.
-        hosts: names of the server that a client may use; empty for any. Against pages elsewhere that make their own
-            name point here.
-        origins: sites whose pages may ask from a browser; "*" for any.
-    """
-
-    key: bytes = b""
-    hosts: frozenset[str] = frozenset()
-    origins: tuple[str, ...] = ()
-
-
-class App:
+class App(GuardedApp):
     """The server as an ASGI application.
 
     Args:
@@ -92,12 +58,7 @@ class App:
         workers: what the other processes of this server count; None where there are no others.
 
     Attributes:
-        bounds: as given.
-        draining: whether the server is about to end.
         trouble: why it cannot answer, such as a thread that has died; empty while all is well.
-        ticks: grows several times a second as long as the loop of events runs; None while it is not to run.
-        answered: whether a text was answered.
-        connections: tells how many connections are open.
     """
 
     def __init__(
@@ -109,16 +70,9 @@ class App:
         say: Callable[[str], None],
         workers: SummedCounts | None = None,
     ) -> None:
-        self.bounds, self.draining, self.trouble = bounds, False, ""
-        self.ticks: int | None = None
-        self.answered = False
-        self.connections: Callable[[], int] = lambda: 0
-        self._shelf, self._access, self._counters, self._say = shelf, access, counters, say
-        self._workers = workers
+        self.trouble = ""
+        self._shelf, self._workers = shelf, workers
         self._explaining, self._explanations = Explaining(), 0
-        self._own_names = {
-            name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
-        }
         gets: dict[str, Handler] = {
             "/health/live": self._live,
             "/health/ready": self._ready,
@@ -133,112 +87,7 @@ class App:
             "/v1/explain": self._explain,
             "/v1/embeddings": self._embeddings,
         }
-        self._handlers = {**gets, **posts}
-        origins = access.origins
-        self._ways_in = CORSMiddleware(self._answer, origins, ("GET", "POST"), _ASKED, max_age=_KNOWN)
-        self._methods = {**dict.fromkeys(gets, ("GET", "HEAD")), **dict.fromkeys(posts, ("POST",))}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens, with the headers that let pages of other sites read it if they may."""
-        await (self._ways_in if self._access.origins else self._answer)(scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started, sent = time.monotonic(), 0
-
-        async def send_guarded(message: Message) -> None:
-            nonlocal sent
-            if message["type"] == "http.response.start":
-                sent = message["status"]
-                given = {name for name, _ in message["headers"]}
-                message["headers"] += [header for header in _HEADERS if header[0] not in given]
-            await send(message)
-
-        try:
-            self._check(scope)
-            response = await self._in_time(Request(scope, receive))
-            await response(scope, receive, send_guarded)
-        except Refused as refused:
-            if not sent:
-                response = refusal(refused)
-                if scope["method"] == "POST" and "whole" not in scope and _expects(scope):
-                    response.headers["connection"] = "close"  # whether the body follows is not known
-                await response(scope, receive, send_guarded)
-        except ClientDisconnect:
-            sent = _GONE
-        except Exception as error:
-            self._internal(error)
-            if not sent:
-                await refusal(mistake(error))(scope, receive, send_guarded)
-        self.answered = self.answered or (sent == HTTPStatus.OK and scope["method"] == "POST")
-        endpoint = scope["path"] if scope["path"] in self._handlers else "other"
-        self._counters.request(endpoint, sent, time.monotonic() - started)
-
-    def _check(self, scope: Scope) -> None:
-        """Refuse a request by its head."""
-        headers = dict(scope["headers"])
-        if self.connections() > self.bounds.connections:
-            message = f"{self.bounds.connections:,} connections are open. Try again in a second."
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, "server", message, again=1)
-        hosts = [value for name, value in scope["headers"] if name == b"host"]
-        if len(hosts) > 1 or (not hosts and scope.get("http_version", "1.1") == "1.1"):
-            message = f"HTTP/1.1 needs one header Host; {len(hosts)} came."
-            raise Refused(HTTPStatus.BAD_REQUEST, "host", message)
-        host = headers.get(b"host", b"").lower()
-        bare = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
-        if self._own_names and host and bare not in self._own_names:
-            message = "this server has another name. Use one that it was started with (--host, --allow-host)."
-            raise Refused(HTTPStatus.MISDIRECTED_REQUEST, "host", message)
-        methods = self._methods.get(scope["path"])
-        if methods is None:
-            raise Refused(
-                HTTPStatus.NOT_FOUND, "path", "there is no such endpoint; /openapi.json lists them."
-            )
-        if scope["method"] not in methods:
-            message = f"use {' or '.join(methods)} here."
-            raise Refused(HTTPStatus.METHOD_NOT_ALLOWED, "method", message, allow=methods)
-        if self._access.key and scope["path"] not in _OPEN:
-            scheme, _, key = headers.get(b"authorization", b"").partition(b" ")
-            same = hmac.compare_digest(key.strip(), self._access.key)
-            if scheme.lower() != b"bearer" or not same:
-                message = "a key is needed: send the header Authorization: Bearer KEY."
-                raise Refused(HTTPStatus.UNAUTHORIZED, "authorization", message)
-        if scope["method"] == "POST":
-            refuse_other_media(headers)
-
-    async def _in_time(self, request: Request) -> Response:
-        """Handle a request within the time of one."""
-        limit = asyncio.timeout(self.bounds.seconds)
-        try:
-            async with limit:
-                return await self._handlers[request.scope["path"]](request)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            seconds = f"{self.bounds.seconds:g} seconds"
-            if request.method == "POST" and "whole" not in request.scope:
-                message = f"the body did not arrive within {seconds}."
-                raise Refused(HTTPStatus.REQUEST_TIMEOUT, "body", message) from error
-            message = f"no answer within {seconds}. Send fewer texts, or try again later."
-            raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "server", message, again=5) from error
-
-    async def _fields(self, request: Request) -> dict[str, object]:
-        """Read the body, its size limited."""
-        most, found, size = self.bounds.body, list[bytes](), 0
-        self._counters.arriving += 1
-        try:
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > 4 * most:  # a client that reads no answer while it sends
-                    break
-                if size <= most:
-                    found.append(chunk)
-        finally:
-            self._counters.arriving -= 1
-        request.scope["whole"] = True  # for `_in_time`
-        if size > most:
-            message = f"the body is longer than {most:,} bytes. Send several requests."
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body", message)
-        return read_object(b"".join(found))
+        super().__init__(gets, posts, bounds, access, counters, say, _OPEN)
 
     def _asked(self, fields: Mapping[str, object]) -> tuple[str, Served]:
         name = model_name(fields, self._shelf.names)
@@ -386,18 +235,6 @@ class App:
         content, kind = PAGES[request.url.path]()
         return Response(content, media_type=kind)
 
-    def _internal(self, error: Exception) -> None:
-        """Report that the server made a mistake, and where; what an error says could quote a text."""
-        self._counters.internal_error()
-        place = traceback.extract_tb(error.__traceback__)[-1:]
-        where = "".join(f" at {frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in place)
-        self._say(f"internal error: {type(error).__name__}{where}")
-
-
-def _expects(scope: Scope) -> bool:
-    """Whether the client waits for a word before it sends the body."""
-    return any(name == b"expect" for name, _ in scope["headers"])
-
 
 async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Result:
     """Wait for a result while the client does: one who types asks again and leaves the former question."""
@@ -410,3 +247,6 @@ async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Resu
     finally:
         left.cancel()
         future.cancel()
+
+
+__all__ = ["Access", "App"]

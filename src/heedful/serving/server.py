@@ -16,8 +16,8 @@ from typing import Any
 import uvicorn
 
 from heedful.errors import ExitCode, UsageError
-from heedful.serving.app import App
 from heedful.serving.connection import KEEP_ALIVE, Connection
+from heedful.serving.guarded_app import GuardedApp
 from heedful.serving.listener import BACKLOG, Listener
 
 _AT_A_TIME = 64
@@ -48,7 +48,7 @@ class _Server(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        app: App,
+        app: GuardedApp,
         say: Callable[[str], None],
         worker: bool,
         early: Sequence[int],
@@ -173,7 +173,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def run(
-    app: App,
+    app: GuardedApp,
     listening: socket.socket,
     say: Callable[[str], None],
     *,

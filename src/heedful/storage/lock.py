@@ -28,7 +28,9 @@ _HELD: ContextVar[frozenset[str]] = ContextVar("held", default=frozenset())
 
 
 @contextlib.contextmanager
-def alone(folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0) -> Iterator[None]:
+def alone(
+    folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0, option: str = "--out"
+) -> Iterator[None]:
     """Keep every other writer out of a folder; the lock ends with this process, however it ends.
 
     The lock is `flock` on a file in the folder. On a file system without it, each process writes a file with its own
@@ -42,6 +44,7 @@ def alone(folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0) -> It
         what: is at work in it, for the message.
         name: of the lock.
         wait: seconds to wait for another writer.
+        option: of the command, which names another place.
 
     Yields:
         Nothing.
@@ -58,7 +61,7 @@ def alone(folder: Path, what: str, *, name: str = LOCK, wait: float = 0.0) -> It
                 if time.monotonic() >= until:
                     raise InUseError(
                         f"{folder}: another {what} is at work there; wait for it, or choose another "
-                        f"--out{_by_hand(file)}"
+                        f"{option}{_by_hand(file)}"
                     )
                 time.sleep(random.uniform(0.005, 0.02))
         held = _HELD.set(_HELD.get() | {os.path.realpath(file)})

@@ -1,0 +1,203 @@
+"""The model beside the labels: trained in a process of its own, answering in this one without torch."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from heedful.errors import HeedfulError
+from heedful.labeling.forms import Form, Label
+from heedful.labeling.teaching import Lesson, Taught, Texts, teach
+from heedful.machine.child import Failed
+from heedful.machine.endings import end_all
+from heedful.machine.signals import signals_held_back
+from heedful.serving.private_folder import temporary_folder
+from heedful.serving.served_model import ServedModel, open_served
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
+
+_SPAWN = multiprocessing.get_context("spawn")
+FIRST = 20
+"""Labels from which on a model is trained."""
+_MORE = 0.1
+"""Share of new labels after which the next one is trained; at least `_AT_LEAST`."""
+_AT_LEAST = 5
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the model would say of a text, and why.
+
+    Attributes:
+        label: the guess, as a label is kept.
+        probability: of the class; None where there is none.
+        ranked: classes with their probabilities, the likeliest first.
+        words: for each text the words that count: start, end and the signed shade from -6 to 6.
+    """
+
+    label: Label
+    probability: float | None
+    ranked: tuple[tuple[str, float], ...]
+    words: tuple[tuple[tuple[int, int, int], ...], ...]
+
+
+class Learner:
+    """Trains in the background and answers meanwhile with the model before.
+
+    Args:
+        form: what a label is.
+        threads: of the process that trains; None lets it choose.
+        done: called in another thread with what came of each training; the new model answers by then.
+
+    Attributes:
+        status: what it is doing, as a sentence for the page.
+        is_training: whether a training is under way.
+        trained_on: labels of the model that answers; 0 while there is none.
+    """
+
+    def __init__(self, form: Form, threads: int | None, done: Callable[[Lesson, Taught], None]) -> None:
+        self._form, self._threads, self._done = form, threads, done
+        self._model: ServedModel | None = None
+        self._child: SpawnProcess | None = None
+        self._to_child: Connection | None = None
+        self._lock = threading.Lock()
+        self._tried = 0
+        self._closed = self.is_training = False
+        self.trained_on = 0
+        self.status = f"A model is trained from {FIRST} labels on."
+
+    @property
+    def can_train(self) -> bool:
+        """Whether there is a model for this form of labels."""
+        return self._form.kind != "spans"
+
+    def is_due(self, labels: int) -> bool:
+        """Tell whether there are enough new labels for another training.
+
+        Args:
+            labels: how many a model can learn from.
+        """
+        if not self.can_train or self.is_training or self._closed:
+            return False
+        return labels >= FIRST and labels - self._tried >= max(_AT_LEAST, round(_MORE * self._tried))
+
+    def train(self, texts: Sequence[Texts], labels: Sequence[Label], pool: Sequence[Texts]) -> None:
+        """Begin to train, in the background.
+
+        Args:
+            texts: of each label.
+            labels: the labels.
+            pool: texts without a label.
+        """
+        if len({str(label) for label in labels}) < 2:
+            self.status = "A model needs labels of at least two kinds."
+            return
+        with self._lock:
+            self._tried, self.is_training = len(labels), True
+            self.status = f"Training on {len(labels):,} labels …"
+        work = (tuple(texts), tuple(labels), tuple(pool))
+        threading.Thread(target=self._train, args=work, name="training", daemon=True).start()
+
+    def guess(self, texts: Texts) -> Guess | None:
+        """Return what the model would say; None where there is no model, or it cannot read the text."""
+        model = self._model
+        if model is None:
+            return None
+        request: Any = texts if self._form.pair else texts[0]
+        try:
+            explanation = model.explain(request)
+            answer: dict[str, Any] = model.answers([request])[0].as_dict()
+        except HeedfulError:
+            return None
+        label = next(
+            (answer[name] for name in ("label", "labels", "score") if answer.get(name) is not None), None
+        )
+        ranked = sorted(dict(answer.get("probabilities") or {}).items(), key=lambda each: -each[1])
+        try:
+            guessed = self._form.checked([*label] if isinstance(label, tuple) else label, texts)
+        except HeedfulError:  # a number beyond the bounds, a label that is no longer asked for
+            return None
+        chance = next((p for name, p in ranked if name == guessed), None)
+        return Guess(guessed, chance, tuple(ranked), _signed(explanation))
+
+    def label(self, texts: Texts) -> Label | None:
+        """Return the guess alone; see `guess`."""
+        found = self.guess(texts)
+        return None if found is None else found.label
+
+    def close(self) -> None:
+        """End the process that trains."""
+        with self._lock:
+            self._closed = True
+            child = self._child
+        if child is not None:
+            end_all([child], 2.0)
+        if self._model is not None:
+            self._model.remove_copy()
+
+    def _train(self, texts: Sequence[Texts], labels: Sequence[Label], pool: Sequence[Texts]) -> None:
+        folder = temporary_folder()
+        try:
+            lesson = Lesson(self._form.kind, texts, labels, pool, folder / "model")
+            found = self._asked(lesson)
+            if isinstance(found, Taught):
+                self._model, self.trained_on = open_served(lesson.folder, truncate="head"), found.labels
+                self.status = f"Trained on {found.labels:,} labels in {found.seconds:.1f} seconds."
+                self._done(lesson, found)
+            elif isinstance(found, Failed) and not self._closed:
+                self.status = f"The model could not be trained on {len(labels):,} labels: {found.message}"
+        except Exception as error:
+            self.status = f"The model could not be trained: {type(error).__name__}: {error}"
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            self.is_training = False
+
+    def _asked(self, lesson: Lesson) -> object:
+        """Let the child train; one that was killed is started anew the next time."""
+        try:
+            connection = self._start()
+            connection.send(lesson)
+            return connection.recv()
+        except (EOFError, OSError):
+            with self._lock:
+                child, self._child, self._to_child = self._child, None, None
+            if child is not None:
+                child.join(2.0)
+            code = child.exitcode if child is not None else None
+            return Failed(HeedfulError, f"the process that trains ended with exit status {code}")
+
+    def _start(self) -> Connection:
+        with self._lock:
+            if self._closed:
+                raise EOFError
+            if self._to_child is None or self._child is None:
+                ours, theirs = _SPAWN.Pipe()
+                with signals_held_back():
+                    self._child = _SPAWN.Process(target=teach, args=(theirs, self._threads), daemon=True)
+                    self._child.start()
+                theirs.close()
+                self._to_child = ours
+            return self._to_child
+
+
+def _signed(explanation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """Return the words of each text with a shade, as `heedful explain` colors them."""
+    from heedful.explain.signed_words import signed_level
+
+    attribution = explanation.attribution
+    if attribution is None:
+        return ()
+    return tuple(
+        tuple(
+            (start, end, level)
+            for (start, end), value in zip(view.spans, values.tolist(), strict=True)
+            if end > start and (level := signed_level(value, attribution.reach))
+        )
+        for view, values in zip(explanation.sides, attribution.values, strict=True)
+    )

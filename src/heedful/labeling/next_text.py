@@ -1,0 +1,98 @@
+"""Which text comes next: random ones, ones unlike all that are labeled, and ones that the model is uncertain of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from heedful.labeling.pool import Pool
+from heedful.labeling.similar_texts import SimilarTexts
+
+Why = Literal["random", "diverse", "uncertain"]
+BEFORE: tuple[Why, ...] = ("random", "diverse")
+"""The turns while there is no model."""
+AFTER: tuple[Why, ...] = ("random", "uncertain", "diverse", "uncertain")
+"""The turns with a model: a quarter is random, so that its accuracy can be measured."""
+_LOOKED_AT = 64
+"""Random texts among which the one that is least like those labeled is taken; more would find odd ones alone."""
+
+
+class NextText:
+    """Chooses the next text.
+
+    Args:
+        pool: the texts.
+
+    Attributes:
+        similar: how alike texts are.
+        uncertain: keys of texts that the model is uncertain of, the most useful first.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self.similar = SimilarTexts(pool.texts)
+        self.uncertain: Sequence[str] = ()
+        self._nearest = np.zeros(len(pool), np.float32)
+        self._waiting: list[Sequence[str]] = []
+        self._generator = np.random.default_rng(0)
+
+    def saw(self, texts: Sequence[str]) -> None:
+        """Take note of a text that was labeled."""
+        self._waiting.append(texts)
+
+    def choose(self, turn: int, is_free: Callable[[str], bool], *, mixed: bool) -> tuple[int, Why] | None:
+        """Choose the next text.
+
+        Args:
+            turn: how many texts were chosen before.
+            is_free: tells of a key whether nobody has the text yet.
+            mixed: whether other texts than random ones are chosen too.
+
+        Returns:
+            The place of the text and why it was chosen; None where no text is left.
+        """
+        turns = AFTER if self.uncertain else BEFORE
+        why = turns[turn % len(turns)] if mixed else "random"
+        place = None
+        if why == "uncertain":
+            place = next(
+                (self._pool.place[k] for k in self.uncertain if k in self._pool.place and is_free(k)), None
+            )
+        elif why == "diverse":
+            place = self._unlike(is_free)
+        if place is not None:
+            return place, why
+        place = next(self._free(is_free), None)
+        return None if place is None else (place, "random")
+
+    def alike(self, texts: Sequence[str], least: float, most: int) -> list[int]:
+        """Return the places of texts that are like one, the most similar first.
+
+        Args:
+            texts: the text.
+            least: the smallest cosine.
+            most: how many.
+
+        Returns:
+            The places; the text itself is not among them.
+        """
+        found = self.similar.to(texts)
+        order = np.argsort(-found, kind="stable")[: most + 1]
+        return [int(k) for k in order if found[k] >= least and self._pool.texts[k] != tuple(texts)][:most]
+
+    def _free(self, is_free: Callable[[str], bool]) -> Iterator[int]:
+        """Yield the free places in the random order."""
+        return (k for k in self._pool.order if is_free(self._pool.keys[k]))
+
+    def _unlike(self, is_free: Callable[[str], bool]) -> int | None:
+        """Return the text that is least like all labeled ones, among some random ones."""
+        if not self.similar.is_ready:
+            return None
+        for texts in self._waiting:
+            np.maximum(self._nearest, self.similar.to(texts), out=self._nearest)
+        self._waiting = []
+        drawn = self._generator.integers(0, len(self._pool), _LOOKED_AT).tolist()
+        free = [k for k in drawn if is_free(self._pool.keys[k])]
+        return min(free, key=lambda k: (self._nearest[k], k), default=None)

@@ -1,0 +1,186 @@
+"""The process that trains: a model from the labels so far, what it is uncertain of, and labels that look wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heedful.machine import threads
+from heedful.machine.child import Failed, end_with_parent
+from heedful.machine.signals import let_terminate
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from heedful.labeling.forms import Kind, Label
+
+Texts = tuple[str, ...]
+_SUGGESTED = 60
+_DOUBTED_FROM = 40
+"""Labels from which on they are looked at for wrong ones, with models that did not see them."""
+_DOUBTED, _FOLDS = 20, 5
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a model is to be trained on.
+
+    Attributes:
+        kind: what a label is.
+        texts: of each label.
+        labels: the labels.
+        pool: texts without a label, of which the most useful ones are looked for.
+        folder: where the model goes.
+    """
+
+    kind: Kind
+    texts: Sequence[Texts]
+    labels: Sequence[Label]
+    pool: Sequence[Texts]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A label that looks wrong.
+
+    Attributes:
+        place: of its text in the lesson.
+        suggestion: the label that models would give which did not see the text.
+        against: the words that speak most against the label.
+    """
+
+    place: int
+    suggestion: str
+    against: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Taught:
+    """What came of a lesson.
+
+    Attributes:
+        seconds: that it took.
+        labels: how many there were.
+        uncertain: places in the pool of the lesson, the most useful first.
+        doubts: labels that look wrong, the most doubtful first.
+    """
+
+    seconds: float
+    labels: int
+    uncertain: tuple[int, ...] = ()
+    doubts: tuple[Doubt, ...] = field(default=())
+
+
+def teach(connection: Connection, number: int | None) -> None:
+    """Train as often as asked to; the parent gets `Taught` or `Failed` for each `Lesson`.
+
+    Args:
+        connection: to the parent; the process ends when it is closed.
+        number: threads of the process; None lets it choose.
+    """
+    let_terminate()
+    threads.begin(number)
+    end_with_parent()
+    logging.getLogger("heedful").setLevel(logging.ERROR)  # the page says what a person can do about it
+    while True:
+        try:
+            lesson = connection.recv()
+        except (EOFError, OSError):
+            sys.exit(0)
+        try:
+            answer: object = taught(lesson)
+        except (Exception, KeyboardInterrupt) as error:
+            answer = Failed.of(error, "training")
+        with contextlib.suppress(OSError):  # the parent is about to end
+            connection.send(answer)
+
+
+def taught(lesson: Lesson) -> Taught:
+    """Train a model, save it, and look for texts that it is uncertain of and for labels that look wrong.
+
+    Args:
+        lesson: the labels.
+
+    Returns:
+        What was found.
+
+    Raises:
+        HeedfulError: if the labels are too few to train.
+    """
+    began = time.monotonic()
+    estimator = _estimator(lesson)
+    pair = len(lesson.texts[0]) == 2
+    texts: list[Any] = [each if pair else each[0] for each in lesson.texts]
+    estimator.fit(texts, list(lesson.labels), progress=False, baseline=False)
+    estimator.save_pretrained(lesson.folder)
+    uncertain = _UNCERTAIN.get(lesson.kind, _of_none)(estimator, lesson.pool)
+    return Taught(time.monotonic() - began, len(texts), uncertain, _doubts(lesson))
+
+
+def _estimator(lesson: Lesson) -> Any:
+    from heedful import estimators
+
+    pair = len(lesson.texts[0]) == 2
+    kinds: dict[tuple[str, bool], Callable[..., Any]] = {
+        ("classes", False): estimators.TextClassifier,
+        ("classes", True): estimators.PairClassifier,
+        ("several", False): estimators.MultiLabelClassifier,
+        ("number", False): estimators.TextScorer,
+        ("number", True): estimators.PairScorer,
+    }
+    return kinds[lesson.kind, pair](data__truncate="head")
+
+
+def _by_margin(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
+    from heedful.data.examples import Corpus, Example
+    from heedful.run.suggesting import suggest
+
+    corpus = Corpus([Example(texts, row=place) for place, texts in enumerate(pool)])
+    return tuple(each.row for each in suggest(estimator.predictor, corpus, _SUGGESTED)) if pool else ()
+
+
+def _by_nearest_half(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
+    """Return the texts of which some label is nearest to even odds."""
+    answers = estimator.predictor.predict([texts[0] for texts in pool]) if pool else []
+    even = [min((abs(p - 0.5) for p in each.probabilities.values()), default=1.0) for each in answers]
+    return tuple(sorted(range(len(even)), key=even.__getitem__)[:_SUGGESTED])
+
+
+def _of_none(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
+    """Return nothing: a number says not how certain it is."""
+    return ()
+
+
+_UNCERTAIN: dict[str, Callable[[Any, Sequence[Texts]], tuple[int, ...]]] = {
+    "classes": _by_margin,
+    "several": _by_nearest_half,
+}
+
+
+def _doubts(lesson: Lesson) -> tuple[Doubt, ...]:
+    """Return labels that look wrong; none where they are too few, or no classes."""
+    counts = Counter(map(str, lesson.labels))
+    if lesson.kind != "classes" or len(lesson.labels) < _DOUBTED_FROM or min(counts.values()) < 2:
+        return ()
+    from heedful.baselines.suspects import find_suspects
+    from heedful.data.examples import Example
+    from heedful.run.sources import from_examples
+
+    examples = [
+        Example(texts, str(label), row=place)
+        for place, (texts, label) in enumerate(zip(lesson.texts, lesson.labels, strict=True), 1)
+    ]
+    task = "pair" if len(lesson.texts[0]) == 2 else "text"
+    source = from_examples(examples, None, task, 0.1, 0)
+    found, _, _ = find_suspects(source, _FOLDS, 0, most=_DOUBTED)
+    return tuple(
+        Doubt(each.row - 1, each.suggestion, tuple(word for word, _ in each.against)) for each in found
+    )

@@ -1,0 +1,116 @@
+"""Who may label, and what comes back for a request that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from desks import Desk
+from heedful.labeling import label_file
+from heedful.labeling.labeling_app import LabelingApp
+from heedful.serving.bounds import Bounds
+from heedful.serving.guarded_app import Access
+from served import InProcess
+
+KEY = b"a-key-of-some-length"
+
+
+def asked(desk: Desk, **access: Any) -> InProcess:
+    log: list[str] = []
+    return InProcess(LabelingApp(desk.session, Bounds(), Access(own_pages=True, **access), log.append), log)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path, [f"text number {number}" for number in range(9)])
+
+
+def test_a_person_labels_over_http(desk: Desk) -> None:
+    client = asked(desk)
+    shown = client.ask("/v1/next", {"by": " Ann  B. "}).json()
+    saved = client.ask("/v1/label", {"by": "Ann B.", "texts": shown["texts"], "label": "good", "seen": None})
+    assert saved.status == 200
+    assert desk.rows()[0]["by"] == "Ann B."
+    assert client.ask("/v1/state", {"by": "Ann B."}).json()["labeled"] == 1
+    assert client.ask("/v1/search", {"query": "NUMBER 3"}).json()["count"] == 1
+    assert client.ask("/v1/skip", {"by": "Ann B.", "id": shown["id"]}).status == 200
+    assert client.ask("/v1/undo", {"by": "Ann B."}).json()["texts"] == shown["texts"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/v1/label", {"by": "Ann", "texts": ["text number 1"], "label": "other"}, 422),
+        ("/v1/label", {"by": "Ann", "texts": ["a", "b"], "label": "good"}, 422),
+        ("/v1/label", {"by": "Ann", "texts": ["\ud800"], "label": "good"}, 422),
+        ("/v1/label", {"by": "", "texts": ["a"], "label": "good"}, 422),
+        ("/v1/label", {"by": "x" * 81, "texts": ["a"], "label": "good"}, 422),
+        ("/v1/label", {"by": "Ann", "texts": ["a"], "label": "good", "more": 1}, 422),
+        ("/v1/label", {"by": "Ann", "texts": ["a"], "label": "good", "note": "x" * 10_001}, 422),
+        ("/v1/text", {"by": "Ann", "id": "0123456789abcdef"}, 422),
+        ("/v1/together", {"by": "Ann", "ids": [], "label": "good"}, 422),
+        ("/v1/together", {"by": "Ann", "ids": ["0123456789abcdef"], "label": "good"}, 422),
+        ("/v1/nothing", {"by": "Ann"}, 404),
+    ],
+)
+def test_what_is_wrong_is_said_and_changes_nothing(desk: Desk, path: str, body: Any, status: int) -> None:
+    reply = asked(desk).ask(path, body)
+    assert reply.status == status
+    assert reply.json()["error"]["message"].count("\n") == 0
+    assert desk.rows() == []
+
+
+def test_a_window_of_yesterday_is_told_what_the_file_holds(desk: Desk) -> None:
+    client, body = asked(desk), {"by": "Ann", "texts": ["text number 1"], "seen": None}
+    assert client.ask("/v1/label", {**body, "label": "good"}).status == 200
+    reply = client.ask("/v1/label", {**body, "label": "bad"})
+    assert reply.status == 409
+    assert desk.rows()[0]["label"] == "good"
+
+
+def test_a_full_disk_is_said_in_one_line(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = asked(desk)
+
+    def fails(handle: int, data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(label_file.os, "write", fails)
+    reply = client.ask("/v1/label", {"by": "Ann", "texts": ["text number 1"], "label": "good", "seen": None})
+    monkeypatch.undo()
+    assert reply.status == 507
+    assert "No space left on device" in reply.json()["error"]["message"]
+    assert len(client.log) == 1
+    assert desk.rows() == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"origin": "http://localhost"}, 200),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://localhost:9"}, 403),
+        ({"host": "evil.example"}, 421),
+        ({"host": "evil.example", "origin": "http://evil.example"}, 421),
+        ({"content-type": "text/plain"}, 415),
+    ],
+)
+def test_pages_of_other_sites_are_refused(desk: Desk, headers: dict[str, str], status: int) -> None:
+    client = asked(desk, hosts=frozenset({"localhost"}))
+    assert client.ask("/v1/state", {"by": "Ann"}, headers).status == status
+
+
+def test_with_a_key_only_the_page_itself_comes_without_it(desk: Desk) -> None:
+    client = asked(desk, key=KEY)
+    page = client.ask("/")
+    assert page.status == 200
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    for name in ("label.js", "api.js", "answers.js", "drawing.js", "spans.js", "label.css", "icon.svg"):
+        assert client.ask(f"/{name}").status == 200
+    for path in ("state", "next", "undo"):
+        assert client.ask(f"/v1/{path}", {"by": "Ann"}).status == 401
+    sent = {"authorization": f"Bearer {KEY.decode()}"}
+    assert client.ask("/v1/state", {"by": "Ann"}, sent).status == 200
