@@ -28,6 +28,8 @@ FIRST = 20
 _MORE = 0.1
 """Share of new labels after which the next one is trained; at least `_AT_LEAST`."""
 _AT_LEAST = 5
+_RANKED = 30
+"""Classes that a page is given with their probabilities."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ class Guess:
     probability: float | None
     ranked: tuple[tuple[str, float], ...]
     words: tuple[tuple[tuple[int, int, int], ...], ...]
+
+    def plain(self) -> dict[str, object]:
+        """Return plain values for JSON, of many classes the likeliest."""
+        return {**vars(self), "ranked": self.ranked[:_RANKED]}
 
 
 class Learner:

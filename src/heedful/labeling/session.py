@@ -161,7 +161,7 @@ class Session:
             self._people.let_go(by)
             self._learn()
             alike = self._alike(texts) if not self.form.is_spare(chosen) else []
-        return {"guess": _guessed(guess), "label": chosen, "id": key, "texts": texts, "similar": alike}
+        return {"guess": _plain(guess), "label": chosen, "id": key, "texts": texts, "similar": alike}
 
     def label_together(self, by: str, keys: Sequence[str], label: object) -> Shown:
         """Give one label to several texts; all of them are on the disk when this returns, or none.
@@ -347,7 +347,7 @@ class Session:
                 "texts": texts,
                 "row": None if place is None else self._pool.pool.rows[place],
                 "why": why,
-                "guess": _guessed(guess),
+                "guess": _plain(guess),
                 "label": None if own is None else own.label,
                 "note": "" if own is None else own.note,
                 "others": [{"by": each.by, "label": each.label} for each in records if each.by != by],
@@ -390,13 +390,5 @@ class Session:
         return [None if abs(each) == float("inf") else each for each in (low, high)]
 
 
-def _guessed(guess: Guess | None) -> Shown | None:
-    """Return a guess as plain values."""
-    if guess is None:
-        return None
-    return {
-        "label": guess.label,
-        "probability": guess.probability,
-        "ranked": guess.ranked[:30],
-        "words": guess.words,
-    }
+def _plain(guess: Guess | None) -> Shown | None:
+    return None if guess is None else guess.plain()
