@@ -153,6 +153,28 @@ def test_soft_labels_of_pairs_are_read_in_the_order_of_the_labels(tmp_path: Path
     assert found.probabilities.tolist() == [[0.1, 0.9], [0.0, 1.0]]
 
 
+def test_votes_become_shares_and_wrong_ones_are_named(tmp_path: Path) -> None:
+    rows: list[object] = [
+        {"text": "a", "votes": {"pos": 3, "neg": 1}},
+        {"text": "b", "votes": ["pos", "pos"]},
+        {"text": "c", "votes": ["pos", "neg", "neg", "neg"], "probabilities": {"pos": 1.0}},
+    ]
+    found = read_soft_labels(write_soft(tmp_path / "votes.jsonl", rows), ("text",), LABELS)
+    assert found.probabilities.tolist() == [[0.25, 0.75], [0.0, 1.0], [0.0, 1.0]]
+    for votes, said in [
+        ({}, "there is no vote"),
+        ([], "there is no vote"),
+        ({"pos": -1}, "a whole number from 0 on"),
+        ({"pos": 1.5}, "a whole number from 0 on"),
+        ({"pos": True}, "a whole number from 0 on"),
+        (["other"], "unknown label 'other'"),
+        ("pos", "or a list of labels"),
+    ]:
+        file = write_soft(tmp_path / "wrong.jsonl", [{"text": "a", "votes": votes}])
+        with pytest.raises(DataError, match=said):
+            read_soft_labels(file, ("text",), LABELS)
+
+
 def test_texts_without_labels_are_read_from_tables_and_lines(folder: Path, tmp_path: Path) -> None:
     assert len(read_unlabeled(folder / "more.csv", ("text",)).examples) > 10
     lines = read_unlabeled(folder / "more.txt", ("text",))
@@ -440,6 +462,25 @@ def test_a_run_is_not_resumed_with_another_teacher(folder: Path, tmp_path: Path)
     assert json.loads(RunFolder(tmp_path).config.read_text(encoding="utf-8"))["distil"]["teacher"] == [
         "teacher-1"
     ]
+
+
+def test_votes_of_people_teach_by_the_same_command(folder: Path, tmp_path: Path) -> None:
+    rows = [{"text": text, "votes": [mood, mood, "pos"]} for text, mood in tiny.texts()[160:200]]
+    votes = write_soft(tmp_path / "votes.jsonl", list(rows))
+    tiny.write_csv(tmp_path / "train.csv", tiny.texts()[:60], ["text", "label"])
+    small = [part for name, value in _SMALL.items() for part in ("--set", f"{name}={value}")]
+    command = [
+        "train",
+        tmp_path / "train.csv",
+        "--teacher",
+        votes,
+        "--out",
+        tmp_path / "run",
+        "--no-baseline",
+    ]
+    done = tiny.run(*command, *small)
+    assert done.code == 0, done.err
+    assert re.search(r"transfer set: \d+ texts: \d+ with gold labels, 40 without", done.err)
 
 
 def test_a_student_learns_from_the_teacher_alone(folder: Path, tmp_path: Path) -> None:

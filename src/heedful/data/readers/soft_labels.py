@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +19,12 @@ from heedful.data.readers.text_fields import text_fields
 from heedful.data.readers.text_lines import find_file, numbered_lines
 from heedful.errors import DataError, check_known
 
+MOST_VOTES = 1_000_000_000
 SUM = 1e-3
 """How far the probabilities of a row may be from a sum of 1."""
 PROBABILITIES = "probabilities"
+VOTES = "votes"
+"""What people or prompts that disagree have said: how many chose each label, or one label for each of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,9 @@ class SoftLabels:
 def read_soft_labels(path: str | Path, fields: Sequence[str], labels: Sequence[str]) -> SoftLabels:
     """Read ``{"text": ..., "probabilities": {"pos": 0.9, "neg": 0.1}}``, an object a line or an array of objects.
 
+    In place of probabilities there may be votes, ``{"pos": 3, "neg": 1}`` or ``["pos", "pos", "neg", "pos"]``, of
+    which the shares count.
+
     Args:
         path: the file.
         fields: what holds the text, or the two texts of a pair.
@@ -55,11 +62,15 @@ def read_soft_labels(path: str | Path, fields: Sequence[str], labels: Sequence[s
     builder = CorpusBuilder(file, keep_empty=True)
     rows = []
     for row, record in json_records(file):
-        for name in (*fields, PROBABILITIES):
+        counted = VOTES in record and PROBABILITIES not in record
+        for name in (*fields, VOTES if counted else PROBABILITIES):
             builder.field(row, record, name)
         texts = text_fields(builder, row, record, fields, "error")
         assert texts is not None  # a missing one is an error
-        rows.append(probabilities_of(record[PROBABILITIES], labels, builder.where(row, PROBABILITIES)))
+        if counted:
+            rows.append(shares_of(record[VOTES], labels, builder.where(row, VOTES)))
+        else:
+            rows.append(probabilities_of(record[PROBABILITIES], labels, builder.where(row, PROBABILITIES)))
         builder.add(row, texts, None)
     return SoftLabels(builder.build(), np.array(rows))
 
@@ -83,6 +94,42 @@ def probabilities_of(given: object, labels: Sequence[str], where: str) -> list[f
     for label in given:
         check_known(label, labels, f"{where}: unknown label {label!r:.80}", error=DataError)
     return checked_probabilities([given.get(label, 0.0) for label in labels], where)
+
+
+def shares_of(given: object, labels: Sequence[str], where: str) -> list[float]:
+    """Return the share of each label among votes.
+
+    Args:
+        given: label to count, or a list of labels.
+        labels: all labels, in order.
+        where: it stands, for messages.
+
+    Returns:
+        One number a label; they sum to 1.
+
+    Raises:
+        DataError: if a label is unknown, a count is no whole number from 0 on, or there is no vote.
+    """
+    if isinstance(given, list):
+        found: Mapping[object, object] = Counter(map(str, given))
+    elif isinstance(given, Mapping):
+        found = given
+    else:
+        raise DataError(
+            f"{where}: expected labels and how many chose them, or a list of labels, got {given!r:.80}"
+        )
+    counts = dict.fromkeys(labels, 0)
+    for label, count in found.items():
+        check_known(str(label), labels, f"{where}: unknown label {label!r:.80}", error=DataError)
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST_VOTES:
+            raise DataError(
+                f"{where}: expected how many chose {label}, a whole number from 0 on, got {count!r:.80}"
+            )
+        counts[str(label)] = count
+    total = sum(counts.values())
+    if not total:
+        raise DataError(f"{where}: there is no vote; leave the row out")
+    return [counts[label] / total for label in labels]
 
 
 def checked_probabilities(values: Sequence[object], where: str) -> list[float]:
