@@ -231,6 +231,11 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         if coded and coded != [b"chunked"]:
             message = "transfer-encoding: chunked alone is read here. Send the body without another coding."
             return Refused(HTTPStatus.BAD_REQUEST, "transfer-encoding", message)
+        if (
+            coded and self.parser.get_http_version() == "1.0"
+        ):  # RFC 9112, section 6.1: its framing may be wrong
+            message = "transfer-encoding: HTTP/1.0 has none. Send Content-Length, or HTTP/1.1."
+            return Refused(HTTPStatus.BAD_REQUEST, "transfer-encoding", message)
         return None
 
     def _name_by_target(self) -> None:

@@ -170,6 +170,15 @@ def test_trailers_are_no_fields_of_the_head() -> None:
     assert bodies(got) == [b"/ host,transfer-encoding 3"]
 
 
+def test_chunks_in_http_1_0_are_refused() -> None:
+    got = talk_bytes(
+        CHUNKED.replace(b"HTTP/1.1", b"HTTP/1.0") + b"3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    )
+    assert got.startswith(b"HTTP/1.1 400")
+    assert b"HTTP/1.0 has none" in got
+    assert got.count(b"content-length") == 1  # nothing behind it is answered
+
+
 UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
 """What the HTTP client of Java sends by default."""
 
