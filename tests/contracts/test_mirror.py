@@ -91,6 +91,21 @@ TESTED_BY = {
     "explain/measured_methods.py": "unit/explain/test_measures.py",
     "explain/": "unit/explain/test_explanation.py",
     "export/": "unit/runtime/test_equal_to_torch.py",
+    **{
+        f"features/{name}.py": "unit/features/test_feature_columns.py"
+        for name in (
+            "cells",
+            "feature_column",
+            "feature_kinds",
+            "number_column",
+            "category_column",
+            "date_column",
+        )
+    },
+    "estimators/reading_tables.py": "integration/test_columns_beside_text.py",
+    "estimators/table_columns.py": "integration/test_columns_beside_text.py",
+    "data/column_features.py": "integration/test_columns_beside_text.py",
+    "tasks/sentences/column_rows.py": "integration/test_columns_beside_text.py",
     "machine/torch_state.py": "contracts/test_process_state.py",
     "machine/": "unit/machine/test_threads.py",
     "nn/recurrent_steps.py": "unit/nn/test_recurrent.py",

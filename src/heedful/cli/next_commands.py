@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError
+from heedful.features.feature_kinds import wanted_columns
 
 if TYPE_CHECKING:
     from heedful.data.examples import Example
@@ -45,7 +46,7 @@ def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) ->
 def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> list[str]:
     from heedful.model.decisions.kinds import kind_of  # loads NumPy
 
-    asked, folder = _quoted(examples), shlex.quote(named)
+    asked, folder = _quoted(examples, config.data.features), shlex.quote(named)
     test = config.data.test if config.data.test and not config.data.set else "new.csv"
     return [
         f"  heedful predict {folder} {asked}",
@@ -56,13 +57,24 @@ def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> lis
     ]
 
 
-def _quoted(examples: Sequence[Example]) -> str:
-    """Return the texts of a short example as they are typed in a shell."""
+def _written(example: Example, name: str) -> str:
+    """Return the value of a column as it is typed; empty for a missing one."""
+    value = (example.cells or {}).get(name)
+    return "" if value is None else str(value)
+
+
+def _quoted(examples: Sequence[Example], features: Sequence[str] = ()) -> str:
+    """Return the texts of a short example, and the columns beside them, as they are typed in a shell."""
     for example in examples:
         texts = [" ".join(text.split()) for text in example.texts]
         if all(0 < len(text) <= _LONGEST and text.isprintable() and text[0] not in "-@" for text in texts):
-            return " ".join(
+            cells = "".join(
+                f" --feature {shlex.quote(f'{each.name}={_written(example, each.name)}')}"
+                for each in wanted_columns(features)
+            )
+            typed = " ".join(
                 f'"{text}"' if text.isascii() and not set(text) & set('"$`\\!') else shlex.quote(text)
                 for text in texts
             )
+            return typed + cells
     return " ".join(["'some text'"] * max(1, len(examples[0].texts) if examples else 1))

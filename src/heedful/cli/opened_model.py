@@ -13,7 +13,8 @@ from heedful.cli.option_groups import NO_LIMITS, UNNAMED, Named, Requests, TextL
 from heedful.cli.requests import Asked
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading, RequestFiles
-from heedful.errors import DataError
+from heedful.data.tokens import place
+from heedful.errors import DataError, UsageError, check_known
 from heedful.machine import threads
 from heedful.opening import AnyModel, open_model
 
@@ -114,7 +115,27 @@ def asked_of(model: AnyModel, requests: Requests) -> Asked:
         model.is_pair,
         Reading.of_run(model.run_settings),
         files_of(model),
+        cells=_cells_of(model, requests.cells),
     )
+
+
+def _cells_of(model: AnyModel, given: Sequence[str]) -> dict[str, str] | None:
+    """Read the values of ``--feature``, and refuse columns that the model does not read."""
+    if not given:
+        return None
+    columns, found = model.engine.parts.columns, dict[str, str]()
+    if columns is None:
+        raise UsageError("--feature: this model reads no columns beside the text; leave it out")
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign:
+            raise UsageError(
+                f"--feature {each!r}: write NAME=VALUE, for example {columns.columns.names[0]}=12.5"
+            )
+        check_known(name, columns.columns.names, f"--feature {each!r}: the model reads no column {name!r}")
+        if found.setdefault(name, value) != value:
+            raise UsageError(f"--feature gives {name} twice: {found[name]!r} and {value!r}")
+    return found
 
 
 def files_of(model: AnyModel) -> RequestFiles | None:
@@ -130,7 +151,7 @@ def files_of(model: AnyModel) -> RequestFiles | None:
 
 
 def refuse_long(model: AnyModel, corpus: Corpus) -> None:
-    """Refuse examples with a text that is too long, naming the row, without running the network.
+    """Refuse examples with a text that is too long or without their columns, naming the row, before anything runs.
 
     Args:
         model: the model.
@@ -139,6 +160,9 @@ def refuse_long(model: AnyModel, corpus: Corpus) -> None:
     Raises:
         DataError: naming the row.
     """
+    if (columns := model.engine.parts.columns) is not None:
+        for number, example in enumerate(corpus.examples, start=1):
+            columns.read(example.cells, place(corpus.source, example.row or number))
     if not model.reading.refuses_long:
         return
     if model.reading.vocabulary is None:  # it reads pieces of its own

@@ -88,6 +88,7 @@ class Requests:
         input_file: value of ``--input``.
         reading: how it is read.
         words: texts without an option; or a file or a folder of classes, which is read as that of ``--input``.
+        cells: values of ``--feature``.
 
     Raises:
         UsageError: if an argument is named like a file and is none, or a file stands beside others.
@@ -100,6 +101,7 @@ class Requests:
     input_file: Path | None
     reading: Reading
     words: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Read one argument that names a file as ``--input``; a misspelt name is no text."""

@@ -286,5 +286,16 @@ input_options = click.option(
 )
 text_input_options = click.option("--input", "input_file", type=PATH, help=f"File of texts: {_INPUT}.")
 asked_options = together(
-    click.argument("words", nargs=-1, metavar="[TEXT]..."), text_option, pair_options, predicates_option
+    click.argument("words", nargs=-1, metavar="[TEXT]..."),
+    text_option,
+    pair_options,
+    predicates_option,
+    click.option(
+        "--feature",
+        "cells",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="For a model that reads columns beside the text: the value of one, empty where it is not known. May be "
+        "repeated; it holds for every text of the command line.",
+    ),
 )

@@ -44,6 +44,9 @@ def own_file_options(function: F) -> F:
     ) -> object:
         limits = {"data.max_tokens": max_tokens, "data.truncate": truncate}
         given = [f"{name}={value}" for name, value in limits.items() if value is not None]
+        features = cast("tuple[str, ...]", others.pop("features"))
+        if features:
+            given.append(f"data.features={json.dumps(features, ensure_ascii=False)}")
         named = {f"{role}_column": others.pop(f"{role}_column") for role in NAMED_ROLES}
         columns = _with_named(reading.columns, {role: named[f"{role}_column"] for role in NAMED_ROLES})
         settings = as_settings(replace(reading, columns=columns))
@@ -56,6 +59,14 @@ def own_file_options(function: F) -> F:
                 f"--{role}", f"{role}_column", metavar="NAME", help=f"Short for --column {role}=NAME."
             )
             for role in NAMED_ROLES
+        ),
+        click.option(
+            "--feature",
+            "features",
+            multiple=True,
+            metavar="NAME[:KIND]",
+            help="A column that is read beside the text: a number, a category or a date, as its values say, or as KIND "
+            "says (zip:category). May be repeated.",
         ),
         click.option("--max-tokens", type=click.IntRange(min=1), help="Longest text, in tokens."),
         click.option(

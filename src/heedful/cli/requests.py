@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -47,6 +47,7 @@ class Asked:
         trained: how the training file of the model was read.
         files: which files the model reads in its own way; None for none.
         keep_fields: whether examples of a table keep all fields of their rows.
+        cells: values of the columns beside the texts of the command line, by name; None where none is given.
     """
 
     texts: tuple[str, ...]
@@ -57,6 +58,7 @@ class Asked:
     trained: Reading = field(default_factory=Reading)
     files: RequestFiles | None = None
     keep_fields: bool = False
+    cells: Mapping[str, str] | None = None
 
 
 def gather(asked: Asked) -> Corpus:
@@ -105,7 +107,8 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
     _check_options(asked)
     file = asked.input_file
     if file is None:
-        yield read_requests([asked.pair] if asked.is_pair else asked.texts, pair=asked.is_pair)
+        corpus = read_requests([asked.pair] if asked.is_pair else asked.texts, pair=asked.is_pair)
+        yield replace(corpus, examples=[replace(each, cells=asked.cells) for each in corpus.examples])
     elif asked.files and asked.files.read and _is_own(asked.files, file):
         corpus = asked.files.read(file)
         for start in range(0, len(corpus.examples), BLOCK_ROWS):
@@ -136,6 +139,10 @@ def _check_options(asked: Asked) -> None:
         raise UsageError(f"nothing to read: give {direct}, or --input FILE (- for standard input)")
     if asked.input_file is not None and (asked.texts or given_pair):
         raise UsageError(f"give either {direct} or --input, not both")
+    if asked.input_file is not None and asked.cells:
+        raise UsageError(
+            "--feature NAME=VALUE is for a text of the command line; a table has the columns itself"
+        )
     if asked.reading.on_missing == "skip":
         raise UsageError("--on-missing skip: every row gets a result here; choose error or empty")
     roles = ("premise", "hypothesis") if asked.is_pair else ("text",)

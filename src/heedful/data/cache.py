@@ -95,7 +95,7 @@ def _read(file: Path) -> bytes:
         raise ArtifactError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
-PIECES_FORMAT = 8
+PIECES_FORMAT = 9
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _COLUMNS = ("sides", "heads", "places", "spelled")
@@ -251,6 +251,7 @@ def _pack(data: PreparedData[Encoded]) -> tuple[dict[str, str], Arrays]:
             "group_names": dataset.group_names,
             "labels": dataset.labels,
             "report": asdict(dataset.report),
+            "cells": dataset.cells,
         }
         arrays |= {f"{number}-rows": dataset.rows, f"{number}-groups": dataset.groups}
         if dataset.targets is not None:
@@ -298,6 +299,7 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
             phrases=_whole(arrays, f"{number}-phrases"),
             kept=_kept_words(arrays, f"{number}-kept", fact["sides"]),
             texts=_kept_texts(arrays, f"{number}-texts"),
+            cells=tuple(fact["cells"]),
         )
         mark = f"{number}-further-"
         further = {part.removeprefix(mark): own for part, own in arrays.items() if part.startswith(mark)}

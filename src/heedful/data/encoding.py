@@ -90,6 +90,7 @@ class EncodedDataset:
         weights: how much each example counts in training, 1 on average, [N] float32; None where all count alike.
         kept: the words that are read of each example; None where nothing asks for them.
         texts: the texts of each example as they were, where a model is to keep them; else None.
+        cells: of each example the values of the columns beside the text, by name; empty where none are read.
     """
 
     sides: tuple[Ragged, ...]
@@ -107,6 +108,7 @@ class EncodedDataset:
     weights: NDArray[np.float32] | None = None
     kept: KeptWords | None = None
     texts: tuple[tuple[str, ...], ...] | None = None
+    cells: tuple[Mapping[str, object] | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -134,6 +136,7 @@ class EncodedDataset:
             weights=None if self.weights is None else self.weights[indices],
             kept=None if self.kept is None else self.kept.take(indices),
             texts=None if self.texts is None else tuple(self.texts[place] for place in indices),
+            cells=tuple(self.cells[index] for index in indices.tolist()) if self.cells else (),
         )
 
     def further(self) -> dict[str, NDArray[np.generic]]:
@@ -243,6 +246,7 @@ def encode(
         weights=None if corpus.weights is None else _evened(corpus.weights[kept], corpus.source),
         kept=KeptWords(corpus.words, sides) if keeps_words else None,
         texts=None if corpus.texts is None else tuple(corpus.texts[place] for place in kept),
+        cells=tuple(corpus.cells[row] for row in kept.tolist()) if corpus.cells else (),
     )
 
 

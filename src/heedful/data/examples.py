@@ -75,6 +75,7 @@ class Example:
             means that no text has one.
         fields: every field of its row by name, where the reader was asked to keep them; else None.
         weight: how much it counts in training, beside the others; 0, or a number within `WEIGHTS`.
+        cells: values of the columns beside the text, by name; None where none are read.
     """
 
     texts: tuple[str, ...]
@@ -85,6 +86,7 @@ class Example:
     heads: tuple[tuple[int, ...] | None, ...] = ()
     fields: Mapping[str, object] | None = field(default=None, compare=False)
     weight: float = 1.0
+    cells: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ class TokenizedCorpus:
             `sides`; empty where no text has a parse.
         weights: how much each example counts in training, [N] float32; None where all count alike.
         texts: the texts of each example as they were, where a model is to keep them; else None.
+        cells: of each example the values of the columns beside the text, by name; empty where no example has any.
     """
 
     words: tuple[str, ...]
@@ -125,6 +126,7 @@ class TokenizedCorpus:
     heads: tuple[Ragged, ...] = ()
     weights: NDArray[np.float32] | None = None
     texts: tuple[tuple[str, ...], ...] | None = None
+    cells: tuple[Mapping[str, object] | None, ...] = ()
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -171,6 +173,7 @@ def tokenize_corpus(
     numberer = _Numberer(cutter)
     columns: list[_Column] | None = None
     targets: list[Gold] = []
+    cells: list[Mapping[str, object] | None] = []
     rows, groups, weights = array("q"), array("i"), array("f")
     group_numbers: dict[str, int] = {}
     for position, example in enumerate(examples, start=1):
@@ -192,6 +195,7 @@ def tokenize_corpus(
                 if problem:
                     raise DataError(f"{place(source, row)}, {field_name(number, len(columns))}: {problem}")
         targets.append(example.target)
+        cells.append(example.cells)
         rows.append(row)
         weights.append(example.weight)
         groups.append(group_numbers.setdefault(example.group, len(group_numbers)))
@@ -206,6 +210,7 @@ def tokenize_corpus(
         source=source,
         heads=_all_heads(columns or ()),
         weights=None if all(weight == 1 for weight in weights) else np.array(weights, np.float32),
+        cells=tuple(cells) if any(each is not None for each in cells) else (),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
@@ -23,6 +23,7 @@ from heedful.estimators.columns import rows_of
 from heedful.estimators.example_weights import weighted
 from heedful.estimators.file_settings import refuse_file_settings
 from heedful.estimators.kept_state import KeptState
+from heedful.estimators.reading_tables import ReadsTables
 from heedful.estimators.setting_types import Settings
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
@@ -38,7 +39,7 @@ from heedful.run.few import few_rows
 from heedful.run.recipe_files import from_table, override
 from heedful.run.run_config import KeepExamples
 from heedful.storage.named_models import find_model, push_model
-from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model, task_named
+from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model
 from heedful.text.boundaries import AUTO
 from heedful.training.progress import choose_reporter
 from heedful.training.stages import stages_shown
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 _log = logging.getLogger(__name__)
+_OWN = ("text", "features", "threads", "verbose", "keep_examples")
+"""Arguments of the constructor that are no settings of a run."""
 
 Method = Literal["contributions", "attention", "gradient", "integrated", "occlusion", "shapley"]
 """Names of `heedful.explain.methods.METHODS`, for type checkers."""
@@ -61,7 +64,7 @@ Model = TypeVar("Model", bound=TextModel[Any])
 Reader = TypeVar("Reader", bound=SentenceModel[Any])
 
 
-class Estimator(KeptState, Generic[Model]):
+class Estimator(ReadsTables, KeptState, Generic[Model]):
     """Base of the estimators.
 
     The defaults suit a few hundred to some ten thousand examples without pretrained vectors: Adam at 1e-3, batches of
@@ -73,6 +76,9 @@ class Estimator(KeptState, Generic[Model]):
 
     Args:
         config: the settings to start from; None for the defaults.
+        text: column of the text in a table X, or of both texts of a pair; None for the one that ``features`` leaves.
+        features: columns of a table X that are read beside the text, such as ``["price", "zip:category"]``; see
+            docs/columns.md. X is then a data frame, or a list of mappings.
         threads: number of threads of the whole process, as torch counts them; None does not change it.
         verbose: whether `fit` shows progress where its own ``progress`` is None.
         keep_examples: what the model keeps of the training examples, for `neighbors`: "texts", "rows" or "none"; short
@@ -108,12 +114,15 @@ class Estimator(KeptState, Generic[Model]):
         self,
         config: RunConfig | None = None,
         *,
+        text: str | Sequence[str] | None = None,
+        features: Sequence[str] | None = None,
         threads: int | None = None,
         verbose: bool = False,
         keep_examples: KeepExamples | None = None,
         **settings: Unpack[Settings],
     ) -> None:
         self.threads, self.verbose, self.keep_examples = threads, verbose, keep_examples
+        self.text, self.features = text, features
         self._given, self._settings = config, dict[str, Any](**settings)
 
     @property
@@ -129,6 +138,7 @@ class Estimator(KeptState, Generic[Model]):
         dotted = {name.replace("__", "."): _plain(value) for name, value in self._settings.items()}
         if self.keep_examples is not None:
             dotted["data.keep_examples"] = self.keep_examples
+        dotted |= self._named_columns()
         return override(given, dotted) if dotted else given
 
     def _start(self) -> RunConfig:
@@ -151,15 +161,14 @@ class Estimator(KeptState, Generic[Model]):
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
-        own = {"threads": self.threads, "verbose": self.verbose, "keep_examples": self.keep_examples}
+        own = {name: getattr(self, name) for name in _OWN}
         return {"config": self._given, **own, **self._settings}
 
     def set_params(self, **params: Any) -> Self:
         """Change settings, named as in the constructor, for the next `fit`; a trained model stays until then."""
         self._given = params.pop("config", self._given)
-        self.threads = params.pop("threads", self.threads)
-        self.verbose = params.pop("verbose", self.verbose)
-        self.keep_examples = params.pop("keep_examples", self.keep_examples)
+        for name in _OWN:
+            setattr(self, name, params.pop(name, getattr(self, name)))
         self._settings = {**self._settings, **params}
         return self
 
@@ -205,7 +214,8 @@ class Estimator(KeptState, Generic[Model]):
         refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         targets = self._targets_of(y)
-        config = override(self.config, {"data.label_type": targets.label_type})
+        chosen = self._choose_columns(X)
+        config = override(self.config, {"data.label_type": targets.label_type, **chosen})
         if config.model.task not in self.tasks:
             raise UsageError(
                 f"{type(self).__name__}: expected model.task to be one of {', '.join(self.tasks)}, got "
@@ -325,7 +335,7 @@ class Estimator(KeptState, Generic[Model]):
             "why": why,
             "faithfulness": faithfulness,
         }
-        return self.predictor.explain(request, **how)
+        return self.predictor.explain(self._request(request), **how)
 
     def save_pretrained(self, folder: Path | str) -> None:
         """Write the model folder; an old one stays until the new one is complete.
@@ -408,27 +418,9 @@ class Estimator(KeptState, Generic[Model]):
         """Return what reads the targets of a model that was saved."""
         return Scores()
 
-    @classmethod
-    def _pair(cls) -> bool:
-        """Return whether an example is a pair of texts."""
-        return task_named(cls.task).sides == 2
-
-    def _on_missing(self) -> object:
-        """Return what is to be done with a missing text; the other settings, which a model was fitted by, may wait."""
-        if "data__options__on_missing" in self._settings:
-            return self._settings["data__options__on_missing"]
-        given = {} if self._given is None else self._given.data.options
-        return dict(self._settings.get("data__options") or given).get("on_missing")
-
-    def _requests(self, X: object) -> Corpus:
-        pair, missing = self._pair(), self._on_missing()
-        if missing == "skip":
-            raise UsageError(
-                "data__options: on_missing='skip' is for files; drop the rows of X and y, or choose 'error' or 'empty'"
-            )
-        return read_requests(
-            rows_of(X, pair=pair), pair=pair, on_missing="empty" if missing == "empty" else "error"
-        )
+    def _trained_columns(self) -> Mapping[str, object]:
+        """See `ReadsTables`."""
+        return self.predictor_.about.data.record if "predictor_" in vars(self) else {}
 
     def _examples(self, X: object, y: object, targets: AnyTargets) -> Corpus:
         examples, gold = self._requests(X).examples, list[Gold](targets.read(y))
@@ -441,7 +433,11 @@ class Estimator(KeptState, Generic[Model]):
         """Declare to scikit-learn that X is a column of strings."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.one_d_array, tags.input_tags.two_d_array, tags.input_tags.string = True, False, True
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array, tags.input_tags.two_d_array = (
+            not self._features(),
+            bool(self._features()),
+        )
         return tags
 
 
@@ -458,7 +454,10 @@ class SentenceEstimator(TransformerMixin, Estimator[Reader]):
             What `encode` returns.
         """
         if not self._pair():
-            return self.encode(X)
+            beside = self._beside()
+            return self.encode(
+                X if beside is None else [each.texts[0] for each in self._requests(X).examples]
+            )
         sides = zip(*(example.texts for example in self._requests(X).examples), strict=True)
         return np.concatenate([self.encode(list(side)) for side in sides], axis=1)
 

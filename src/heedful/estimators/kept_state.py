@@ -26,6 +26,8 @@ _KIND = "heedful_state"
 class _Estimator(Protocol):
     """What a state is taken from."""
 
+    text: Any
+    features: Any
     threads: int | None
     verbose: bool
     keep_examples: KeepExamples | None
@@ -45,6 +47,8 @@ class KeptState(BaseEstimator):
         given = self._given
         state: dict[str, Any] = {
             _KIND: 1,
+            "text": self.text,
+            "features": None if self.features is None else list(self.features),
             "threads": self.threads,
             "verbose": self.verbose,
             "keep_examples": self.keep_examples,
@@ -78,6 +82,7 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
     estimator.threads, estimator._settings = state.get("threads"), settings
     estimator.verbose = bool(state.get("verbose"))
     estimator.keep_examples = state.get("keep_examples")
+    estimator.text, estimator.features = state.get("text"), state.get("features")
     estimator._given = from_table(given, "the kept settings") if isinstance(given, dict) else given
     files = state.get("files")
     if files is None:

@@ -23,6 +23,7 @@ class Settings(TypedDict, total=False):
     data__hypothesis: str
     data__label: str
     data__score: str
+    data__features: Sequence[str]
     data__label_type: Literal["str", "int", "float", "bool"]
     data__languages: Sequence[str]
     data__options: Mapping[str, Any]

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.explain.attribution import JOINTS, LINKS, REACH, Across, Attribution, Joint, with_prefix
+from heedful.explain.attribution import (
+    JOINTS,
+    LINKS,
+    REACH,
+    Across,
+    Attribution,
+    ColumnShare,
+    Joint,
+    with_prefix,
+)
 from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.explanation import Array, Explanation, SentenceView
 from heedful.explain.faithfulness import deletion_of
@@ -303,11 +312,13 @@ def _attribution(game: Game, made: Explained, value: ExplainedValue, reach: floa
     shares = made.shares
     slope = value.mean_gradient(shares.start, game.whole)
     values = [side @ slope for side in shares.words]
+    beside = [float(column.values @ slope) for column in shares.columns]
     start, whole = (float(value.value(row[None])[0]) for row in (shares.start, game.whole))
-    size = sum(float(np.abs(side).sum()) for side in values)
+    size = sum(float(np.abs(side).sum()) for side in values) + sum(map(abs, beside))
     if size:  # what the sum over the line misses of the integral
-        missing = whole - start - sum(float(side.sum()) for side in values)
+        missing = whole - start - sum(float(side.sum()) for side in values) - sum(beside)
         values = [side + missing * np.abs(side) / size for side in values]
+        beside = [value + missing * abs(value) / size for value in beside]
     else:
         start = whole
     together: defaultdict[tuple[int, int, int], float] = defaultdict(float)
@@ -327,6 +338,10 @@ def _attribution(game: Game, made: Explained, value: ExplainedValue, reach: floa
         joint=tuple(sorted(strongest[:JOINTS], key=lambda j: (j.side, j.start, j.end))),
         across=tuple(
             sorted(across, key=lambda each: _by_strength(each.value, each.first, each.second))[:LINKS]
+        ),
+        columns=tuple(
+            ColumnShare(column.name, column.shown, value)
+            for column, value in zip(shares.columns, beside, strict=True)
         ),
         reach=reach,
         samples=made.choices,

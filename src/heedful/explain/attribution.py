@@ -54,11 +54,26 @@ class Across:
     value: float
 
 
+@dataclass(frozen=True)
+class ColumnShare:
+    """What a column beside the text contributes.
+
+    Attributes:
+        name: of the column.
+        shown: its value, as a picture writes it.
+        value: how much it changes the number beside a row of average columns.
+    """
+
+    name: str
+    shown: str
+    value: float
+
+
 @dataclass(frozen=True, eq=False)
 class Attribution:
     """What each word contributes to one number of an answer.
 
-    Of the methods whose contributions add up, ``start + total + together == whole``.
+    Of the methods whose contributions add up, ``start + total + beside + together == whole``.
 
     Attributes:
         method: "contributions", "occlusion", "shapley", "gradient" or "integrated"; attention has weights and no
@@ -67,6 +82,8 @@ class Attribution:
         values: for each side the contribution of each of its words, [n]; above 0 it raises the number, below 0 it
             lowers it.
         whole: the number with all words.
+        columns: what each column beside the text contributes; empty without columns, and for methods other than
+            "contributions", whose start has the columns.
         start: the number without words, or with word vectors of zero: what contributions start from.
         together: what the words do together and no contribution holds; 0 for methods that share everything.
         label: the class or label whose log-odds the number is; empty for a number.
@@ -94,6 +111,7 @@ class Attribution:
     errors: tuple[Array, ...] = ()
     samples: int = 0
     run: int = 1
+    columns: tuple[ColumnShare, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("values", "errors"):
@@ -109,6 +127,11 @@ class Attribution:
         object.__setattr__(
             self, "across", tuple(a if isinstance(a, Across) else Across(**a) for a in self.across)
         )
+        object.__setattr__(
+            self,
+            "columns",
+            tuple(c if isinstance(c, ColumnShare) else ColumnShare(**c) for c in self.columns),
+        )
         lengths = [len(side) for side in self.values]
         fits = all(0 <= a.first < lengths[0] and 0 <= a.second < lengths[-1] for a in self.across) and all(
             0 <= j.side < len(self.values) and 0 <= j.start < j.end <= len(self.values[j.side])
@@ -121,6 +144,7 @@ class Attribution:
             self.reach,
             *(joint.value for joint in self.joint),
             *(pair.value for pair in self.across),
+            *(column.value for column in self.columns),
         ]
         if not fits or not np.isfinite(np.array(numbers, np.float64)).all() or self.reach <= 0:
             raise UsageError(
@@ -133,14 +157,20 @@ class Attribution:
         return float(sum(side.sum() for side in self.values))
 
     @property
+    def beside(self) -> float:
+        """The sum of the contributions of the columns beside the text."""
+        return sum(column.value for column in self.columns)
+
+    @property
     def gap(self) -> float:
         """How far everything misses the number; exactly 0 for exact methods, but for rounding."""
-        return self.whole - self.start - self.total - self.together
+        return self.whole - self.start - self.total - self.beside - self.together
 
     @property
     def largest(self) -> float:
-        """The size of the largest contribution; 0 without words."""
-        return max((float(np.abs(side).max(initial=0.0)) for side in self.values), default=0.0)
+        """The size of the largest contribution, of a word or a column; 0 where there is none."""
+        words = [float(np.abs(side).max(initial=0.0)) for side in self.values]
+        return max([*words, *(abs(column.value) for column in self.columns)], default=0.0)
 
     @property
     def exact(self) -> bool:
@@ -161,7 +191,7 @@ class Attribution:
     def legend(self) -> str:
         """What the numbers mean, in sentences."""
         of = visible(self.of)
-        if not any(len(side) for side in self.values):
+        if not self.columns and not any(len(side) for side in self.values):
             return f"There are no words; the base is what {of} is without them."
         raises = (
             f"Above 0 a word speaks for “{visible(self.label)}”, below 0 against it."
@@ -169,6 +199,9 @@ class Attribution:
             else "Above 0 a word raises the number, below 0 it lowers it."
         )
         start = "with vectors of zero in the network" if self.starts_at_zero else "without words"
+        if self.columns:
+            raises += " The columns beside the text count beside a row of average columns."
+            start += " and with average columns"
         sums = f"With the base, which is {of} {start}, everything adds up to the sum."
         return f"{self._meaning(of)} {raises} {sums}"
 
@@ -199,7 +232,8 @@ class Attribution:
         """Return plain values for JSON; the constructor takes them back."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         sides = {name: [side.tolist() for side in plain[name]] for name in ("values", "errors")}
-        return {**plain, **sides, "joint": [*map(asdict, self.joint)], "across": [*map(asdict, self.across)]}
+        lists = {name: [*map(asdict, plain[name])] for name in ("joint", "across", "columns")}
+        return {**plain, **sides, **lists}
 
 
 def with_prefix(attribution: Attribution, added: int) -> Attribution:

@@ -141,8 +141,8 @@ class _Asked:
             return [row for start in starts for row in engine.of_words(examples[start : start + size])]
 
         sides = Reader(reading.cutter, reading.knows).sides(texts, read.tokens)
-        alone = model.encoder == NO_NETWORK
-        game = game_of(sides, whole, None if alone else network, engine.parts, engine.mask)
+        alone, parts = model.encoder == NO_NETWORK, engine.parts.about(reading.row(block))
+        game = game_of(sides, whole, None if alone else network, parts, engine.mask)
         shown = with_quantity(model.decision.shown(whole), model.run_settings)
         return cls(block, texts, read.tokens, game, ValuesExplained.of(shown, why))
 

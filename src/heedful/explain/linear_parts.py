@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.features.feature_columns import Row
+from heedful.runtime.column_part import ColumnPart
 from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
@@ -51,30 +53,49 @@ class AcrossLogits:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnLogits:
+    """What a column beside the text adds, whatever the words.
+
+    Attributes:
+        name: of the column.
+        shown: its value, as a picture writes it.
+        values: how much it changes each logit beside an average row, [Y].
+    """
+
+    name: str
+    shown: str
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
 class Shared:
     """Logits shared among the words of an example: everything adds up to them.
 
     Attributes:
-        start: what is there without words, [Y].
+        start: what is there without words, and with average columns, [Y].
         words: for each side what each word adds, [n, Y]; what a phrase adds is shared evenly among its words.
         joint: what phrases add beyond their words; it is in `words` already.
         across: of pairs likewise, words of both texts.
+        columns: what the columns beside the text add.
     """
 
     start: Values
     words: tuple[Values, ...]
     joint: tuple[JointLogits, ...] = ()
     across: tuple[AcrossLogits, ...] = ()
+    columns: tuple[ColumnLogits, ...] = ()
 
     @property
     def total(self) -> Values:
         """The sum of everything, [Y]."""
-        return self.start + np.sum([side.sum(axis=0) for side in self.words], axis=0)
+        words = np.sum([side.sum(axis=0) for side in self.words], axis=0)
+        return self.start + words + sum(column.values for column in self.columns)
 
     def plus(self, other: Shared) -> Shared:
         """Return the sum of both, for the same words."""
         words = tuple(own + more for own, more in zip(self.words, other.words, strict=True))
-        return Shared(self.start + other.start, words, (*self.joint, *other.joint))
+        joint, columns = (*self.joint, *other.joint), (*self.columns, *other.columns)
+        return Shared(self.start + other.start, words, joint, columns=columns)
 
 
 def nothing(sides: Sequence[Sequence[str]], outputs: int) -> Shared:
@@ -99,6 +120,9 @@ def linear_shares(parts: Parts, sides: Sequence[Sequence[str]], outputs: int) ->
     found, sentence = nothing(sides, outputs), parts.sentence
     if parts.wide is not None:
         found = found.plus(of_wide(parts.wide, sides))
+    if parts.columns is not None:
+        start, columns = of_columns(parts.columns, parts.row)
+        found = replace(found, start=found.start + start, columns=columns)
     if sentence is None or sentence.features.pairing != "none":
         return found, Parts(sentence=sentence)
     rest: SentencePart | None = None
@@ -138,6 +162,21 @@ def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> Shared:
             if phrase.end - phrase.start > 1:
                 joint.append(JointLogits(side, phrase.start, phrase.end, each))
     return Shared(part.weight * part.bias.astype(np.float64), tuple(own), tuple(joint))
+
+
+def of_columns(part: ColumnPart, row: Row) -> tuple[Values, tuple[ColumnLogits, ...]]:
+    """Share what the columns beside a text add to its logits.
+
+    Args:
+        part: the column part.
+        row: what the columns say.
+
+    Returns:
+        What a row of average columns has, [Y], and what each column changes.
+    """
+    start, each = part.shares(row)
+    named = zip(part.columns.columns, row, each, strict=True)
+    return start, tuple(ColumnLogits(column.name, column.shown(cell), own) for column, cell, own in named)
 
 
 def of_tagging(part: TagPart, words: Sequence[str], place: int) -> Shared:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """Words and phrases that have a line of their own."""
+COLUMNS_SHOWN = 10
+"""Columns beside the text that have one."""
 _PHRASES, _SHARE, _LEAST = 5, 0.25, 0.1
 """Phrases at most; how strong one is at least beside the largest contribution; and as log-odds."""
 _NOTHING = 5e-4
@@ -27,14 +29,15 @@ class Line:
     """One line of a picture of contributions.
 
     Attributes:
-        kind: a word, words that stand together, all other words, what the words do together, the base, or the sum.
+        kind: a word, words that stand together, a column beside the text, all other words or columns, what the words do
+            together, the base, or the sum.
         name: what it is.
         value: what it contributes; of the sum the number itself.
         error: standard error, if there is one.
         joint: of words that stand together what they contribute only together.
     """
 
-    kind: Literal["word", "phrase", "others", "together", "base", "sum"]
+    kind: Literal["word", "phrase", "column", "others", "together", "base", "sum"]
     name: str
     value: float
     error: float | None = None
@@ -101,11 +104,28 @@ def lines_of(attribution: Attribution, views: Sequence[SentenceView], count: int
     if rest:
         words = f"{len(rest)} other word{'s' * (len(rest) > 1)}"
         shown.append(Line("others", words, sum(line.value for line in rest)))
+    shown += _column_lines(attribution)
     if abs(attribution.together) > _MISSED:
         shown.append(Line("together", "what the words do together", attribution.together))
     base = "zero vectors" if attribution.starts_at_zero else "without words"
+    base = "no words, average columns" if attribution.columns else base
     shown.append(Line("base", f"base, {base}", attribution.start))
     return [*shown, Line("sum", attribution.of.removeprefix("the "), attribution.whole)]
+
+
+def _column_lines(attribution: Attribution) -> list[Line]:
+    """Return the lines of the columns beside the text, the largest first; they add up to all that these add."""
+    ordered = sorted(attribution.columns, key=lambda column: -abs(column.value))
+    told = [column for column in ordered[:COLUMNS_SHOWN] if abs(column.value) >= _NOTHING]
+    found = [Line("column", f"{column.name} = {column.shown}", column.value) for column in told]
+    if rest := ordered[len(told) :]:
+        many = f"{len(rest)} other column{'s' * (len(rest) > 1)}"
+        found.append(Line("others", many, sum(column.value for column in rest)))
+    return found
+
+
+TOLD = ("word", "phrase", "column")
+"""Kinds of lines that a reader looks for first."""
 
 
 def longest_bar(lines: Sequence[Line], reach: float) -> float:
@@ -129,8 +149,9 @@ def said_of_bars(lines: Sequence[Line], reach: float) -> str:
 
 def brief(attribution: Attribution, views: Sequence[SentenceView], count: int = 3) -> str:
     """Return the strongest words and phrases in one line."""
-    lines = [line for line in lines_of(attribution, views, count) if line.kind in ("word", "phrase")]
-    return ", ".join(f"{line.name} {line.value:+.2f}" for line in lines)
+    lines = [line for line in lines_of(attribution, views, count) if line.kind in TOLD]
+    lines.sort(key=lambda line: -abs(line.value))
+    return ", ".join(f"{line.name} {line.value:+.2f}" for line in lines[:count])
 
 
 def _phrase(attribution: Attribution, views: Sequence[SentenceView], joint: Joint) -> Line:

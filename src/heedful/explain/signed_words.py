@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.scene import Line, across_of, lines_of, longest_bar, percent, phrases_of, said_of_bars
+from heedful.explain.scene import (
+    TOLD,
+    Line,
+    across_of,
+    lines_of,
+    longest_bar,
+    percent,
+    phrases_of,
+    said_of_bars,
+)
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
@@ -115,7 +124,7 @@ def _row(line: Line, attribution: Attribution, longest: float) -> str:
     if line.kind == "sum":
         shown = _exact(line.value, sum_of(attribution))
         return f'<tr class="sum"><td>{name}</td><td class="r" colspan="2">{shown}</td></tr>'
-    soft = "" if line.kind in ("word", "phrase") else ' class="soft"'
+    soft = "" if line.kind in TOLD else ' class="soft"'
     return (
         f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, longest)}</td>'
         f'<td class="r">{_exact(line.value, number(line.value, line.error))}</td></tr>'
@@ -204,7 +213,7 @@ def _line(line: Line, attribution: Attribution, room: int, longest: float) -> st
     if line.kind == "sum":
         return f"  {name} {sum_of(attribution)}"
     size = round(_BAR * abs(line.value) / longest)
-    bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in ("word", "phrase") else size)
+    bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in TOLD else size)
     together = "" if line.joint is None else f"  together {number(line.joint)}"
     return f"  {name} {number(line.value, line.error):<{14 if attribution.errors else 7}} {bar}{together}".rstrip()
 

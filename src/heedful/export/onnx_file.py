@@ -19,6 +19,7 @@ from heedful.export.onnx_graph import OPSET, Graph, Port, Value, write_graph
 from heedful.export.onnx_inputs import IDS, NGRAMS, Inputs, of_side
 from heedful.export.onnx_network import reading, run_steps
 from heedful.export.onnx_paths import best_tags, tag_shares
+from heedful.export.onnx_rows import NotExported
 from heedful.export.onnx_sentence import sentence_logits
 from heedful.export.onnx_tags import tag_scores
 from heedful.export.onnx_wide import FEATURES, wide_logits
@@ -80,6 +81,10 @@ def write_onnx(
         NotExported: naming the setting that has no ONNX operators.
         MissingExtraError: if onnx is not installed.
     """
+    if inputs.parts.columns is not None:
+        raise NotExported(
+            "columns beside the text have no input in an ONNX file yet; predict with heedful predict or heedful-runtime"
+        )
     graph, ports = Graph(), inputs.ports()
     answer, _ = output_names(description)
     outputs: dict[str, Port] = {answer: Port("float", ("B", "Y"))}

@@ -54,6 +54,9 @@ class TextReading(Protocol[B]):
     def texts(self, block: B) -> tuple[str, ...]:
         """Return the texts of the one request of a block."""
 
+    def row(self, block: B) -> Any:
+        """Return what the columns beside the texts of the one request of a block say; empty without columns."""
+
     def read(self, block: B) -> Sequence[Read]:
         """Return how each request of a block was read."""
 

@@ -23,6 +23,7 @@ from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.model.decisions import KINDS
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
+from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.loading import read_states
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
@@ -96,6 +97,8 @@ def _check(folder: ModelFolder, description: NetworkTable) -> None:
     task, parser = _task(folder), folder.settings.part("text").record.get("parser")
     if task not in TASKS:
         raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
+    if COLUMNS in folder.config:
+        raise UsageError("data.features: a page reads texts alone, and this model reads columns beside them")
     if parser:
         raise UsageError(f"text.parser={parser!r}: a page has no parser of sentences")
     unknown = {str(step["do"]) for step in _steps(description)} - operators()

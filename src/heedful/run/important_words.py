@@ -87,11 +87,9 @@ def important_words(folder: Path, examples: Sequence[Example], seconds: float = 
     drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))
     with stage("looking for important words", len(drawn)) as explained:
         for place in drawn:
-            texts = examples[place].texts
             explained.step()
             try:
-                asked = texts[0] if len(texts) == 1 else texts
-                sums.add(explain(model, asked, ROUGH, faithfulness=False))
+                sums.add(explain(model, examples[place], ROUGH, faithfulness=False))
             except HeedfulError:  # too long a text, say
                 continue
             if time_left.is_over:

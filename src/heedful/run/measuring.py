@@ -160,7 +160,7 @@ def with_random_weights(model: SentenceModel[AnyAnswer], seed: int) -> SentenceM
         for parameter in network.parameters():
             order = torch.randperm(parameter.numel(), generator=generator).to(parameter.device)
             parameter.copy_(parameter.flatten()[order].view_as(parameter))
-    about = replace(model.about, wide=None, sentence=None)
+    about = replace(model.about, wide=None, sentence=None, columns=None)
     return type(model)(network.eval(), model.model, model.vocabulary, model.labels, model.text, about)  # type: ignore[arg-type]
 
 

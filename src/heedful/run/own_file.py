@@ -13,7 +13,7 @@ from pathlib import Path
 from heedful.data.datasets import DATASETS
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
 from heedful.data.readers.class_folders import folder_problem, is_class_folder
-from heedful.data.readers.column_kinds import LOOKED_AT, kinds_of
+from heedful.data.readers.column_kinds import LOOKED_AT, ColumnKind, kinds_of
 from heedful.data.readers.column_roles import Roles, roles_of
 from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading
@@ -24,7 +24,8 @@ from heedful.data.readers.tag_records import SPANS, holds_tokens
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
-from heedful.errors import DataError, UsageError
+from heedful.errors import DataError, UsageError, check_known
+from heedful.features.feature_kinds import wanted_columns
 from heedful.run.recipe_files import load_config, values_of
 from heedful.storage.packaged import recipe_names
 from heedful.tasks.tables import find_named
@@ -134,8 +135,10 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     if roles.separator:
         settings.append(f"data.options.label_separator={json.dumps(roles.separator)}")
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
-    roles = replace(roles, unread=tuple(each for each in roles.unread if each != options.get("weight")))
-    return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts)}; trained as {recipe}")
+    beside = _features_of(given.get("data.features"), kinds)
+    read = {*beside, options.get("weight")}
+    roles = replace(roles, unread=tuple(each for each in roles.unread if each not in read))
+    return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts, beside)}; trained as {recipe}")
 
 
 def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
@@ -181,7 +184,17 @@ def _recipe_of(roles: Roles) -> str:
     return "my-pairs" if pair else "my-texts"
 
 
-def _said(roles: Roles, counts: Mapping[str, int]) -> str:
+def _features_of(written: object, kinds: Mapping[str, ColumnKind]) -> tuple[str, ...]:
+    """Return the columns that are read beside the text, all of them there."""
+    if not isinstance(written, list | tuple):
+        return ()
+    names = tuple(wanted.name for wanted in wanted_columns([str(each) for each in written]))
+    for name in names:
+        check_known(name, kinds, f"--feature {name}: there is no such column")
+    return names
+
+
+def _said(roles: Roles, counts: Mapping[str, int], beside: Sequence[str] = ()) -> str:
     texts = " and ".join(f"“{name}”" for name in roles.texts)
     pair = "pairs of texts in" if len(roles.texts) == 2 else "texts in"
     if roles.kind == "score":
@@ -193,6 +206,8 @@ def _said(roles: Roles, counts: Mapping[str, int]) -> str:
         names = sorted(counts)
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
         gold = f"classes in “{roles.gold}” ({', '.join(names[:_MOST_NAMED])}{more})"
+    if beside:
+        gold += f"; beside the text {', '.join(f'“{name}”' for name in beside)}"
     further = len(roles.unread) - _MOST_UNREAD
     listed = ", ".join(f"{each:.60}" for each in roles.unread[:_MOST_UNREAD])
     unread = f"; not read: {listed}{f' and {further:,} more' if further > 0 else ''}" if listed else ""

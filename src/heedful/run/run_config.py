@@ -8,6 +8,8 @@ from typing import Literal
 
 from heedful.checked import Settings, above, at_least, changed_fields, inside, one_of, ranged, share, up_to
 from heedful.data.encoding import Truncate
+from heedful.errors import UsageError
+from heedful.features.feature_kinds import wanted_columns
 from heedful.models import ModelConfig
 from heedful.text.boundaries import AUTO
 from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer, tokenizer
@@ -87,6 +89,14 @@ def _two_or_none(languages: Sequence[str]) -> str:
     return "" if len(languages) in (0, 2) else "must name source and target"
 
 
+def _columns(written: Sequence[str]) -> str:
+    try:
+        wanted_columns(written)
+    except UsageError as error:
+        return f"must name columns: {error}"
+    return ""
+
+
 def _part_or_all(value: float) -> str:
     return "" if 0 < value <= 1 else "must be above 0 and at most 1"
 
@@ -112,6 +122,8 @@ class DataConfig(Settings):
         hypothesis: column of the second text, for pairs.
         label: column of the class.
         score: column of the score, for relatedness.
+        features: columns that are read beside the text, such as ["price", "shop"]: numbers, categories and dates, as
+            their values say, or as a kind behind a colon says, "zip:category" (docs/columns.md).
         label_type: Python type of the classes. A model folder keeps only their names; with "int" the classifiers of
             `heedful` predict 3 and not "3". The classifiers set it when they are trained.
         languages: for translation with your own files, the file endings of source and target: with ["en", "de"],
@@ -151,6 +163,7 @@ class DataConfig(Settings):
     hypothesis: str = ""
     label: str = ""
     score: str = ""
+    features: tuple[str, ...] = ranged((), _columns)
     label_type: Literal["str", "int", "float", "bool"] = "str"
     languages: tuple[str, ...] = ranged((), _two_or_none)
     options: dict[str, object] = field(default_factory=dict)

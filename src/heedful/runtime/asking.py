@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
@@ -10,6 +10,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from heedful.errors import DataError, UsageError
+from heedful.features.cells import Cells
+from heedful.features.feature_columns import Row
 from heedful.model.answers import Read
 from heedful.model.text_reading import Limits
 from heedful.runtime.parts import NO_PARTS, Parts
@@ -17,8 +19,8 @@ from heedful.runtime.settings import Settings
 from heedful.runtime.word_values import Ids, Ngrams
 from heedful.text.vocabulary import Vocabulary
 
-Request = str | Sequence[str]
-"""One text, or a pair (premise, hypothesis)."""
+Request = str | Sequence[str] | Mapping[str, object]
+"""One text, a pair (premise, hypothesis), or a mapping with the text or the pair and the columns beside it."""
 _BLOCK, _BLOCK_TOKENS, _REMEMBERED = 64, 2048, 1 << 15
 """Requests, and tokens of their texts, that are predicted together, where a text that several of them share is read
 once; and words whose rows are remembered."""
@@ -72,9 +74,32 @@ class AnExample(Protocol):
     def words(self) -> tuple[tuple[str, ...] | None, ...]:
         """For each text its ready-made words, if the file has them."""
 
+    @property
+    def cells(self) -> Cells | None:
+        """The values of the columns beside the text, by name."""
+
+    @property
+    def row(self) -> int:
+        """Its row in the file, from 1; 0 where there is no file."""
+
+
+class Texts(tuple[Words, ...]):
+    """The words of each text of a request, and what the columns beside them say.
+
+    Attributes:
+        row: the values of the columns; empty for a model that reads none.
+    """
+
+    row: Row = ()
+
 
 Block = list[tuple[int, tuple[Words, ...]]]
 """Requests that are computed together: the number of each, from 1, and the words of its texts."""
+
+
+def row_of(words: tuple[Words, ...]) -> Row:
+    """Return what the columns beside the texts of a request say."""
+    return words.row if isinstance(words, Texts) else ()
 
 
 class Asking:
@@ -150,6 +175,11 @@ class Asking:
         ((_, words),) = block
         return tuple(each.text for each in words)
 
+    def row(self, block: Block) -> Row:
+        """Return what the columns beside the texts of the one request of a block say."""
+        ((_, words),) = block
+        return row_of(words)
+
     def read(self, block: Block) -> Sequence[Read]:
         """Return how each request of a block was read."""
         return [read_of(words) for _, words in block]
@@ -157,7 +187,11 @@ class Asking:
     def words_of(self, request: object, number: int, texts: int) -> tuple[Words, ...]:
         """Cut each text of a request into words; see `blocks`."""
         sides = enumerate(texts_of(request, number, texts), start=1)
-        return tuple(self.words(text, number, place, texts) for place, text in sides)
+        found = Texts(self.words(text, number, place, texts) for place, text in sides)
+        if (columns := self._parts.columns) is not None:
+            cells, where = _cells_of(request, number)
+            found.row = columns.read(cells, where)
+        return found
 
     def words(self, text: str, number: int, place: int, texts: int) -> Words:
         """Cut one text into words; see `blocks`."""
@@ -184,6 +218,19 @@ class Asking:
         return Words(ids, ngrams, unknown, truncated, words, text)
 
 
+TEXTS_OF = {1: ("text",), 2: ("premise", "hypothesis")}
+"""The fields of the texts of a request that is a mapping."""
+
+
+def _cells_of(request: object, number: int) -> tuple[Cells | None, str]:
+    """Return the values of the columns of a request by name, and where they stand."""
+    if isinstance(request, Mapping):
+        return request, f"request {number}"
+    if not isinstance(request, str | tuple | list) and isinstance(request, AnExample):
+        return request.cells, f"row {request.row or number}"
+    return None, f"request {number}"
+
+
 def single(request: object) -> object:
     """Return one request; of a corpus, which holds one, its example."""
     return request.examples[0] if isinstance(request, OfFile) else request
@@ -208,6 +255,12 @@ def texts_of(request: object, number: int, count: int) -> tuple[str, ...]:
     ):  # the second takes longer
         return request.texts
     where = f"request {number}"
+    if isinstance(request, Mapping):
+        names = TEXTS_OF[count]
+        if missing := [name for name in names if name not in request]:
+            listed = ", ".join(f"{name!s:.40}" for name in request) or "none"
+            raise DataError(f"{where}: no field {missing[0]!r}; fields: {listed}")
+        request = request[names[0]] if count == 1 else [request[name] for name in names]
     if count == 1:
         texts: Sequence[object] = (request,)
     elif isinstance(request, str) or not isinstance(request, Sequence) or len(request) != count:

@@ -23,6 +23,7 @@ from heedful.model.decisions import (
 from heedful.model.decisions.reject import read_reject
 from heedful.model.kept_examples import read_kept_examples
 from heedful.runtime.asking import Asking
+from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.familiar import read_familiar
 from heedful.runtime.kernels import Floats
@@ -96,7 +97,7 @@ def _load(path: Path) -> RuntimeModel:
         if settings.outputs not in (None, program.outputs):
             raise UsageError(f"model.outputs={settings.outputs!r:.80}, and a network of {program.outputs}")
         decision: Decision[Any] = _decision(settings, labels, weights, program)
-        if (settings.wide or settings.sentence) and not settings.kind.joins_parts:
+        if (settings.wide or settings.sentence or settings.columns) and not settings.kind.joins_parts:
             raise UsageError(f"a task of {settings.task!r} has no parts beside the network")
         if settings.tagging and not settings.kind.of_words:
             raise UsageError(f"a task of {settings.task!r} has no linear part of tags")
@@ -108,6 +109,9 @@ def _load(path: Path) -> RuntimeModel:
             )
         features = None if sentence is None else sentence.features
         familiar = read_familiar(weights.raw, features, settings.reject)
+        columns = None
+        if settings.columns:
+            columns = read_column_part(settings.columns, weights.raw, program.outputs)
         tagging = None
         if settings.tagging:
             tagging = read_tag_part(settings.tagging, weights.raw, weights.floats, program.outputs)
@@ -124,7 +128,7 @@ def _load(path: Path) -> RuntimeModel:
     metrics = read_json(path / METRICS, dict)
     if settings.kind.outputs == "vector":
         return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
-    parts = Parts(wide, sentence, familiar=familiar)
+    parts = Parts(wide, sentence, familiar=familiar, columns=columns)
     asking = Asking(settings, vocabulary, parts)
     return RuntimeModel(asking, program, decision, parts, metrics=metrics, examples=examples)
 

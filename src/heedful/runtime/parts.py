@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.features.feature_columns import Row
+from heedful.runtime.column_part import ColumnPart
 from heedful.runtime.familiar import Familiar
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_part import SentencePart
@@ -25,6 +27,8 @@ class Parts:
         tagging: of a model of tags, a linear model over each word and its neighbors with a chain of tags on top, whose
             scores `added` leaves alone; None for none.
         familiar: what training texts were like; None for a model that always answers.
+        columns: a linear model over columns beside the text; None for none.
+        row: what the columns of one example say, if the parts are `about` it.
     """
 
     wide: WidePart | None = None
@@ -36,6 +40,13 @@ class Parts:
         """Return distance from training texts and share of new words of examples, [N, 2]."""
         assert self.familiar is not None  # a model that rejects keeps it
         return self.familiar.of(examples)
+
+    columns: ColumnPart | None = None
+    row: Row = ()
+
+    def about(self, row: Row) -> Parts:
+        """Return the parts for one example, whose columns stay as they are whatever its words."""
+        return self if self.columns is None else replace(self, row=row)
 
     def knows(self, word: str) -> bool:
         """Return whether a part has a vector of a word; runs of characters, which any word has, are no knowledge."""
@@ -52,7 +63,7 @@ class Parts:
             sides: the words of each text of the example.
 
         Returns:
-            ``network + (wide + sentence)``, [Y] float32, added in this order with torch and without.
+            ``network + (wide + sentence + columns)``, [Y] float32, added in this order with torch and without.
         """
         return self.added_to_all([logits], [sides])[0]
 
@@ -65,6 +76,9 @@ class Parts:
             found.append([self._wide_of(self.wide, sides) for sides in examples])
         if self.sentence is not None:
             found.append(list(self.sentence.of_words(examples)))
+        if self.columns is not None:
+            (beside,) = self.columns.logits([self.row])
+            found.append([beside] * len(examples))
         if not found:
             return logits
         return [row + sum(added[1:], added[0]) for row, *added in zip(logits, *found, strict=True)]

@@ -14,6 +14,7 @@ from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import KINDS, Kind
 from heedful.model.decisions.reject import REJECT
 from heedful.model.kept_examples import EXAMPLES
+from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
 from heedful.storage.manifest import CONFIG, REMEDY
@@ -49,6 +50,7 @@ class Settings:
         tagging: what config.json says of the linear part of tags; empty for none.
         examples: what it says of the training examples that are kept; empty for none.
         reject: likewise of when none of the classes is answered.
+        columns: what config.json says of the column part; empty for none.
     """
 
     task: str
@@ -70,6 +72,7 @@ class Settings:
     tagging: Mapping[str, object] = field(default_factory=dict)
     examples: Mapping[str, object] = field(default_factory=dict)
     reject: Mapping[str, object] = field(default_factory=dict)
+    columns: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -160,6 +163,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         _table(config, TAGGING, path),
         _table(config, EXAMPLES, path),
         _table(config, REJECT, path),
+        _table(config, COLUMNS, path),
     )
 
 

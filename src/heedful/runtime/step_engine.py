@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Capability
 from heedful.model.sights import Sight
-from heedful.runtime.asking import Asking, Block, Words
+from heedful.runtime.asking import Asking, Block, Words, row_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
@@ -113,9 +113,9 @@ class StepEngine:
         """See `Engine.gradients`: there are none."""
         return {}
 
-    def added(self, logits: Floats, words: Sequence[Words]) -> Floats:
+    def added(self, logits: Floats, words: tuple[Words, ...]) -> Floats:
         """Return the logits of an example, [Y], with those of the parts beside the network, if there are any."""
-        return self.parts.added(logits, [each.kept for each in words])
+        return self.parts.about(row_of(words)).added(logits, [each.kept for each in words])
 
     def _read(self, block: Block) -> dict[tuple[str, ...], Mapping[str, Floats]]:
         """Read each distinct text of a block once."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
+from heedful.features.feature_columns import Row
 from heedful.model.answers import Read, ReadWords
 from heedful.tasks.schema import TextSettings
 from heedful.text.tokenize import Tokenizer
@@ -62,6 +63,10 @@ class CorpusReading:
         (example,) = block.examples
         return tuple(example.texts)
 
+    def row(self, block: Any) -> Row:
+        """See `TextReading.row`."""
+        return ()
+
     def read(self, block: Any) -> Sequence[Read]:
         """Return nothing: a model whose examples are read in its own way says it in its answers."""
         return ()
@@ -101,6 +106,11 @@ class EncodedReading(CorpusReading):
         """See `TextReading.blocks`."""
         for corpus in super().blocks(requests, texts):
             yield EncodedExamples(corpus, *self.model.encode_examples(corpus.examples, corpus.source))
+
+    def row(self, block: EncodedExamples) -> Row:
+        """See `TextReading.row`."""
+        columns, (example,) = self.model.about.columns, block.corpus.examples
+        return () if columns is None else columns.read(example.cells, f"row {example.row or 1}")
 
     def read(self, block: EncodedExamples) -> Sequence[Read]:
         """See `TextReading.read`."""

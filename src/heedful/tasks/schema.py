@@ -20,7 +20,9 @@ from heedful.errors import ArtifactError, DataError, MissingExtraError, UsageErr
 from heedful.model.decisions.reject import Reject
 from heedful.model.kept_examples import KeptExamples
 from heedful.models import ModelConfig, encoder_problems
+from heedful.runtime.column_part import ColumnPart
 from heedful.runtime.familiar import Familiar
+from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
@@ -87,6 +89,7 @@ class About:
         wide: what is added to the logits before; None where there is nothing.
         sentence: likewise, a linear model over frozen features of the text.
         tagging: of a model of tags a linear model over each word and its neighbors, with a chain of tags on top.
+        columns: likewise, a linear model over columns beside the text.
         costs: of classes what it costs to answer class k where class j is right, at row j and column k; empty where the
             most probable class is answered.
         examples: the training examples that are kept; None for none.
@@ -105,6 +108,12 @@ class About:
     examples: KeptExamples | None = None
     reject: Reject | None = None
     familiar: Familiar | None = None
+    columns: ColumnPart | None = None
+
+    @property
+    def parts(self) -> Parts:
+        """The linear models beside the network."""
+        return Parts(self.wide, self.sentence, self.tagging, self.familiar, self.columns)
 
     def __post_init__(self) -> None:
         known = isinstance(self.temperature, float) and 0 < self.temperature < math.inf

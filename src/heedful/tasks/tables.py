@@ -19,6 +19,7 @@ from heedful.data.readers.class_folders import found_data, sum_of_folder
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError, UsageError, nearest
+from heedful.features.feature_kinds import refuse_roles, wanted_columns
 from heedful.model.decisions import kind_of
 from heedful.models import ModelConfig
 from heedful.storage import sha256
@@ -169,13 +170,16 @@ class Table:
         Returns:
             The files.
         """
-        taken = (*_ALL, "labels", "known", *(() if self.separator else ("label_separator",)))
+        taken = (*_ALL, "labels", "known", "features", *(() if self.separator else ("label_separator",)))
         read_part = check_options(data.options, read_table, "tables", taken)
         if self.separator and "label_separator" not in data.options:
             read_part = partial(read_part, label_separator=self.separator)
         columns: dict[str, str | None] = {
             role: getattr(data, role) or None for role in (*self.texts, self.gold)
         }
+        if features := tuple(wanted.name for wanted in wanted_columns(data.features)):
+            refuse_roles(features, {role: name for role, name in columns.items() if name})
+            read_part = partial(read_part, features=features)
         if columns[self.gold] is None:
             raise UsageError(
                 f"data.{self.gold} must name the column of the {self.gold}: --column {self.gold}=NAME"
@@ -208,7 +212,7 @@ class Table:
         """
         how = self._how(file, given, run)
         columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
-        read: Callable[..., Corpus] = partial(read_table, **how.said())
+        read: Callable[..., Corpus] = partial(read_table, **how.said(), features=how.features)
         return read(file, **columns, group=how.columns.get("group"), known=labels, keep_empty=True)
 
     def gold_blocks(

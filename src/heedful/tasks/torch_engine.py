@@ -65,8 +65,7 @@ class TorchEngine:
     @property
     def parts(self) -> Parts:
         """The linear models beside the network."""
-        about = self.model.about
-        return Parts(about.wide, about.sentence, about.tagging, about.familiar)
+        return self.model.about.parts
 
     @property
     def mask(self) -> str | None:

@@ -66,6 +66,7 @@ class CorpusBuilder:
         words: tuple[tuple[str, ...] | None, ...] = (),
         group: str = "",
         fields: Mapping[str, object] | None = None,
+        cells: Mapping[str, object] | None = None,
     ) -> None:
         """Add an example, or count it under "no text" when one of its texts is empty.
 
@@ -76,6 +77,7 @@ class CorpusBuilder:
             words: ready-made tokens of each text; None where a text has none.
             group: what a breakdown goes by.
             fields: the row of a table.
+            cells: values of the columns beside the text.
 
         Raises:
             DataError: if there are more than `ROWS` allows to be held.
@@ -89,7 +91,7 @@ class CorpusBuilder:
         for text in texts if self.source else ():
             if len(text) < 5 and text.lower() in _PRINTED:
                 self._printed_missing.setdefault(text, []).append(row)
-        self._examples.append(Example(texts, target, words, row, group, fields=kept))
+        self._examples.append(Example(texts, target, words, row, group, fields=kept, cells=cells))
         if len(self._examples) > self._most:
             raise ROWS.exceeded(self.where(row), "the file has more than")
 

@@ -22,6 +22,7 @@ from heedful.data.readers.text_lines import (
     open_text,
 )
 from heedful.errors import UsageError, check_known
+from heedful.features.feature_kinds import wanted_columns
 from heedful.text.opening import LINE
 from heedful.text.pipes import is_spooled
 
@@ -91,6 +92,7 @@ class Reading:
         on_missing: what a missing value is: "error", "empty" or "skip".
         label_separator: what stands between the labels of an example that may have several.
         query: what is asked of a file of SQLite or DuckDB.
+        features: columns that are read beside the text.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -101,6 +103,7 @@ class Reading:
     on_missing: OnMissing | None = None
     label_separator: str | None = None
     query: str | None = None
+    features: tuple[str, ...] = ()
 
     @classmethod
     def of_run(cls, run: Mapping[str, object]) -> Self:
@@ -113,11 +116,18 @@ class Reading:
             What they say; nothing for a known data set and for examples from Python.
         """
         data = run.get("data")
-        if not isinstance(data, Mapping) or data.get("set") or not data.get("train"):
+        if not isinstance(data, Mapping) or data.get("set"):
             return cls()
+        features = _features_of(data.get("features"))
+        if not data.get("train"):  # examples from Python, whose table may have named the text
+            named = [
+                role for role in ROLES[:3] if features and isinstance(data.get(role), str) and data[role]
+            ]
+            return cls({role: str(data[role]) for role in named}, features=features)
         columns = {role: data[role] for role in ROLES if isinstance(data.get(role), str) and data[role]}
         options = data.get("options")
-        return cls(columns, **_options_of(options if isinstance(options, Mapping) else {}))
+        said = _options_of(options if isinstance(options, Mapping) else {})
+        return cls(columns, **said, features=features)
 
     @classmethod
     def of_options(cls, given: Mapping[str, object]) -> Self:
@@ -160,14 +170,15 @@ class Reading:
         for name in meaningless(file):
             kept.pop(name, None)  # type: ignore[misc]
         if os.path.isdir(file):  # whose columns have names of their own
-            return replace(self, **(kept | self.said()))
+            return replace(self, features=trained.features, **(kept | self.said()))
         if self.encoding is None and "encoding" in kept and _is_utf8(file):
             del kept["encoding"]
         if self.separator is None and "separator" in kept:
             mark = checked_separator(kept["separator"])
             if mark.encode("ascii", "replace") not in _first_line(file):
                 del kept["separator"]
-        return replace(self, columns={**trained.columns, **self.columns}, **(kept | self.said()))
+        columns, features = {**trained.columns, **self.columns}, self.features or trained.features
+        return replace(self, columns=columns, features=features, **(kept | self.said()))
 
 
 def meaningless(file: Path) -> tuple[str, ...]:
@@ -212,6 +223,12 @@ def options_of(kind: type[Own], options: Mapping[str, object]) -> Own:
     return own
 
 
+def _features_of(named: object) -> tuple[str, ...]:
+    """Return the names of the columns that a run read beside the text."""
+    given = [each for each in named if isinstance(each, str)] if isinstance(named, list | tuple) else []
+    return tuple(wanted.name for wanted in wanted_columns(given))
+
+
 def _options_of(given: Mapping[str, object]) -> ReadingOptions:
     """Return the options that are given, each of its type."""
     found: ReadingOptions = {}
@@ -233,7 +250,7 @@ def _options_of(given: Mapping[str, object]) -> ReadingOptions:
     return found
 
 
-_OPTIONS = tuple(each.name for each in fields(Reading) if each.name != "columns")
+_OPTIONS = tuple(each.name for each in fields(Reading) if each.name not in ("columns", "features"))
 
 
 def checked_separator(separator: str) -> str:

@@ -36,6 +36,7 @@ from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missin
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import Remarks, plain_record, rejected
 from heedful.errors import DataError, UsageError, nearest
+from heedful.features.cells import plain_cell
 from heedful.text.pipes import is_spooled
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
@@ -71,6 +72,7 @@ def read_table(
     label_separator: str = "",
     weight: str = "",
     query: str = "",
+    features: Sequence[str] = (),
 ) -> Corpus:
     """Read a table; the suffix (.csv .tsv .jsonl .json .parquet, all but the last also compressed) says the format.
 
@@ -102,6 +104,7 @@ def read_table(
             empty; JSON may also hold a list of them. Empty where an example has one label.
         weight: column of how much each example counts in training, 0 or more; empty where all count alike.
         query: a SELECT for a file of SQLite or DuckDB; empty for its only table.
+        features: columns that are read beside the text; their values are kept as plain ones.
 
     Returns:
         The examples.
@@ -114,9 +117,15 @@ def read_table(
     columns = Columns.named(text, premise, hypothesis, label, score, group)
     file = found_data(path)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
-    how = Reading({}, encoding, separator, quotes, header, on_missing, query=query)
+    how = Reading({}, encoding, separator, quotes, header, on_missing, query=query, features=tuple(features))
     for _ in _read(
-        builder, columns, GoldCells(builder, columns, known, label_separator, labels), file, how, weight
+        builder,
+        columns,
+        GoldCells(builder, columns, known, label_separator, labels),
+        file,
+        how,
+        weight,
+        trains=True,
     ):
         pass
     return builder.build()
@@ -152,9 +161,19 @@ def table_blocks(
 
 
 def _read(
-    builder: CorpusBuilder, columns: Columns, gold: GoldCells, file: Path, how: Reading, weight: str = ""
+    builder: CorpusBuilder,
+    columns: Columns,
+    gold: GoldCells,
+    file: Path,
+    how: Reading,
+    weight: str = "",
+    *,
+    trains: bool = False,
 ) -> Iterator[int]:
-    """Add the rows of a table to a builder, and yield the number of each."""
+    """Add the rows of a table to a builder, and yield the number of each.
+
+    Where a model is trained, the columns beside the text must be there; else the model says what it needs.
+    """
     builder.columns, is_json = columns.texts, bare_suffix(file) in (".json", ".jsonl")
     on_missing, roles = check_on_missing(how.on_missing or "error"), columns.roles()
     remarks = Remarks()
@@ -169,6 +188,9 @@ def _read(
         for role, name in roles:
             if name not in record and not (role == "label" and len(gold.columns(record)) > 1):
                 raise _no_column(file, row, record, role, name, how)
+        cells = None
+        if how.features:
+            cells = _cells(builder, file, row, record, how) if trains else record
         texts = text_fields(builder, row, record, columns.texts, on_missing)
         if texts is None:
             continue
@@ -187,7 +209,7 @@ def _read(
         kind = (
             "" if columns.group is None or is_missing(record[columns.group]) else str(record[columns.group])
         )
-        builder.add(row, texts, target, group=kind, fields=given)
+        builder.add(row, texts, target, group=kind, fields=given, cells=cells)
         if weight:
             builder.weigh(row, builder.weight(row, weight, builder.field(row, record, weight)))
         if gold.column is not None:
@@ -196,6 +218,16 @@ def _read(
     gold.finish()
     for note in remarks.notes():
         builder.note(f"{file}: {note}")
+
+
+def _cells(builder: CorpusBuilder, file: Path, row: int, record: Record, how: Reading) -> dict[str, object]:
+    """Return the values of the columns beside the text, by name."""
+    for name in how.features:
+        if name not in record:
+            is_json = bare_suffix(file) in (".json", ".jsonl")
+            place = f"{file}: row {row}" if is_json else str(file)
+            raise DataError(f"{place}: {no_column(name, record, '--feature NAME')}")
+    return {name: plain_cell(record[name], builder.where(row, name)) for name in how.features}
 
 
 def _no_column(file: Path, row: int, record: Record, role: str, name: str, how: Reading) -> DataError:

@@ -97,7 +97,8 @@ def read_requests(
         record = _record(builder, row, request, columns.texts)
         texts = text_fields(builder, row, record, columns.texts, on_missing)
         if texts is not None:
-            builder.add(row, texts, None)
+            cells = request if isinstance(request, Mapping) else None
+            builder.add(row, texts, None, cells=cells)
     return builder.build()
 
 

@@ -8,7 +8,7 @@ Lee, AISTATS 2021). Whatever the sample, the contributions add up to the logits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, comb, factorial
 
@@ -63,7 +63,7 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
     whole = game.whole - linear.total
     if game.rest is None or not places:
         start = linear.start + whole  # rounding, and what a model gives where no word may be left out
-        return Explained(Shared(start, linear.words, linear.joint))
+        return Explained(replace(linear, start=start))
     rest, kept = game.rest, Asked(game)
     run, player = players_of(places)
 
@@ -82,7 +82,8 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
     if len(words) > 1 and run == 1 and neighbors and not rough:
         across, more = _across(places, values, ask, whole)
         asked += more
-    shares = Shared(linear.start + start, words, (*linear.joint, *found), tuple(across))
+    joints = (*linear.joint, *found)
+    shares = Shared(linear.start + start, words, joints, tuple(across), linear.columns)
     return Explained(shares, asked, run)
 
 

@@ -127,7 +127,7 @@ class Joining:
         Returns:
             The same with the parts.
         """
-        about = replace(about, wide=None, sentence=None)
+        about = replace(about, wide=None, sentence=None, columns=None)
         for part in self.parts:
             if weight := joined.weights.get(part.name, 0.0):
                 about = part.put(about, weight * scale)

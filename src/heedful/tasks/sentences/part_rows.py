@@ -20,6 +20,7 @@ from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import FOLDS, PartRows
+from heedful.tasks.sentences.column_rows import BESIDE, column_rows
 from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,
     PAIR_STRENGTHS,
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 WORDS_AND_CHARACTERS = "words and characters"
 _BLOCK = 1024
 _BESIDE = 300
+COLUMN_SHARES = (0.1, 1.0)
+"""What the products of the columns beside the text count there; both are tried."""
 _SHARE = 0.3
 """What the products of words and characters count beside those of dense features, in one fit over both."""
 
@@ -103,6 +106,8 @@ def sentence_rows(
         if features := sentence_features(config, reads, symmetric=symmetric, own=model.file_vectors):
             named = rows_of_names(model.labels, features)
             found.append(_sentence_rows(features, reads, training, dev, named))
+    if (columns := column_rows(config.data.features, training, dev)) is not None:
+        found.append(columns)
     return found
 
 
@@ -137,6 +142,15 @@ def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[list[PartR
     """
     if not may_join(parts):
         return [[part] for part in parts]
+    texts = [part for part in parts if part.name != BESIDE]
+    if len(texts) < len(parts):  # columns that tell nothing are to cost nothing: without them is a form too
+        bare = in_one(texts, targets) if texts else []
+        beside = [
+            form
+            for share in COLUMN_SHARES
+            for form in forms(parts, {WORDS_AND_CHARACTERS: _SHARE, BESIDE: share}, targets)
+        ]
+        return [[*bare[0], *beside], *bare[1:]]
     again = [[part] for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
     return [forms(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets), *again]
 

@@ -86,12 +86,13 @@ class SentenceModel(TextModel[A_co]):
             dataset: encoded examples.
 
         Returns:
-            The sum of the wide part's logits and the sentence part's.
+            The sum of the wide part's logits, the sentence part's and the column part's.
 
         Raises:
             UsageError: if the examples were encoded without what a part reads.
         """
         wide, sentence, count = self.about.wide, self.about.sentence, len(dataset)
+        columns = self.about.columns
         added: list[NDArray[np.float32]] = []
         if wide is not None:
             if dataset.phrases is None:
@@ -103,6 +104,10 @@ class SentenceModel(TextModel[A_co]):
             kept, blocks = dataset.kept, range(0, count, _BLOCK)
             parts = [sentence.of_words(kept.examples(range(b, min(b + _BLOCK, count)))) for b in blocks]
             added.append(np.concatenate([np.zeros((0, sentence.outputs), np.float32), *parts]))
+        if columns is not None:
+            cells = dataset.cells or (None,) * count
+            rows = zip(cells, dataset.rows.tolist(), strict=True)
+            added.append(columns.logits([columns.read(own, f"row {row}") for own, row in rows]))
         if not added:
             return None
         total: NDArray[np.float32] = sum(added[1:], added[0])

@@ -69,6 +69,7 @@ SENTENCES: frozenset[str] = WORDS | {
     "model.sentence",
     "data.few_rows",
     "data.keep_examples",
+    "data.features",
 }
 """Settings of networks that give one row of numbers for a text or a pair."""
 PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
@@ -103,6 +104,10 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             return [
                 f"data.keep_examples cannot be used with model.encoder = {config.model.encoder!r} alone, which has no "
                 'vector of an example; set model.wide = "linear" too'
+            ]
+        if config.data.features and config.distil.teacher:
+            return [
+                "data.features cannot be used with distil.teacher, which reads texts alone: leave one of them out"
             ]
         if config.data.truncate != "window":
             return []
@@ -232,6 +237,11 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
         training, dev = datasets["train"], datasets.get("dev")
         if model.model.outputs > MOST_CLASSES:
+            if config.data.features:
+                raise UsageError(
+                    f"data.features: columns are read for at most {MOST_CLASSES:,} classes, and here are "
+                    f"{model.model.outputs:,}; leave --feature out"
+                )
             self.begin_many(config, model, training, dev)
             return
         targets = self.linear_targets(model, training)

@@ -15,16 +15,16 @@ from torch import Tensor
 from heedful.data.encoding import EncodedDataset, encode, refuse_long
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import parse_if_possible
-from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
+from heedful.data.tokens import TokenizedCorpus, place, tokenize_corpus
 from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.model.decisions.reject import REJECT
 from heedful.model.kept_examples import EXAMPLES, KeptExamples, read_kept_examples
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
+from heedful.runtime.column_part import COLUMNS, ColumnPart, read_column_part
 from heedful.runtime.familiar import FAMILIAR, Familiar, read_familiar
 from heedful.runtime.loading import read_states
-from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
@@ -86,8 +86,7 @@ class TextModel(SavedModel[A_co]):
 
     def knows(self, word: str) -> bool:
         """Return whether the network or a part beside it has a vector of a word."""
-        about = self.about
-        return self.vocabulary.knows(word) or Parts(about.wide, about.sentence, about.tagging).knows(word)
+        return self.vocabulary.knows(word) or self.about.parts.knows(word)
 
     def tokenize(
         self, examples: Sequence[Example], source: Path | None = None, folder: Path | None = None
@@ -120,6 +119,9 @@ class TextModel(SavedModel[A_co]):
         Raises:
             DataError: naming the row, if a text is too long and may not be cut.
         """
+        if self.about.columns is not None:  # refused here, where the file is known
+            for number, example in enumerate(examples, start=1):
+                self.about.columns.read(example.cells, place(source, example.row or number))
         corpus = self.tokenize(examples, source)
         limit = self.text.max_tokens
         text = self.text
@@ -178,6 +180,8 @@ class TextModel(SavedModel[A_co]):
             config[TAGGING] = self.about.tagging.table()
         if self.about.examples is not None:
             config[EXAMPLES] = self.about.examples.table()
+        if self.about.columns is not None:
+            config[COLUMNS] = self.about.columns.table()
         if self.about.costs:
             config["costs"] = [list(row) for row in self.about.costs]
         if self.about.reject is not None:
@@ -194,6 +198,7 @@ class TextModel(SavedModel[A_co]):
                 **_tensors(self.about.tagging),
                 **_tensors(self.about.examples),
                 **_tensors(self.about.familiar),
+                **_tensors(self.about.columns),
             },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
@@ -213,7 +218,7 @@ def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
     return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
 
 
-def _tensors(part: SentencePart | TagPart | KeptExamples | Familiar | None) -> dict[str, Tensor]:
+def _tensors(part: SentencePart | TagPart | KeptExamples | Familiar | ColumnPart | None) -> dict[str, Tensor]:
     """Return what a folder keeps of something beside the network; nothing where there is none."""
     found = {} if part is None else part.tensors()
     return {name: torch.from_numpy(each.copy()) for name, each in found.items()}
@@ -228,6 +233,14 @@ def take_familiar(
     for name in [name for name in state if found and name.startswith(f"{FAMILIAR}.")]:
         del state[name]
     return found
+
+
+def take_columns(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> ColumnPart:
+    """Take the column part out of the tensors of a folder; see `take_sentence`."""
+    part = read_column_part(table, _finder(state), outputs)
+    for name in part.tensors():
+        del state[name]
+    return part
 
 
 def _finder(state: Mapping[str, Tensor]) -> Callable[[str], NDArray[np.generic]]:

@@ -14,6 +14,7 @@ from torch import nn
 
 from heedful.attention.randomness import drawing_from, seeded
 from heedful.data.cache import PreparedData, cache_key, load_or_prepare
+from heedful.data.column_features import notes_on_columns
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import refuse_unseen_alone, with_known_labels
@@ -42,6 +43,7 @@ from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.text_model import (
     TextModel,
+    take_columns,
     take_examples,
     take_familiar,
     take_sentence,
@@ -73,6 +75,7 @@ class WordFolder(FolderSettings):
         wide: the weight of the wide part; 0 for none.
         costs: see `heedful.tasks.About`.
         sentence: what the sentence part reads; empty for none.
+        columns: what the column part reads; empty for none.
         tagging: what the linear part of tags reads; empty for none.
         examples: how many training examples are kept, and whether with their texts; empty for none.
         reject: when none of the classes is answered; empty where one always is.
@@ -86,6 +89,7 @@ class WordFolder(FolderSettings):
     tagging: dict[str, object] = field(default_factory=dict)
     examples: dict[str, object] = field(default_factory=dict)
     reject: dict[str, object] = field(default_factory=dict)
+    columns: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -252,7 +256,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             tensors, wide, sentence, tagging = dict(folder.state), None, None, None
             if settings.costs and len(settings.costs) != len(folder.labels):
                 raise UsageError(f"costs of {len(settings.costs)} classes, and {len(folder.labels)} labels")
-            if (settings.wide or settings.sentence) and not self.has_parts:
+            if (settings.wide or settings.sentence or settings.columns) and not self.has_parts:
                 raise UsageError(f"a task of {self.noun} has no parts beside the network")
             if settings.tagging and not self.has_tag_part:
                 raise UsageError(f"a task of {self.noun} has no linear part of tags")
@@ -260,6 +264,9 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 wide = take_wide(tensors, settings.text.phrases, settings.wide, settings.model.outputs)
             if settings.sentence:
                 sentence = take_sentence(tensors, settings.sentence, settings.model.outputs, self.sides)
+            columns = None
+            if settings.columns:
+                columns = take_columns(tensors, settings.columns, settings.model.outputs)
             if settings.tagging:
                 tagging = take_tagging(tensors, settings.tagging, settings.model.outputs)
             examples = None
@@ -272,7 +279,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             network = self._of_folder(settings, vocabulary)
             network.load_state_dict(state)
             kept = replace(about, wide=wide, sentence=sentence, tagging=tagging, examples=examples)
-            kept = replace(kept, reject=reject, familiar=familiar)
+            kept = replace(kept, reject=reject, familiar=familiar, columns=columns)
             return self.model_type(network, settings.model, vocabulary, folder.labels, text, kept)
 
         return belonging(path, build)
@@ -351,7 +358,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             )
             for name, corpus in tokenized.items()
         }
-        notes = (*chosen, *pretrained.found(vocabulary), *_notes(corpora, datasets))
+        beside = notes_on_columns(config.data.features, corpora["train"])
+        notes = (*chosen, *beside, *pretrained.found(vocabulary), *_notes(corpora, datasets))
         return PreparedData(vocabulary, datasets, notes, config.text.tokenizer)
 
 
@@ -369,7 +377,8 @@ def text_settings(config: RunConfig) -> TextSettings:
         else PhraseRule(),
         keeps_words=config.model.wide != "none"
         or config.model.sentence != "none"
-        or rejects(config.model.task_options),
+        or rejects(config.model.task_options)
+        or bool(config.data.features),
         normalize=config.text.normalize,
     )
 
