@@ -85,6 +85,8 @@ TESTED_BY = {
     "estimators/": "integration/test_estimators.py",
     "evaluation/label_sets.py": "integration/test_label_sets.py",
     "evaluation/report_text.py": "unit/evaluation/test_report.py",
+    "evaluation/rejection.py": "integration/test_none_of_these.py",
+    "explain/strangeness.py": "integration/test_none_of_these.py",
     "evaluation/sets.py": "integration/test_promised_sets.py",
     "evaluation/sequences.py": "integration/test_sequence_runs.py",
     "evaluation/statistics.py": "unit/evaluation/test_significance.py",

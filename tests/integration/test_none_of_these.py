@@ -151,4 +151,49 @@ def test_a_damaged_rule_is_refused_with_torch_and_without(folder, change) -> Non
 
 def test_a_label_of_no_class_leaves_the_classes_alone(fitted) -> None:
     assert NONE not in fitted.classes_
+    assert "is answered with 'none of these'" in fitted.predictor.about.card
+    assert "`--coverage`" in fitted.predictor.about.card
     assert fitted.predict_proba(STRANGE).shape == (len(STRANGE), len(fitted.classes_))
+
+
+def test_evaluate_prints_auroc_kept_accuracy_and_the_curve(folder, rows, tmp_path) -> None:
+    known = [(t, label) for t, label in zip(*rows, strict=True)][:40]
+    file = write_csv(tmp_path / "mixed.csv", [*known, *((t, NONE) for t in STRANGE)], ["text", "label"])
+    common = ("evaluate", folder, file, "--column", "text=text", "--column", "label=label")
+    found = run(*common, "--figure", tmp_path / "risk.svg")
+    assert found.code == 0, found.err
+    assert "AUROC" in found.out
+    assert "of what is kept" in found.out
+    assert (
+        "risk and coverage" in (tmp_path / "risk.svg").read_text() or (tmp_path / "risk.svg").stat().st_size
+    )
+    figures = run(*common, "--json").json()["none_of_these"]
+    assert figures["known"] == 40
+    assert figures["strangers"] == len(STRANGE)
+    assert figures["recall"] == 1.0
+    assert figures["auroc"] >= 0.95
+    assert figures["curve"][-1][0] == 1.0
+    risks = [risk for _, risk in figures["curve"]]
+    assert risks[-1] == pytest.approx((len(STRANGE) + 40 * (1 - figures["accuracy"])) / (40 + len(STRANGE)))
+
+
+def test_auroc_is_that_of_scikit_learn() -> None:
+    from sklearn.metrics import roc_auc_score
+
+    from heedful.evaluation.rejection import auroc
+
+    generator = np.random.default_rng(0)
+    known, strange = generator.integers(0, 9, 50) / 1.0, generator.integers(3, 12, 20) / 1.0
+    gold = np.repeat([0, 1], [50, 20])
+    assert auroc(known, strange) == pytest.approx(roc_auc_score(gold, np.concatenate([known, strange])))
+
+
+def test_explain_says_why(folder) -> None:
+    found = run("explain", folder, STRANGE[3])
+    assert found.code == 0, found.err
+    assert "unlike all training texts" in found.out
+    assert "these words are new: boil, eggs, seven, minutes" in found.out
+    known = run("explain", folder, "The film was lovely .", "--json").json()["none_of_these"]
+    assert not known["rejected"]
+    assert known["new_words"] == []
+    assert sum(known["parts"].values()) == pytest.approx(known["score"])

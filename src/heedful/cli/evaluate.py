@@ -98,6 +98,7 @@ def command(
     """
     from heedful.cli.opened_model import with_torch
     from heedful.evaluation import METRICS
+    from heedful.evaluation.rejection import reject_figures
     from heedful.evaluation.report_figure import WHAT, draw_report
     from heedful.evaluation.sets import set_figures
     from heedful.run.evaluate import evaluate_gold
@@ -111,16 +112,24 @@ def command(
     promising = sets.of(predictor)
     report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.given(references))
     found = None
-    if promising.promise is not None:
+    reject = predictor.about.reject
+    rejection = None
+    if promising.promise is not None or reject is not None:
         corpus = gold.read(predictor, references)
-        found = set_figures(promising.promise, promising.answer(corpus), corpus.examples)
+        answers = promising.answer(corpus)
+        if promising.promise is not None:
+            found = set_figures(promising.promise, answers, corpus.examples)
+        if reject is not None:
+            rejection = reject_figures(reject.label, predictor.labels, answers, corpus.examples)
     if outcome.as_json:
-        further = {} if found is None else {"sets": found.as_dict()}
+        more = {"sets": found, "none_of_these": rejection}
+        further = {name: value.as_dict() for name, value in more.items() if value is not None}
         print_json({**report.as_dict(), "left_out": dict(skipped), **further})
     else:
-        print_text(tables.render(report) + ("" if found is None else f"\n\n{found.render()}"))
+        shown = [each.render() for each in (rejection, found) if each is not None]
+        print_text("\n\n".join([tables.render(report), *shown]))
     for path in outcome.figures:
-        click.echo(f"wrote {draw_report(report, path)}", err=True)
+        click.echo(f"wrote {draw_report(report, path, rejection=rejection)}", err=True)
     for reason, count in skipped.items():
         click.echo(f"rows skipped: {count:,} ({reason})", err=True)
     return _judge(report.figures(), *gate) if gate else ExitCode.OK

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heedful.drawing import INK, LINE, MAIN, SECOND, SOFT, bars_behind, plain_axes, write_figure
 from heedful.errors import UsageError
 from heedful.evaluation.calibration import BINS, Calibration, Reliability
+from heedful.evaluation.rejection import RejectFigures
 from heedful.evaluation.report import Report
 from heedful.evaluation.significance import accuracy_interval
 
@@ -20,13 +21,16 @@ WHAT = "Drawing an evaluation"
 _SIDE = 4.6
 
 
-def draw_report(report: Report, path: Path | str, dpi: int = 200) -> Path:
+def draw_report(
+    report: Report, path: Path | str, dpi: int = 200, rejection: RejectFigures | None = None
+) -> Path:
     """Draw what a report knows beyond its tables: the reliability diagram and the first metric by sentence length.
 
     Args:
         report: what was measured.
         path: the file, a .png, .svg or .pdf.
         dpi: dots per inch of a PNG.
+        rejection: of a model that may answer that no class fits, whose risk-coverage curve is drawn too.
 
     Returns:
         The file; see `heedful.drawing.write_figure`.
@@ -39,6 +43,8 @@ def draw_report(report: Report, path: Path | str, dpi: int = 200) -> Path:
         panels.append(lambda axes: _paint_reliability(axes, report))
     if report.by_length:
         panels.append(lambda axes: _paint_lengths(axes, report))
+    if rejection is not None and rejection.curve:
+        panels.append(lambda axes: _paint_risk(axes, rejection))
     if not panels:
         raise UsageError("this report has neither confidences nor sentence lengths to draw")
     return write_figure(path, lambda: _figure(panels), WHAT, dpi)
@@ -52,6 +58,21 @@ def _figure(panels: list[Callable[[Axes], None]]) -> Figure:
         paint(axes)
         plain_axes(axes)
     return figure
+
+
+def _paint_risk(axes: Axes, rejection: RejectFigures) -> None:
+    """Paint the share of wrong answers over the share of texts that are answered, the least unlike first."""
+    shares, risks = zip(*rejection.curve, strict=True)
+    axes.plot(shares, risks, color=MAIN, linewidth=1.6)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("share of texts that are answered")
+    axes.set_ylabel("share of these that is wrong")
+    axes.set_title(
+        "risk and coverage" + ("" if rejection.auroc is None else f", AUROC {rejection.auroc:.3f}"),
+        color=INK,
+        fontsize=10,
+    )
 
 
 def _paint_reliability(axes: Axes, report: Report) -> None:

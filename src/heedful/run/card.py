@@ -62,6 +62,7 @@ def model_card(
         "",
         f"A Heedful model ({made_of(result)}). "
         f"It predicts {task.question}" + (f": {labels}." if labels else "."),
+        *_limits(result),
         "",
         "## Use",
         "",
@@ -207,6 +208,28 @@ NAMED = 0.1
 """Share of units that never fire from which on the card names a layer."""
 MOSTLY = 0.5
 """Share from which on a matter is "most" of the texts or words."""
+
+
+def _limits(result: RunResult) -> list[str]:
+    """Say when it answers no class, and which rows can calibrate sets of labels or intervals."""
+    reject, held = result.predictor.about.reject, result.predictor.held_scores
+    found = []
+    if reject is not None:
+        found += [
+            "",
+            f"A text that is more unlike the training texts than {reject.keep:.4g} of known texts is answered with "
+            f"{reject.label!r} (fitted on {reject.fitted}).",
+        ]
+    if held is not None:
+        kind = (
+            "rows that were set aside" if held.source == "held_out" else "out-of-fold scores of training rows"
+        )
+        found += [
+            "",
+            f"Sets of labels and intervals (`--coverage`) are calibrated on {len(held.gold):,} {kind}; what they "
+            "promise assumes that new texts come from where these rows came from.",
+        ]
+    return found
 
 
 def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
