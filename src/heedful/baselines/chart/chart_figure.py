@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WHAT = "Drawing a scoreboard"
+_NEAR, _LINE = 0.025, 8.0
+"""Share of the height within which names would cover each other, and how far apart they then stand, in points."""
+_ASIDE = re.compile(r" \((?:words|heedful)[^)]*\)")
 _LOOKS: dict[Group, tuple[str, str, str]] = {
     "ours": (MAIN, "o", "Heedful"),
     "simple": ("#777777", "s", "scikit-learn"),
@@ -59,7 +64,8 @@ def _figure(cells: Sequence[Cell]) -> Figure:
         ]
         _paint(axes, summaries(whole, interval=False))
         labels = f"{size:,} labels" if size else "all labels"
-        axes.set_title(f"{labels}: {', '.join(names)}", size=9.5, color=INK, loc="left")
+        of = "mean of " if len(names) > 1 else ""
+        axes.set_title(f"{labels}: {of}{', '.join(names)}", size=9.5, color=INK, loc="left")
     return figure
 
 
@@ -72,21 +78,39 @@ def _paint(axes: Axes, rows: Sequence[Summary]) -> None:
         if own:
             along, up = [row.means["ms"] for row in own], [100 * row.accuracy for row in own]
             axes.scatter(along, up, color=color, marker=marker, s=42, zorder=3, label=said)
-    for number, row in enumerate(sorted(rows, key=lambda each: each.accuracy)):
-        right = number % 2 == 0
-        axes.annotate(
-            row.system,
-            (row.means["ms"], 100 * row.accuracy),
-            (7 if right else -7, 0),
-            textcoords="offset points",
-            ha="left" if right else "right",
-            va="center",
-            size=7,
-            color=SOFT,
-        )
-    axes.margins(0.45, 0.08)
+    _name_dots(axes, rows)
+    axes.margins(0.3, 0.1)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="milliseconds a text, one at a time on one thread", ylabel="accuracy, %")
     axes.legend(fontsize=7.5, frameon=False, loc="lower right")
     plain_axes(axes)
+
+
+def _name_dots(axes: Axes, rows: Sequence[Summary]) -> None:
+    """Write the names on the free side of their dots; those of dots at about one height stand one above the other."""
+    times = [math.log(row.means["ms"]) for row in rows]
+    heights = [100 * row.accuracy for row in rows]
+    middle, near = (min(times) + max(times)) / 2, _NEAR * max(max(heights) - min(heights), 1.0)
+    last, lift = -math.inf, 0.0
+    for along, up, row in sorted(zip(times, heights, rows, strict=True), key=lambda each: each[:2][::-1]):
+        lift = lift + _LINE if up - last < near else 0.0
+        last = up
+        left = along > middle
+        axes.annotate(
+            _short(row.system),
+            (row.means["ms"], up),
+            (-7 if left else 7, lift),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="center",
+            size=7,
+            color=SOFT,
+        )
+
+
+def _short(name: str) -> str:
+    """Shorten a name for the picture; the table has it in full."""
+    for long, short in (("logistic regression", "LR"), ("mean of word vectors", "mean of vectors")):
+        name = name.replace(long, short)
+    return _ASIDE.sub("", name)
