@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TypeGuard, TypeVar, get_args
 
@@ -17,6 +16,7 @@ from heedful.model.kept_examples import EXAMPLES
 from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
+from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, REMEDY
 from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer
 from heedful.text.tokenize import tokenizer as find_tokenizer
@@ -99,40 +99,36 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         ArtifactError: naming the first setting that is wrong.
         UsageError: if the model needs more than the runtime has.
     """
-    for name in ("model", "text", "run"):
-        if name not in config:
-            raise ArtifactError(f"{path / CONFIG}: {name} is missing. {REMEDY}")
-    model, text, network, run = (_table(config, name, path) for name in ("model", "text", "network", "run"))
-    task = model.get("task", "text")
+    fields = Fields(config, str(path / CONFIG), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}"))
+    model, text, run = (fields.part(name) for name in ("model", "text", "run"))
+    network = fields.table("network", {})
+    task = model.record.get("task", "text")
     if isinstance(task, str) and task not in KINDS and re.fullmatch(r"[a-z][a-z0-9-]{0,40}", task):
         raise UsageError(
             f"{path}: this is a {task!r} model; the runtime runs {', '.join(KINDS)}. Use heedful predict."
         )
-    one_of = partial(_one_of, path)
-    task = one_of("model.task", task, tuple(KINDS))
-    tokenizer = one_of("text.tokenizer", text.get("tokenizer"), tuple(TOKENIZERS))
-    markup: Markup = one_of("text.markup", text.get("markup", "keep"), get_args(Markup))
-    normalize = text.get("normalize", False)
-    if type(normalize) is not bool:
-        raise _unusable(path, "text.normalize", normalize)
-    tokens = text.get("max_tokens", 400)
-    if not (type(tokens) is int and 1 <= tokens < 2**31):
-        raise _unusable(path, "text.max_tokens", tokens)
-    truncate = one_of("text.truncate", text.get("truncate", "error"), ("error", "head", "drop", "window"))
+    task = _one_of(model, "task", tuple(KINDS), "text")
+    tokenizer = _one_of(text, "tokenizer", tuple(TOKENIZERS))
+    markup: Markup = _one_of(text, "markup", get_args(Markup), "keep")
+    normalize = text.flag("normalize", False)
+    tokens = text.whole("max_tokens", 400)
+    if not 1 <= tokens < 2**31:
+        raise _unusable(text, "max_tokens", tokens)
+    truncate = _one_of(text, "truncate", ("error", "head", "drop", "window"), "error")
     temperature, costs, wide = (
         config.get("temperature", 1.0),
         config.get("costs", []),
         config.get("wide", 0.0),
     )
     if not (isinstance(temperature, float) and math.isfinite(temperature) and 1e-6 <= temperature <= 1e6):
-        raise _unusable(path, "temperature", temperature)
+        raise _unusable(fields, "temperature", temperature)
     if not _are_costs(costs):
-        raise _unusable(path, "costs", costs)
+        raise _unusable(fields, "costs", costs)
     if isinstance(wide, bool) or not isinstance(wide, int | float) or not 0 <= wide < math.inf:
-        raise _unusable(path, "wide", wide)
-    if text.get("parser"):
+        raise _unusable(fields, "wide", wide)
+    if parser := text.record.get("parser"):
         raise UsageError(
-            f"{path}: text.parser={text['parser']!r:.80}: the runtime has no parser of sentences. Use heedful predict."
+            f"{path}: text.parser={parser!r:.80}: the runtime has no parser of sentences. Use heedful predict."
         )
     if not network:
         raise UsageError(
@@ -150,36 +146,37 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         tokens,
         "head" if truncate == "head" else "error",
         temperature,
-        _phrases(text.get("phrases", {}), path),
+        _phrases(text.record.get("phrases", {}), path),
         float(wide),
-        _table(config, SENTENCE, path),
+        fields.table(SENTENCE, {}),
         network,
-        str(model.get("encoder", "")),
-        str(model.get("pooling", "")),
-        run,
+        str(model.record.get("encoder", "")),
+        str(model.record.get("pooling", "")),
+        run.record,
         tuple(tuple(map(float, row)) for row in costs),
-        model.get("outputs"),
+        model.record.get("outputs"),
         normalize,
-        _table(config, TAGGING, path),
-        _table(config, EXAMPLES, path),
-        _table(config, REJECT, path),
-        _table(config, COLUMNS, path),
+        fields.table(TAGGING, {}),
+        fields.table(EXAMPLES, {}),
+        fields.table(REJECT, {}),
+        fields.table(COLUMNS, {}),
     )
 
 
 Name = TypeVar("Name", bound=str)
 
 
-def _one_of(path: Path, setting: str, value: object, names: tuple[Name, ...]) -> Name:
+def _one_of(fields: Fields, name: str, names: tuple[Name, ...], default: Name | None = None) -> Name:
     """Return the name that a setting is."""
-    found = next((name for name in names if name == value), None)
+    value = fields.value(name) if default is None else fields.record.get(name, default)
+    found = next((each for each in names if each == value), None)
     if found is None:
-        raise _unusable(path, setting, value)
+        raise _unusable(fields, name, value)
     return found
 
 
-def _unusable(path: Path, setting: str, value: object) -> ArtifactError:
-    return ArtifactError(f"{path / CONFIG}: {setting} cannot be {value!r:.80}. {REMEDY}")
+def _unusable(fields: Fields, name: str, value: object) -> Exception:
+    return fields.wrong(name, f"cannot be {value!r:.80}")
 
 
 def _phrases(table: object, path: Path) -> PhraseRule:
@@ -189,13 +186,6 @@ def _phrases(table: object, path: Path) -> PhraseRule:
         return PhraseRule(**table)
     except (TypeError, UsageError) as error:
         raise ArtifactError(f"{path / CONFIG}: text.phrases: {error}. {REMEDY}") from error
-
-
-def _table(config: Mapping[str, object], name: str, path: Path) -> Mapping[str, object]:
-    value = config.get(name, {})
-    if not isinstance(value, Mapping):
-        raise ArtifactError(f"{path / CONFIG}: {name}: must be a table; got {value!r:.80}. {REMEDY}")
-    return value
 
 
 def _are_costs(value: object) -> TypeGuard[list[list[float]]]:
