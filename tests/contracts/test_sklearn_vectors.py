@@ -100,5 +100,5 @@ def test_a_model_of_linear_parts_alone_has_no_vectors(tmp_path: Path) -> None:
     said = tiny.run("encode", tmp_path / "model", "--text", "fine")
     assert (said.code, said.err.count("\n")) == (2, 1)
     card = (tmp_path / "model" / "README.md").read_text()
-    assert "# disan on 48 examples given in Python" in card
+    assert "# Linear model on 48 examples given in Python" in card
     assert "training took 0 s" not in card

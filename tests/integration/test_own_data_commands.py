@@ -176,3 +176,24 @@ def test_no_time_no_words(trained: Path) -> None:
     assert found is not None
     assert found.texts == 1
     assert important_words(trained / "nothing", []) is None
+
+
+def test_a_recipe_and_data_may_stand_in_either_order(
+    shop: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = str(shop / "reviews.csv")
+    for number, order in enumerate((("my-texts", file), (file, "my-texts"))):
+        assert (
+            run(["train", *order, "--out", str(tmp_path / f"run{number}"), "--no-baseline", "--no-cache"])
+            == 0
+        )
+        said = capfd.readouterr().err
+        assert "texts in “review”, classes in “mood”" in said
+        assert "trained as my-texts" in said
+    card = (tmp_path / "run0" / MODEL / "README.md").read_text(encoding="utf-8")
+    assert "# Linear model on reviews.csv" in card
+    assert run(["train", "my-pairs", file, "--out", str(tmp_path / "other")]) != 0
+    assert "my-pairs learns 'pair' and not what the data holds" in capfd.readouterr().err
+    assert run(["train", file, file, "--out", str(tmp_path / "other")]) != 0
+    assert "are both data" in capfd.readouterr().err
+    assert not (tmp_path / "other").exists()

@@ -205,12 +205,14 @@ class Recipe:
         recipe: a packaged recipe or a file of settings; data is replaced by the recipe for it.
         data: value of ``--data``.
         overrides: values of ``--set``, and the settings that other options are short for.
+        file: data behind the recipe that is to learn from it; None where one argument names either.
         named: what the user typed for the recipe.
     """
 
     recipe: str
     data: Path | None
     overrides: tuple[str, ...]
+    file: str | None = None
     named: str = field(default="", init=False)
 
     def config(self, *more: str) -> RunConfig:
@@ -230,14 +232,31 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Turn data in place of a recipe into the recipe for it, and say on standard error what was recognized."""
-        from heedful.run.own_file import is_own_file, own_file
+        from heedful.run.own_file import is_own_file, learned_by, own_file
 
-        object.__setattr__(self, "named", self.recipe)
-        if is_own_file(self.recipe, self.data):
-            found = own_file(self.recipe, self.overrides, self.data)
+        own, recipe = self.recipe, None
+        if self.file is not None:
+            own, recipe = self._told_apart(self.recipe, self.file)
+        object.__setattr__(self, "named", own)
+        if recipe is not None or is_own_file(own, self.data):
+            found = own_file(own, self.overrides, self.data)
+            found = found if recipe is None else learned_by(recipe, found)
             object.__setattr__(self, "recipe", found.recipe)
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
             click.echo(found.said, err=True)
+
+    def _told_apart(self, first: str, second: str) -> tuple[str, str]:
+        """Return which of two arguments is data, and which the recipe that learns from it, in whatever order."""
+        from heedful.errors import UsageError
+        from heedful.run.own_file import is_own_file
+
+        own = [is_own_file(each, self.data) for each in (first, second)]
+        if own == [True, True]:
+            raise UsageError(
+                f"{first} and {second} are both data; expected one, or a recipe and data. A test file is named by "
+                f"--set data.test={second}, the folder of the run by --out {second}"
+            )
+        return (first, second) if own[0] else (second, first)
 
 
 @dataclass(frozen=True)

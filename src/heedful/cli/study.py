@@ -36,6 +36,7 @@ class Runs:
 
 @click.command()
 @click.argument("recipe", metavar="DATA_OR_RECIPE")
+@click.argument("file", metavar="[DATA]", required=False)
 @out_option(
     "Folder of the results. A finished run in it is not repeated. By default runs/NAME-study, after the data or the "
     "recipe.",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("recipe", metavar="DATA_OR_RECIPE")
+@click.argument("file", metavar="[DATA]", required=False)
 @out_option(
     "Folder of the run. It gets the settings, metrics.jsonl and the model. By default a new one, such as runs/reviews "
     "for reviews.csv.",

@@ -39,6 +39,7 @@ class Trials:
 
 @click.command()
 @click.argument("recipe", metavar="DATA_OR_RECIPE")
+@click.argument("file", metavar="[DATA]", required=False)
 @out_option(
     "Folder of the search. Finished trials in it are not repeated. By default runs/NAME-search, after the data or the "
     "recipe.",

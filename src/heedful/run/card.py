@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,10 +50,11 @@ def model_card(
     """
     data = (
         config.data.set
-        or config.data.train
+        or PurePath(config.data.train).name
         or f"{len(prepared.datasets['train']):,} examples given in Python"
     )
-    name = config.name or f"{config.model.encoder} on {data}"
+    encoder = result.predictor.model.encoder
+    name = f"Linear model on {data}" if encoder == NO_NETWORK else config.name or f"{encoder} on {data}"
     task = task_named(prepared.task)
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     held = "dev" if "dev" in prepared.datasets else "cross-validation"
@@ -141,6 +143,7 @@ def _time(seconds: float) -> str:
 def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -> list[str]:
     """Write what the Hugging Face Hub reads of a card; values are JSON, which YAML holds too."""
     measured = run.test or run.dev
+    encoder = run.predictor.model.encoder
     data = config.data.set or "own"
     result = {
         "task": {"type": hub_task},
@@ -150,7 +153,7 @@ def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -
     values: dict[str, object] = {
         "library_name": "heedful",
         "pipeline_tag": hub_task,
-        "tags": ["heedful", config.model.encoder],
+        "tags": ["heedful", "linear" if encoder == NO_NETWORK else encoder],
         **({"datasets": [data]} if config.data.set else {}),
         "model-index": [{"name": name, "results": [result]}],
     }

@@ -141,6 +141,31 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts, beside)}; trained as {recipe}")
 
 
+def learned_by(recipe: str, found: OwnFile) -> OwnFile:
+    """Return how a recipe that the user names learns from recognized data.
+
+    Args:
+        recipe: a packaged recipe or a file of settings.
+        found: what `own_file` recognized.
+
+    Returns:
+        The same with this recipe, which no longer names data of its own.
+
+    Raises:
+        UsageError: if the recipe is for another kind of data.
+    """
+    own, other = load_config(found.recipe), load_config(recipe)
+    if other.model.task != own.model.task:
+        raise UsageError(
+            f"{recipe} learns {other.model.task!r} and not what the data holds: {found.said}; leave out {recipe}, or "
+            "name the columns that it is to learn (--text, --premise, --hypothesis, --label, --score)"
+        )
+    named = found.overrides
+    if not any(each.startswith("data.set=") for each in named):
+        named = ("data.set=", *named)
+    return OwnFile(recipe, named, found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}"))
+
+
 def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     """Recognize a data set of the Hub; its own dev and test splits are used, unless the user names others."""
     data = fetch_hub_data(name)

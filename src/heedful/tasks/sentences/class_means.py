@@ -49,7 +49,7 @@ def means_join(
             continue
         fit = class_means(part.rows, classes, outputs, weights)
         if held is not None and isinstance(part.held, np.ndarray):
-            logits = fit.logits(part.held)
+            logits = np.asarray(fit.logits(part.held), np.float32)
         else:
             logits = without_itself(part.rows, classes, outputs, weights)
         found.append(part.of_fit(fit, logits))
@@ -84,7 +84,7 @@ def without_itself(rows: Rows, classes: NDArray[np.int64], outputs: int, weights
     The mean of all rows stays: one example in many changes it by next to nothing. A class of one example says 0.
     """
     _, sums, inside = _sums(rows, classes, outputs, weights)
-    logits: Floats = inside @ _unit(sums).T
+    logits: Floats = inside @ _unit(sums).T  # of few rows: with more a part is held out
     others = _unit(sums[classes] - weights[:, None] * inside)
     logits[np.arange(len(classes)), classes] = (inside * others).sum(axis=1)
     return logits

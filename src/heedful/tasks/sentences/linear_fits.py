@@ -22,6 +22,8 @@ STEPS = 100
 GAIN = 2.0
 """Log-likelihood of all examples that a part must add to be kept: one more number may add as much by chance."""
 _LARGEST = 100.0
+_ENOUGH = 5_000_000
+"""Logits of a model that tell its weight: of more, which very many classes have, evenly spaced examples are read."""
 _MANY = 1_000_000
 _FLATTEST = 1e-3
 
@@ -201,6 +203,8 @@ def weigh(
 
     if not logits:
         return np.zeros(0), targets.loss(np.zeros((len(targets), targets.outputs)))
+    if (step := -(-np.size(logits[0]) // _ENOUGH)) > 1:
+        targets, logits = targets.of(np.arange(0, len(targets), step)), [each[::step] for each in logits]
     targets = targets.smoothed()
     share = targets.weights / targets.weights.sum()
     bounds = [*limits, *[(0.0, _LARGEST)] * (len(logits) - len(limits))]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from heedful.tasks.sentences import linear_fits
 from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.class_means import class_means, means_join, too_few_each, without_itself
+from heedful.tasks.sentences.linear_fits import weigh
 from heedful.tasks.sentences.linear_targets import ClassTargets
 
 if TYPE_CHECKING:
@@ -73,3 +75,12 @@ def test_a_network_needs_some_examples_of_each_of_very_many_classes(
     rows: int, classes: int, few: bool
 ) -> None:
     assert too_few_each(rows, classes) is few
+
+
+def test_of_very_many_logits_some_examples_tell_the_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    classes = np.tile(CLASSES, 70)
+    targets = ClassTargets.of_classes(classes, 40, np.ones(8400))
+    logits = np.tile(without_itself(ROWS, CLASSES, 40, WEIGHTS), (70, 1))
+    every = weigh([logits], targets)[0]
+    monkeypatch.setattr(linear_fits, "_ENOUGH", 8400 * 40 // 7)
+    assert weigh([logits], targets)[0] == pytest.approx(every, rel=0.02)
