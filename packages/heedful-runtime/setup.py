@@ -12,9 +12,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEEDFUL = HERE.parents[1] / "src" / "heedful"
 NAME = "heedful_runtime"
-ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.explainer")
+SERVING = tuple(
+    f"heedful.serving.{name}" for name in ("callers", "service", "server", "supervisor", "shelf", "bounds")
+)
+ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.explainer", *SERVING)
 """What is needed; everything of heedful that these import comes along."""
+WITH_TORCH = ("heedful.tasks", "heedful.models")
+"""What is left out: it is asked for only after it was seen that torch is there."""
+ASSETS = (Path("serving", "playground"),)
+"""Folders of files that come along."""
 _IMPORT = re.compile(r"^(\s*(?:from|import)\s+)heedful(?=[.\s])", re.MULTILINE)
+
+_VERSION = re.compile(r'^__version__ = "[^"]+"', re.MULTILINE)
 
 
 def gather(heedful: Path, target: Path) -> list[str]:
@@ -29,7 +38,12 @@ def gather(heedful: Path, target: Path) -> list[str]:
     """
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(HERE / "own", target / NAME)
+    own = target / NAME / "__init__.py"
+    (version,) = _VERSION.findall((heedful / "__init__.py").read_text(encoding="utf-8"))
+    own.write_text(_VERSION.sub(version, own.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copytree(heedful / "csrc", target / "csrc")
+    for folder in ASSETS:
+        shutil.copytree(heedful / folder, target / NAME / folder)
     found = sorted(_needed(heedful))
     for module in found:
         source = _file(heedful, module)
@@ -55,6 +69,8 @@ def _needed(heedful: Path) -> set[str]:
 def _imports(heedful: Path, module: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(_file(heedful, module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "heedful":
+            if str(node.module).startswith(WITH_TORCH):
+                continue
             yield str(node.module)
             # what is imported from a package may be a module of its own
             inner = (f"{node.module}.{alias.name}" for alias in node.names)

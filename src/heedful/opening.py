@@ -73,11 +73,14 @@ def _require_torch(folder: Path | str) -> None:
     """Refuse to go on without torch; what is wrong with the folder itself is said first."""
     try:
         importlib.import_module("torch")
+        if importlib.util.find_spec(f"{__package__}.tasks") is None:
+            raise ImportError("heedful-runtime has no models of torch")
     except ImportError as error:
         with contextlib.suppress(
             UsageError
         ):  # that the runtime cannot run the model is no fault of the folder
             load(folder)
+        package = "torch" if __package__ == "heedful" else "heedful"
         raise MissingExtraError(
-            "torch", "", f"{folder}: what was asked of this model", install="torch"
+            package, "", f"{folder}: what was asked of this model", install=package
         ) from error

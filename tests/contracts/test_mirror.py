@@ -42,7 +42,7 @@ TESTED_BY = {
     "cli/neighbor_answers.py": "unit/explain/test_neighbors.py",
     "cli/": "integration/test_cli.py",
     "cli/label.py": "integration/test_label_page.py",
-    "cli/serving_key.py": "integration/test_serving.py",
+    "machine/serving_key.py": "integration/test_serving.py",
     "labeling/forms.py": "unit/labeling/test_label_file.py",
     "labeling/label_index.py": "unit/labeling/test_session.py",
     "labeling/label_rows.py": "unit/labeling/test_label_file.py",

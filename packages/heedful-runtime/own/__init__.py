@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from heedful_runtime.runtime import Answer, LabelsAnswer, Model, TagsAnswer, load
 
-__version__ = "0.1.0"
+__version__ = "0"  # that of heedful, in what setup.py gathers
 
 __all__ = ["Answer", "LabelsAnswer", "Model", "TagsAnswer", "__version__", "explanation_of", "load"]
 

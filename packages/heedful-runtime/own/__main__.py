@@ -1,5 +1,5 @@
 """``python -m heedful_runtime``."""
 
-from heedful_runtime.runtime.command import main
+from heedful_runtime.entry import main
 
 main()

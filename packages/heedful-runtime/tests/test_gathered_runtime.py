@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
+import urllib.request
 from pathlib import Path
 from types import ModuleType
 
@@ -26,7 +27,7 @@ BARE = """
 import sys
 for name in ("torch", "heedful", "scipy", "sklearn", "click", "rich", "tokenizers", "transformers"):
     sys.modules[name] = None
-from heedful_runtime.runtime.command import main
+from heedful_runtime.entry import main
 main(sys.argv[1:])
 """
 
@@ -156,3 +157,65 @@ def test_every_mistake_is_one_line_and_a_code(
     assert result.stdout == b""
     (line,) = result.stderr.decode().splitlines()
     assert line.startswith("heedful-runtime: ")
+
+
+def started(gathered: Path, *arguments: object, without: str = "nothing") -> subprocess.Popen[str]:
+    """Start the server, whose library brings click."""
+    return subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            BARE.replace('"click"', f'"{without}"'),
+            "serve",
+            *map(str, arguments),
+        ],
+        env={**os.environ, "PYTHONPATH": str(gathered), "PYTHONIOENCODING": "utf-8"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_it_serves_without_torch(gathered: Path, model: tuple[Predictor, Path]) -> None:
+    pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+    made, path = model
+    server = started(gathered, f"film={path}", "--port", 0)
+    assert server.stderr is not None
+    try:
+        said = server.stderr.readline()
+        assert said.startswith("heedful-runtime serve: serving film at http://127.0.0.1:"), said
+        address = said.split(" at ")[1].split(" ")[0]
+        body = json.dumps({"texts": [TEXTS[0]]}).encode()
+        request = urllib.request.Request(f"{address}v1/predict", body, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            found = json.loads(answer.read())
+        with urllib.request.urlopen(address, timeout=30) as page:
+            assert b"playground.js" in page.read()
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
+    assert server.returncode == 0
+    (wanted,) = made.predict([TEXTS[0]])
+    assert wanted.label in json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "without", "says"),
+    [
+        (
+            ["model"],
+            "uvicorn",
+            "the server needs uvicorn, which is not installed: pip install 'heedful-runtime[serve]'",
+        ),
+        ([], "nothing", "the following arguments are required: MODEL"),
+        (["nowhere"], "nothing", "nowhere"),
+        (["model", "--port", "70000"], "nothing", "--port"),
+    ],
+)
+def test_what_keeps_it_from_serving_is_a_line(
+    arguments: list[str], without: str, says: str, gathered: Path, tmp_path: Path
+) -> None:
+    server = started(gathered, *arguments, without=without)
+    _, said = server.communicate(timeout=60)
+    assert server.returncode not in (0, 1)
+    assert says in said
+    assert len(said.strip().splitlines()) == 1

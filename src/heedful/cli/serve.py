@@ -11,8 +11,8 @@ import click
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, threads_option
 from heedful.cli.output import shown
-from heedful.cli.serving_key import KEY, SHORTEST_KEY, is_local, read_key
-from heedful.errors import MissingExtraError, UsageError
+from heedful.errors import MissingExtraError
+from heedful.machine.serving_key import KEY, SHORTEST_KEY, is_local
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def command(
     Example: heedful serve runs/trec
     """
     try:
-        from heedful.serving.app import Access
+        from heedful.serving.callers import access_of
         from heedful.serving.server import listen
         from heedful.serving.service import Answering, Service
     except ImportError as error:
@@ -128,10 +128,8 @@ def command(
     from heedful.serving.shelf import named
 
     asked = {name: value for name, value in vars(most).items() if value is not None}
-    bounds, key = Bounds(**asked), read_key(callers.key_file)
-    folders, listening, local = named(models), listen(host, port), is_local(host)
-    names = frozenset({*callers.hosts, *(("localhost", "127.0.0.1", "::1", host) if local else ())})
-    access = Access(key, names, tuple(map(_origin, callers.origins)))
+    bounds, access = Bounds(**asked), access_of(host, callers.key_file, callers.hosts, callers.origins)
+    folders, listening = named(models), listen(host, port)
     service = Service(folders, bounds, access, limits.max_tokens, limits.truncate)
     number = listening.getsockname()[1]
 
@@ -139,7 +137,7 @@ def command(
         name = f"[{host}]" if ":" in host else host
         many = f" with {workers} workers" if workers > 1 else ""
         _say(f"serving {', '.join(folders)} at http://{name}:{number}/{many} (Ctrl+C ends)")
-        if not local and not key:
+        if not is_local(host) and not access.key:
             _say(f"anyone who reaches {host} may ask: set {KEY} or --key-file to ask for a key")
 
     with listening:
@@ -156,14 +154,3 @@ def command(
 def _say(line: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # a log that nobody reads, or a full disk, ends no server
         click.echo(shown(f"heedful serve: {line}"), err=True)  # a worker's stream does not do that by itself
-
-
-def _origin(given: str) -> str:
-    """Check what a browser would send as Origin: a scheme, a name and maybe a port, without a path."""
-    scheme, _, rest = given.partition("://")
-    if given != "*" and (scheme not in ("http", "https") or not rest or not set("/?#@ *").isdisjoint(rest)):
-        raise UsageError(
-            f"--cors-origin {given!r:.200}: expected a scheme and a name, such as https://example.org or "
-            "http://localhost:3000, or *"
-        )
-    return given.lower()

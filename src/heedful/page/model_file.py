@@ -23,6 +23,7 @@ from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.model.decisions import KINDS
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
+from heedful.page.products import compacted
 from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.loading import read_states
 from heedful.runtime.looking import read_shown
@@ -35,6 +36,8 @@ from heedful.text.tokenize import TOKENIZERS
 
 FORMAT = 1
 """The version of the file; `opening.js` reads it and refuses others."""
+COMPACT = {"trained": 6, "frozen": 12}
+"""How many numbers of a word vector share one byte in a compact file, by the table that it is in."""
 TASKS = {
     "text": ("text",),
     "pair": ("premise", "hypothesis"),
@@ -48,27 +51,31 @@ TASKS = {
 """Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
 
 
-def export_model_file(folder: ModelFolder, description: NetworkTable, target: Path) -> None:
+def export_model_file(
+    folder: ModelFolder, description: NetworkTable, target: Path, *, compact: bool = False
+) -> None:
     """Write a model as one file for JavaScript, atomically; see `model_bytes`.
 
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
         target: the file to make or replace.
+        compact: as for `model_bytes`.
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: naming the setting that the engine in JavaScript does not have.
     """
-    write_bytes(target, model_bytes(folder, description))
+    write_bytes(target, model_bytes(folder, description, compact=compact))
 
 
-def model_bytes(folder: ModelFolder, description: NetworkTable) -> bytes:
+def model_bytes(folder: ModelFolder, description: NetworkTable, *, compact: bool = False) -> bytes:
     """Return a model as one file for JavaScript, which `opening.js` reads.
 
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
+        compact: whether large tables of word vectors are written as products (`heedful.page.products`).
 
     Returns:
         A safetensors file in gzip; the same bytes for the same model.
@@ -77,7 +84,7 @@ def model_bytes(folder: ModelFolder, description: NetworkTable) -> bytes:
         UsageError: naming the setting that the engine in JavaScript does not have.
     """
     _check(folder, description)
-    return gzip.compress(_content(folder, description), mtime=0)
+    return gzip.compress(_content(folder, description, compact=compact), mtime=0)
 
 
 def title_of(folder: ModelFolder) -> str:
@@ -107,10 +114,14 @@ def _check(folder: ModelFolder, description: NetworkTable) -> None:
         raise UsageError(f"model.encoder={encoder!r}: a page cannot compute its step {min(unknown)!r}")
 
 
-def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
+def _content(folder: ModelFolder, description: NetworkTable, *, compact: bool) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.settings, folder.settings.part("text")
-    state = rounded({name: folder.state[name].float() for name in _named(description)})
+    words = description["words"]
+    widths = {words[table]: width for table, width in COMPACT.items()} if compact else {}
+    named = {name: folder.state[name].float() for name in _named(description)}
+    state = compacted(named, widths)
+    shape = {**words, "width": named[words["trained"]].shape[1]}
     wide, sentence, tagging = _wide(folder), _sentence(folder), _tagging(folder)
     about = {
         "format": FORMAT,
@@ -133,7 +144,7 @@ def _content(folder: ModelFolder, description: NetworkTable) -> bytes:
             "characters": _characters(folder),
         },
         "vocabulary": folder.vocabulary,
-        "network": {name: each for name, each in description.items() if name != "shown"},
+        "network": {**{name: each for name, each in description.items() if name != "shown"}, "words": shape},
         "captions": _captions(description["shown"]["read"]),
         "prefix": description["shown"]["prefix"],
         "facts": _facts(folder, state, wide),

@@ -22,22 +22,25 @@ SCRIPTS = ("pictures.js", "page.js")
 """What a page has beside the engine (`heedful.page.javascript`)."""
 
 
-def export_page(folder: ModelFolder, description: NetworkTable, target: Path) -> None:
+def export_page(
+    folder: ModelFolder, description: NetworkTable, target: Path, *, compact: bool = False
+) -> None:
     """Write a model as one page, atomically; see `render_page`.
 
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
         target: the file to make or replace.
+        compact: as for `render_page`.
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: naming the setting that a page does not have.
     """
-    write_text(target, render_page(folder, description))
+    write_text(target, render_page(folder, description, compact=compact))
 
 
-def render_page(folder: ModelFolder, description: NetworkTable) -> str:
+def render_page(folder: ModelFolder, description: NetworkTable, *, compact: bool = False) -> str:
     """Render a model as one page of HTML that needs no server and loads nothing.
 
     A policy in the page allows its own script and style alone, by their hashes, and no connection. The text that a
@@ -46,6 +49,7 @@ def render_page(folder: ModelFolder, description: NetworkTable) -> str:
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
+        compact: whether large tables of word vectors are written as products (`heedful.page.products`).
 
     Returns:
         The page; the same bytes for the same model.
@@ -53,7 +57,7 @@ def render_page(folder: ModelFolder, description: NetworkTable) -> str:
     Raises:
         UsageError: naming the setting that a page does not have.
     """
-    model = model_bytes(folder, description)
+    model = model_bytes(folder, description, compact=compact)
     style = style_sheet(LEVELS) + asset("page.css")
     script = engine() + "\n".join(map(asset, SCRIPTS))
     return Template(asset("page.html")).substitute(

@@ -625,10 +625,23 @@ function sinusoids(step) {
   };
 }
 
+const rowsOfTable = ({ shape, codes }) => (codes ?? { shape }).shape[0];
+
+// Adds a row of a table of products: each of its groups is a row of the book of the group; see heedful.page.products.
+function addProduct(to, { shape: [, width], data, scales, codes }, place, share) {
+  const groups = codes.shape[1];
+  for (let group = 0; group < groups; group += 1) {
+    const at = 256 * group + codes.data[place * groups + group], scale = share * (scales ? scales[at] : 1);
+    const start = group * width, end = Math.min(start + width, to.length);
+    for (let c = start; c < end; c += 1) to[c] += data[at * width + c - start] * scale;
+  }
+}
+
 // A network: the steps that read a text, and those from the texts to the answer.
 class Network {
   constructor(description, tensors, kernels) {
     this.tables = ["trained", "frozen", "ngrams"].map((table) => tensors[description.words[table]]);
+    this.width = description.words.width ?? this.tables[0].shape[1];
     const made = (steps) => steps.map((each) => {
       if (!Object.hasOwn(OPERATORS, each.do)) throw new ModelError(`the step ${each.do} is unknown`);
       const step = new Step(each, tensors, kernels);
@@ -639,13 +652,15 @@ class Network {
 
   // The vectors of words: of each its own row, and the mean of the rows of its n-grams where it has any.
   vectors(rows, ngrams) {
-    const [trained, frozen, runs] = this.tables, width = trained.shape[1], made = value(rows.length, width);
+    const [trained, frozen, runs] = this.tables, { width } = this, made = value(rows.length, width);
     const add = (i, table, place, share = 1) => {
+      if (table.codes) return addProduct(row(made, i), table, place, share);
       const scale = share * (table.scales ? table.scales[place] : 1);
       for (let c = 0; c < width; c += 1) made.data[i * width + c] += table.data[place * width + c] * scale;
     };
+    const first = rowsOfTable(trained);
     rows.forEach((number, i) => {
-      if (number >= trained.shape[0]) add(i, frozen, number - trained.shape[0]);
+      if (number >= first) add(i, frozen, number - first);
       else if (number > 1) add(i, trained, number);
       ngrams[i].forEach((place) => add(i, runs, place, 1 / ngrams[i].length));
     });

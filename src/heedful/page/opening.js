@@ -68,7 +68,10 @@ function tensorsOf(buffer) {
     const data = start % Kind.BYTES_PER_ELEMENT ? new Kind(buffer.slice(start, first + to)) : new Kind(buffer, start, length);
     made[name] = { shape, data, scales: null };
   }
-  for (const [name, tensor] of Object.entries(made)) tensor.scales = made[`${name}.scale`]?.data ?? null;
+  for (const [name, tensor] of Object.entries(made)) {
+    tensor.scales = made[`${name}.scale`]?.data ?? null;
+    tensor.codes = made[`${name}.codes`] ?? null;
+  }
   return [made, about];
 }
 
