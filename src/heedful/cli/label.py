@@ -15,9 +15,9 @@ from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, WRITTEN, threads_option
 from heedful.cli.output import shown
 from heedful.cli.reading_options import reading_options
-from heedful.machine.serving_key import KEY, SHORTEST_KEY, is_local, read_key
 from heedful.data.readers.reading import Reading
 from heedful.errors import MissingExtraError, UsageError
+from heedful.machine.serving_key import KEY, SHORTEST_KEY, is_local, read_key
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
