@@ -65,5 +65,5 @@ def _bytes(name: str) -> int:
         files = metadata.files(name) or []
     except metadata.PackageNotFoundError:
         return 0
-    places = (file.locate() for file in files if file.suffix != ".pyc")
-    return sum(int(place.stat().st_size) for place in places if place.is_file())  # type: ignore[attr-defined]
+    places = (Path(str(file.locate())) for file in files if file.suffix != ".pyc")
+    return sum(place.stat().st_size for place in places if place.is_file())

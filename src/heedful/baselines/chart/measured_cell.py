@@ -113,7 +113,7 @@ def measured(entrant: Entrant, drawn: Drawn) -> Cell:
 def one_thread() -> Iterator[None]:
     """Let torch, the kernels and linear algebra compute on one thread within a ``with`` block."""
     import torch
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     before = torch.get_num_threads()
     torch.set_num_threads(1)
