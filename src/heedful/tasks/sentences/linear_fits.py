@@ -203,9 +203,9 @@ def weigh(
 
     if not logits:
         return np.zeros(0), targets.loss(np.zeros((len(targets), targets.outputs)))
+    targets = targets.smoothed()
     if (step := -(-np.size(logits[0]) // _ENOUGH)) > 1:
         targets, logits = targets.of(np.arange(0, len(targets), step)), [each[::step] for each in logits]
-    targets = targets.smoothed()
     share = targets.weights / targets.weights.sum()
     bounds = [*limits, *[(0.0, _LARGEST)] * (len(logits) - len(limits))]
     stack = [np.asarray(each, np.float64) for each in logits]
