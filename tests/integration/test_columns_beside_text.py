@@ -250,9 +250,43 @@ def test_exports_answer_alike_or_refuse_in_one_sentence(folder: Path) -> None:
     assert code == 0, output
     small, whole = (heedful.runtime.load(place) for place in (folder / "small", folder / "run"))
     np.testing.assert_allclose(small.logits(rows), whole.logits(rows), atol=1e-5)
+    for arguments in (
+        ["serve", run, "--port", "0"],
+        ["predict", run, "--input", str(folder / "new.csv"), "--jobs", "1"],
+    ):
+        code, output = command(
+            *arguments, *(["--output", str(folder / "many")] if "--jobs" in arguments else [])
+        )
+        assert code
+        assert "reads texts alone, and this model reads columns beside them" in output
     for option, name in (("--page", "page.html"), ("--onnx", "model.onnx")):
         code, output = command("export", run, option, str(folder / name))
         assert code
         assert "columns beside" in output
         assert len(output.splitlines()) == 1
         assert not (folder / name).exists()
+
+
+def test_a_network_with_columns_answers_encodes_and_is_explained(tmp_path: Path) -> None:
+    frame, other = pd.DataFrame(table(200)), pd.DataFrame(table(150, 4))
+    model = heedful.TextClassifier(
+        text="text",
+        features=["price", "shop"],
+        data__few_rows=0,
+        train__epochs=1,
+        train__least_steps=0,
+        model__hidden=8,
+        model__sentence="none",
+        text__vectors="",
+    ).fit(frame, frame["label"], dev=(other, other["label"]), baseline=False)
+    assert model.predictor.about.columns is not None
+    model.save_pretrained(tmp_path / "model")
+    rows, without = table(10, 8), heedful.runtime.load(tmp_path / "model")
+    np.testing.assert_allclose(without.logits(rows), model.predictor.logits(rows), atol=1e-4)
+    vectors = without.encode([row["text"] for row in rows])
+    np.testing.assert_allclose(vectors, model.transform(pd.DataFrame(rows)), atol=1e-4)
+    for each in (without, model.predictor):
+        said = explain(each, rows[0]).attribution
+        assert said is not None
+        assert abs(said.gap) < 1e-5
+        assert [column.name for column in said.columns] == ["price", "shop"]

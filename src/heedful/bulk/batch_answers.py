@@ -75,7 +75,7 @@ class BatchAnswers:
         _refuse_another(path, asking)
         self.model = open_model(
             path, max_tokens=asking.max_tokens, truncate=asking.truncate, precision=asking.precision
-        )
+        ).reading_texts_alone("a prediction of many files")
         self.roles = ("premise", "hypothesis") if self.model.is_pair else ("text",)
         self.columns: tuple[Column, ...] = columns_of(self.model.task)
         self.trained = Reading.of_run(self.model.run_settings)

@@ -75,7 +75,7 @@ def named_cell(cells: Cells | None, name: str, where: str) -> Cell:
         hint = f"; {nearest(name, names)}" if names else ""
         raise DataError(
             f"{where}: the model also reads the column {name!r}, which is not there{hint}. Give it (null where it is "
-            "not known), or --feature NAME=VALUE for a text on the command line"
+            "not known), or write --feature NAME=VALUE beside a text of heedful predict"
         )
     return plain_cell(cells[name], f"{where}, column {name!r}")
 

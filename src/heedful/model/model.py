@@ -273,6 +273,27 @@ class Model(ABC, Generic[B, A_co]):
     def refuse_long(self, corpus: Any) -> None:
         """Refuse texts that are too long, without running the network; by default whatever answering refuses."""
 
+    def reading_texts_alone(self, reader: str) -> Self:
+        """Return the model, or refuse one that reads columns where there are only texts.
+
+        Args:
+            reader: what has texts alone, as the subject of a sentence.
+
+        Returns:
+            The model.
+
+        Raises:
+            UsageError: if the model reads columns beside the text.
+        """
+        part = self.engine.parts.columns
+        if part is not None:
+            names = ", ".join(part.columns.names)
+            raise UsageError(
+                f"{reader} reads texts alone, and this model reads columns beside them ({names:.200}); answer with "
+                "heedful predict, or from Python"
+            )
+        return self
+
     def require(self, capability: Capability) -> Self:
         """Return the model, or refuse in one sentence what its engine does not have.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
@@ -130,6 +130,10 @@ class Asking:
     def limited(self, limits: Limits) -> Asking:
         """Return the same with another limit; see `RuntimeModel.limited`."""
         return type(self)(limits.of(self.settings), self.vocabulary, self._parts)
+
+    def of_texts_alone(self) -> Asking:
+        """Return the same for texts without the columns beside them, whose vectors need none."""
+        return type(self)(self.settings, self.vocabulary, replace(self._parts, columns=None))
 
     def knows(self, word: str) -> bool:
         """Return whether the network or a part beside it has a vector of a word."""

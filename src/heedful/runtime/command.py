@@ -106,6 +106,7 @@ def _lines(options: argparse.Namespace) -> Iterator[str]:
         texts = (text for text in _requests(options, pair=False) if isinstance(text, str))
         yield from (json.dumps(vector.tolist()) for vector in model.vectors(texts))
         return
+    model = model.reading_texts_alone("the command heedful-runtime")
     requests = _requests(options, pair=model.is_pair)
     cells = model.settings.kind.layout.cells
     for row, answer in enumerate(model.predict(requests), start=1):

@@ -202,5 +202,5 @@ class RuntimeModel(Model[Block, Answered]):
                 "asks for a network; for English texts, en-sentences of heedful-en gives vectors without training"
             )
         yield from itertools.chain.from_iterable(
-            in_order(self.engine.vectors, self.asking.blocks(texts, 1), self.threads)
+            in_order(self.engine.vectors, self.asking.of_texts_alone().blocks(texts, 1), self.threads)
         )

@@ -67,7 +67,8 @@ class ServedModel:
     def __init__(self, copy: Path, limits: tuple[int | None, Truncate | None]) -> None:
         self._copy, self._limits = copy, limits
         self._one_at_a_time = threading.Lock()  # torch's network, which two threads may ask
-        self.model = open_model(copy, max_tokens=limits[0], truncate=limits[1])
+        model = open_model(copy, max_tokens=limits[0], truncate=limits[1])
+        self.model = model.reading_texts_alone("a server")
 
     @property
     def task(self) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
+from heedful.data.tokens import place
 from heedful.features.feature_columns import Row
 from heedful.model.answers import Read, ReadWords
 from heedful.tasks.schema import TextSettings
@@ -105,6 +106,9 @@ class EncodedReading(CorpusReading):
     def blocks(self, requests: Any, texts: int) -> Iterator[EncodedExamples]:
         """See `TextReading.blocks`."""
         for corpus in super().blocks(requests, texts):
+            if (columns := self.model.about.columns) is not None:  # refused here, where the file is known
+                for number, example in enumerate(corpus.examples, start=1):
+                    columns.read(example.cells, place(corpus.source, example.row or number))
             yield EncodedExamples(corpus, *self.model.encode_examples(corpus.examples, corpus.source))
 
     def row(self, block: EncodedExamples) -> Row:

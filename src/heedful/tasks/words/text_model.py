@@ -15,7 +15,7 @@ from torch import Tensor
 from heedful.data.encoding import EncodedDataset, encode, refuse_long
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import parse_if_possible
-from heedful.data.tokens import TokenizedCorpus, place, tokenize_corpus
+from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.model.decisions.reject import REJECT
@@ -119,9 +119,6 @@ class TextModel(SavedModel[A_co]):
         Raises:
             DataError: naming the row, if a text is too long and may not be cut.
         """
-        if self.about.columns is not None:  # refused here, where the file is known
-            for number, example in enumerate(examples, start=1):
-                self.about.columns.read(example.cells, place(source, example.row or number))
         corpus = self.tokenize(examples, source)
         limit = self.text.max_tokens
         text = self.text
