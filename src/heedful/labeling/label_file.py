@@ -79,6 +79,7 @@ class LabelFile:
         self.records: list[Record] = []
         self._rows = self._new_rows()
         self._seen: tuple[int, ...] = ()
+        self._narrow = False  # whether the file on the disk lacks columns that a label of this form has
         if self.path.exists():
             self._read_again()
         else:
@@ -97,6 +98,10 @@ class LabelFile:
             DataError: if another program has made the file unreadable.
         """
         self._follow()
+        if self._narrow:
+            self._write([*self.records, *records])
+            self.records.extend(records)
+            return
         data = b"".join(self._rows.row(self._fields(each)) for each in records)
         try:
             self._append(data)
@@ -150,6 +155,7 @@ class LabelFile:
             stream.write(self._rows.head())
             for each in records:
                 stream.write(self._rows.row(self._fields(each)))
+        self._narrow = False
         with told_plainly(self.path):
             self._seen = _stamp(self.path.stat())
 
@@ -184,10 +190,12 @@ class LabelFile:
         self._rows, self._seen, self.records = rows, seen, records
         if isinstance(rows, CsvRows) and not data.strip():
             self._write(records)
-        elif isinstance(rows, CsvRows) and (wanted := [n for n in self._columns() if n not in rows.columns]):
+            return
+        self._narrow = False
+        if isinstance(rows, CsvRows) and (wanted := [n for n in self._columns() if n not in rows.columns]):
             rows.columns = (*rows.columns, *wanted)
-            self._write(records)
-        elif found.end < len(data):
+            self._narrow = True  # a file that is only read or exported stays as it is
+        if found.end < len(data):
             cut = data[found.end :].decode("utf-8", "replace")
             self._say(
                 f"{self.path}: its last row was cut off while it was written, and is left out: {cut!r:.200}"

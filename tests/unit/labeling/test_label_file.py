@@ -72,7 +72,9 @@ def test_every_form_is_read_again(tmp_path: Path, form: Any, texts: Any, label: 
 def test_a_file_from_elsewhere_is_continued_with_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("\ufeffid,label,text\r\n7,refund,give it back\r\n8,ü,no end", encoding="utf-8")
+    written = path.read_bytes()
     file, _ = opened(path)
+    assert path.read_bytes() == written  # a file that is only read or exported stays as it is
     file.add([Record(("new",), "refund", by="Ann")])
     assert path.read_text(encoding="utf-8").splitlines() == [
         "id,label,text,note,by,chosen,guess,checked",
