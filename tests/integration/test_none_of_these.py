@@ -197,3 +197,14 @@ def test_explain_says_why(folder) -> None:
     assert not known["rejected"]
     assert known["new_words"] == []
     assert sum(known["parts"].values()) == pytest.approx(known["score"])
+
+
+def test_the_server_describes_what_only_some_answers_have(fitted) -> None:
+    from heedful.model.answers import Answer
+    from heedful.serving.schemas import schema_of
+
+    schema = schema_of(Answer)
+    plain = fitted.answer(STRANGE[:1])[0].as_dict()
+    assert set(schema["required"]) <= set(plain) <= set(schema["properties"])
+    assert "prediction_set" not in plain
+    assert "unlike" in set(plain) - set(schema["required"])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.model.decisions import Decision, Kind, Promise, Wish, kind_of, promise_of
+from heedful.model.decisions.promise import refuse_without_sets
 from heedful.model.engine import NEEDED, Capability, Engine
 from heedful.model.kept_examples import KeptExamples
 from heedful.model.sights import TaggedText
@@ -133,8 +134,7 @@ class Model(ABC, Generic[B, A_co]):
 
     def promise_of(self, wish: Wish) -> Promise:
         """Return what gives answers of this model a set or an interval; see `promising`."""
-        if kind_of(self.task).outputs in ("tags", "vector", "other"):
-            raise UsageError(f"coverage: answers of a model of {self.noun} have no sets with a promise")
+        refuse_without_sets(self.kind, self.noun)  # such a model may have no decision
         return promise_of(self.metrics, self.decision, self.kind, wish)
 
     @property

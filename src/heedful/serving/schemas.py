@@ -41,7 +41,9 @@ def schema_of(kind: object) -> Schema:
     if origin in (dict, Mapping):
         return {"type": "object", "additionalProperties": schema_of(inner[1])}
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        return record(**{name: schema_of(one) for name, one in _fields(kind).items()})
+        found = record(**{name: schema_of(one) for name, one in _fields(kind).items()})
+        needed = [field.name for field in dataclasses.fields(kind) if field.default is not None]
+        return {**found, "required": needed}  # what is None by default is left out where it was not asked for
     return {}
 
 

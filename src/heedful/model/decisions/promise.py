@@ -118,9 +118,8 @@ def promise_of(metrics: Mapping[str, object], decision: Decision[Any], kind: Kin
         UsageError: if it keeps no such scores, its answers have no sets, or the wish is for classes alone.
         ArtifactError: if the scores are damaged.
     """
-    make = _MAKERS.get(kind.outputs)
-    if make is None:
-        raise UsageError(f"coverage: answers of a model of {kind.noun} have no sets with a promise")
+    refuse_without_sets(kind, kind.noun)
+    make = _MAKERS[kind.outputs]
     if kind.outputs != "classes" and (wish.by_class or wish.method != METHODS[0]):
         raise UsageError(
             f"coverage: a method and sets by class are for classes; this is a model of {kind.noun}"
@@ -135,6 +134,15 @@ def promise_of(metrics: Mapping[str, object], decision: Decision[Any], kind: Kin
             f"the scores of {len(held.gold):,}; ask for less, or train with more rows"
         )
     return make(held, decision, wish)
+
+
+def refuse_without_sets(kind: Kind, noun: str) -> None:
+    """Refuse a coverage of answers that have no sets; ``noun`` is what the model is a model of.
+
+    Raises UsageError.
+    """
+    if kind.outputs not in _MAKERS:
+        raise UsageError(f"coverage: answers of a model of {noun} have no sets with a promise")
 
 
 @dataclass(frozen=True)
