@@ -67,7 +67,7 @@ def command(
 
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
     in the browser. It shows the prediction and what the network attended to. With --compact, tables of more than 2,047
-    word vectors are written with a byte for 6 or 12 numbers, so that answers differ a little from the model's.
+    word vectors are written with a byte for 6 or 12 numbers, so that some answers differ from the model's.
 
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check
     """

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -178,7 +179,9 @@ def try_out(index: Path, python: str, version: str) -> str:
 
 
 def _run(module: str, *arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", module, *arguments], check=True)
+    """Run a tool of this environment, whose programs are found although nobody activated it."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    subprocess.run([sys.executable, "-m", module, *arguments], check=True, env={**os.environ, "PATH": path})
 
 
 def main() -> None:
