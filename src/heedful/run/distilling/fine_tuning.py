@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heedful.errors import UsageError
+from heedful.model.decisions import kind_of
 from heedful.run.distilling.distillation import Places
 from heedful.run.prepare import prepare
 from heedful.run.recipe_files import load_config, override
@@ -86,7 +87,9 @@ def fine_tuning(config: RunConfig, name: str, rows: int = FEW, classes: int = 2)
         Data, task, seed and metric are the student's; the network, its words and its training are those of `RECIPE`, or
         of `FEW_RECIPE`.
     """
-    recipe = load_config(FEW_RECIPE if config.model.task == "text" and rows < FEW else RECIPE)
+    kind = kind_of(config.model.task)
+    single = kind.outputs == "classes" and kind.texts == 1
+    recipe = load_config(FEW_RECIPE if single and rows < FEW else RECIPE)
     if recipe.train.contrast and classes > recipe.model.hidden:
         recipe = load_config(RECIPE)
     model = replace(recipe.model, task=config.model.task, outputs=config.model.outputs)
