@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.from_run import from_option
 from heedful.cli.next_commands import ending
 from heedful.cli.option_groups import Lessons, Printing, Recipe, RunPlace, grouped
 from heedful.cli.options import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("recipe", metavar="DATA_OR_RECIPE")
+@click.argument("recipe", metavar="DATA_OR_RECIPE", required=False)
 @click.argument("file", metavar="[DATA]", required=False)
 @out_option(
     "Folder of the run. It gets the settings, metrics.jsonl and the model. By default a new one, such as runs/reviews "
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 @track_option
 @computing_options
 @printing_options
+@from_option
 @grouped(recipe=Recipe, lessons=Lessons, place=RunPlace, printing=Printing)
 def command(
     recipe: Recipe,
@@ -72,6 +74,8 @@ def command(
     TOML file of the same form.
 
     Ctrl-C finishes the current step, saves everything and stops. Pass --resume to continue from there.
+
+    With --from it goes on from a run: heedful train new.csv --from runs/reviews learns new rows, words and classes.
 
     With --teacher the model also learns what a larger one answers, to the training texts and to those of --texts.
 

@@ -6,7 +6,7 @@ import logging
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
 
@@ -40,6 +40,7 @@ from heedful.run.recipe_files import from_table, override
 from heedful.run.run_config import KeepExamples
 from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model
+from heedful.tasks.task import LearnedFrom
 from heedful.text.boundaries import AUTO
 from heedful.training.progress import choose_reporter
 from heedful.training.stages import stages_shown
@@ -58,6 +59,17 @@ Method = Literal["contributions", "attention", "gradient", "integrated", "occlus
 
 class UnfittedError(UsageError, NotFittedError):
     """The estimator was asked for something that needs a trained model."""
+
+
+@dataclass(frozen=True)
+class How:
+    """The arguments of `Estimator.fit` beside the examples."""
+
+    dev: tuple[object, ...] | None = None
+    folder: Path | None = None
+    progress: bool | None = None
+    baseline: bool = False
+    sample_weight: object = None
 
 
 Model = TypeVar("Model", bound=TextModel[Any])
@@ -209,13 +221,26 @@ class Estimator(ReadsTables, KeptState, Generic[Model]):
             UsageError: if a setting is wrong, or X and y differ in length.
             DataError: if a text or target is invalid, with its position, or if there are too few.
         """
-        self._use_threads()
-        progress = bool(self.verbose) if progress is None else progress
-        refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y  # which is read twice
-        targets = self._targets_of(y)
+        how = How(dev, None if folder is None else Path(folder), progress, baseline, sample_weight)
+        return self._learned(X, y, self._targets_of(y), how, {"data.learn_from": ""})
+
+    def _learned(
+        self,
+        X: object,
+        y: object,
+        targets: AnyTargets,
+        how: How,
+        changes: Mapping[str, object],
+        before: LearnedFrom | None = None,
+    ) -> Self:
+        """Train, beginning with another model where there is one; see `fit`."""
+        self._use_threads()
+        dev, sample_weight, baseline = how.dev, how.sample_weight, how.baseline
+        progress = bool(self.verbose) if how.progress is None else how.progress
+        refuse_file_settings(self._settings, self.data_options)
         chosen = self._choose_columns(X)
-        config = override(self.config, {"data.label_type": targets.label_type, **chosen})
+        config = override(self.config, {"data.label_type": targets.label_type, **chosen, **changes})
         if config.model.task not in self.tasks:
             raise UsageError(
                 f"{type(self).__name__}: expected model.task to be one of {', '.join(self.tasks)}, got "
@@ -230,12 +255,12 @@ class Estimator(ReadsTables, KeptState, Generic[Model]):
             labels=targets.names,
             few_rows=few_rows(config),
         )
-        prepared = prepare_examples(config, source, self._teacher, strangers=self._strangers)
+        prepared = prepare_examples(config, source, self._teacher, strangers=self._strangers, before=before)
         with stages_shown(quiet=not progress):
             result = train(
                 config,
                 prepared,
-                folder=None if folder is None else Path(folder),
+                folder=how.folder,
                 reporter=choose_reporter(quiet=not progress),
             )
             self.result_ = result

@@ -13,13 +13,14 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from heedful.errors import UsageError
 from heedful.estimators.columns import rows_of, warn_of_column_vector
-from heedful.estimators.estimator import SentenceEstimator
+from heedful.estimators.estimator import How, SentenceEstimator
 from heedful.estimators.example_weights import example_weights
 from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.targets import AnyTargets, Classes, LabelSets, Scores
 from heedful.evaluation import relatedness_metrics
 from heedful.model.decisions import kind_of
 from heedful.run.distilling import Answering, PythonTeacher
+from heedful.run.learning_on import of_model
 from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import LabelsModel, Predictor, ScoreModel, load_model
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
 
 AnyTeacher = str | Path | Sequence[str | Path] | Answering
 """A model folder or a file of soft labels, several folders, or a function."""
+
+
+_BEFORE = "the model before"
+_ALL = 10**9
+"""Rows below which no network is trained: more than there are."""
 
 
 class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
@@ -58,6 +64,40 @@ class _Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         super()._adopt(predictor, targets)
         assert isinstance(targets, Classes)  # what the two methods above return
         self.classes_ = targets.values
+
+    def partial_fit(
+        self, X: object, y: object, classes: Sequence[object] | None = None, *, sample_weight: object = None
+    ) -> Self:
+        """Learn new rows, words and classes on top of what was learned before; without a model, train one.
+
+        The model is of linear parts, however many rows there are. With ``keep_examples="texts"`` the examples that the
+        model keeps are learned again with the new ones: all of them give the model of training on all rows at once, a
+        share of them (``data__keep_share=0.1``) keeps what was learned from drifting.
+
+        Args:
+            X: new texts or pairs; at least as many as `fit` needs.
+            y: their classes, also such as there were none of before.
+            classes: further classes that there will be; None for those of ``y`` and of the model.
+            sample_weight: see `fit`.
+
+        Returns:
+            The estimator.
+
+        Raises:
+            UsageError: if the model has a network, or a class is one of the model but for its spelling.
+            DataError: if a text or class is invalid, with its position, or if there are too few.
+        """
+        y = list(y) if isinstance(y, Iterator) else y
+        before = None
+        known: list[object] = list(classes or ())
+        if "predictor_" in vars(self):
+            before = of_model(self.predictor_, _BEFORE)
+            known += self.classes_.tolist()
+        rows = np.asarray(y).tolist() if isinstance(y, np.ndarray) else list(y)  # type: ignore[call-overload]
+        targets = self._targets_of([*rows, *(each for each in known if each not in rows)]) if known else None
+        changes = {"data.learn_from": "" if before is None else _BEFORE, "data.few_rows": _ALL}
+        how = How(sample_weight=sample_weight)
+        return self._learned(X, y, targets or self._targets_of(y), how, changes, before)
 
     def fit(
         self,

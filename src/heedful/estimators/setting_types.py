@@ -37,6 +37,8 @@ class Settings(TypedDict, total=False):
     data__truncate: Literal["error", "head", "drop", "window"]
     data__length_share: float
     data__keep_examples: Literal["none", "texts", "rows"]
+    data__keep_share: float
+    data__learn_from: str
     text__tokenizer: str
     text__markup: Literal["keep", "drop", "token"]
     text__normalize: bool

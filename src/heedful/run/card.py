@@ -14,6 +14,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions import kind_of
 from heedful.model.kept_examples import KeptExamples
 from heedful.models.config import NO_NETWORK
+from heedful.run.learning_on import about_learning_on
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
 from heedful.runtime.tag_part import TagPart
@@ -99,6 +100,7 @@ def model_card(
         "## Data",
         "",
         f"{len(train):,} training examples; {task.vocabulary_note(prepared.lexicon)}.",
+        *about_learning_on(prepared.before, len(train)),
         *_about_examples(result.predictor.about.examples),
         *[f"- {note}" for note in prepared.notes],
         *[f"- `{file}` SHA-256 `{digest}`" for file, digest in prepared.fingerprint.items()],

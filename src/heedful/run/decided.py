@@ -109,10 +109,11 @@ def decide(config: RunConfig, source: Source) -> Decided:
     if (rows < limit or uncut) and config.model.encoder != "none":
         settings |= _no_network(config)
         left = "are" if rows < limit else "less a dev split would be"
-        notes.append(
+        few = (
             f"{rows:,} training rows {left} fewer than data.few_rows = {limit:,}: no network is trained; linear parts "
             "are chosen by cross-validation and fitted on all rows. data.few_rows=0 trains a network all the same."
         )
+        notes += [] if config.data.learn_from else [few]
     elif note := _very_many(config, training, settings.get("model.sentence", config.model.sentence), limit):
         settings |= _no_network(config)
         notes.append(note)

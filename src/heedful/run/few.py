@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from heedful.run.run_config import RunConfig
 from heedful.tasks import task_named
 
@@ -15,6 +17,8 @@ def few_rows(config: RunConfig) -> int:
     Returns:
         The number of rows.
     """
+    if config.data.learn_from:  # linear parts alone learn on, of however many rows
+        return sys.maxsize
     able = task_named(config.model.task).chooses_by_folds
     parts = config.model.wide != "none" or config.model.sentence != "none"
     network = bool(config.distil.teacher or config.model.pretrained.name)

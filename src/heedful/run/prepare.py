@@ -18,13 +18,14 @@ from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.run.decided import decide, remembered
 from heedful.run.distilling import PythonTeacher, Teaching
+from heedful.run.learning_on import continued, learned_from, replaying
 from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.run.set_aside import with_aside
 from heedful.run.sources import data_root, find_source
 from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
-from heedful.tasks.task import Dataset
+from heedful.tasks.task import Dataset, LearnedFrom
 from heedful.tasks.words.word_task import with_tokenizer
 
 
@@ -43,8 +44,11 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
         UsageError: if the settings are wrong.
         DataError: if a file is missing or wrong.
     """
-    root = data_root(config, folder)
-    return _prepared(config, find_source(config, root), Place(root, cache))
+    root, before = data_root(config, folder), learned_from(config)
+    source = find_source(config, root)
+    if before is not None:
+        source = replace(source, fingerprint={**source.fingerprint, before.name: before.checksum})
+    return _prepared(config, source, Place(root, cache), before=before)
 
 
 def prepare_examples(
@@ -53,6 +57,7 @@ def prepare_examples(
     teacher: PythonTeacher | None = None,
     root: Path | None = None,
     strangers: Sequence[Example] | None = None,
+    before: LearnedFrom | None = None,
 ) -> AnyPrepared:
     """Encode examples from Python, without the cache; see `prepare`.
 
@@ -62,11 +67,12 @@ def prepare_examples(
         teacher: a teacher, or texts for it, that the settings do not name.
         root: the folder of data sets; None for none.
         strangers: texts of no class, which the settings do not name.
+        before: the model that the run begins with; None for none.
 
     Returns:
         Everything training needs from the data side.
     """
-    return _prepared(config, source, Place(root, keep=False), teacher, strangers)
+    return _prepared(config, source, Place(root, keep=False), teacher, strangers, before)
 
 
 def _prepared(
@@ -75,11 +81,14 @@ def _prepared(
     place: Place,
     teacher: PythonTeacher | None = None,
     strangers: Sequence[Example] | None = None,
+    before: LearnedFrom | None = None,
 ) -> AnyPrepared:
     check_task(config, source)
+    if before is not None:
+        config, source = continued(config, source, before)
     task = task_named(source.task)
     source = with_aside(config, source, place.root, strangers)
-    source = replace(source, load=remembered(source.load))
+    source = replace(source, load=remembered(replaying(source.load, before)))
     decided = decide(config, source)
     if decided.settings:
         config = override(config, decided.settings)
@@ -93,7 +102,7 @@ def _prepared(
         found = teaching.taught(task.prepare(config, teaching.source, place))
     protocol = found.protocol if "dev" in found.datasets else replace(found.protocol, selects="folds")
     notes = (*decided.notes, *found.notes)
-    return replace(found, notes=notes, protocol=protocol, decided=decided.settings)
+    return replace(found, notes=notes, protocol=protocol, decided=decided.settings, before=before)
 
 
 def check_task(config: RunConfig, source: Source) -> None:

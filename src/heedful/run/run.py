@@ -23,6 +23,7 @@ from heedful.models.config import NO_NETWORK
 from heedful.nn import VectorTables
 from heedful.run.card import model_card
 from heedful.run.kept_settings import check_same_run
+from heedful.run.learning_on import ROWS
 from heedful.run.prepare import TrainingBatches
 from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
@@ -200,6 +201,10 @@ def _train_and_measure(
     )
     card = model_card(config, prepared, run, predictor.about.wide)
     metrics = run.summary()
+    if config.data.learn_from or config.data.keep_examples != "none":
+        before = prepared.before
+        again = 0 if before is None else len(before.examples)
+        metrics[ROWS] = len(prepared.datasets["train"]) - again + (0 if before is None else before.seen)
     if predictor.held_scores is not None:
         metrics[predictor.held_scores.source] = predictor.held_scores.as_dict()
     predictor.about = replace(predictor.about, run=as_table(config), metrics=metrics, card=card)

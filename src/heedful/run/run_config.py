@@ -151,6 +151,10 @@ class DataConfig(Settings):
             ``explain`` show which of them a text resembles: "none"; "texts", whole texts of your training data with
             their labels, which everybody can read who has the model; or "rows", their rows, labels and vectors alone.
             Of more than 100,000 examples as many are drawn.
+        keep_share: the share of them that is kept, drawn by ``train.seed``.
+        learn_from: run folder or model folder of a model of linear parts that the run begins with, which ``--from``
+            sets: it learns the new rows, new words and new classes on top, together with the training examples that the
+            model keeps. The folder is never changed.
     """
 
     set: str = ""
@@ -177,6 +181,8 @@ class DataConfig(Settings):
     truncate: Truncate = "error"
     length_share: float = ranged(1.0, _part_or_all)
     keep_examples: KeepExamples = "none"
+    keep_share: float = ranged(1.0, _part_or_all)
+    learn_from: str = ""
 
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""

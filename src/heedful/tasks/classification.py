@@ -36,6 +36,7 @@ from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refus
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.fitting_reject import rejecting
+from heedful.tasks.sentences.learned_before import LearnedBefore
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.part_rows import sentence_rows
 from heedful.tasks.sentences.sentence_model import SentenceModel
@@ -105,6 +106,9 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         gold = gold_of(prepared.datasets["train"]).astype(np.int64)
         model.class_weights = _weights(config.train, gold, prepared.labels)
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
+        if (before := prepared.before) is not None and not before.whole:
+            again = min(len(before.examples), len(gold))
+            model.before = LearnedBefore.of(before.model.about, before.model.labels, prepared.labels, again)
         cost_matrix(_costs(model), model.labels)  # a name that is wrong is reported before training
         return model
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from heedful.checked import Settings, read_table
-from heedful.data.examples import Corpus
+from heedful.data.examples import Corpus, Example
 from heedful.data.readers.reading import RequestFiles
 from heedful.evaluation import Report
 from heedful.model.answers import AnyAnswer
@@ -52,6 +52,27 @@ Model = TypeVar("Model", bound=SavedModel[Any])
 Answered = TypeVar("Answered", bound=AnyAnswer)
 
 
+@dataclass(frozen=True, eq=False)
+class LearnedFrom:
+    """A model that another one begins with.
+
+    Attributes:
+        name: its folder, or what else it is called.
+        model: the model.
+        examples: its training examples that are learned again, each with the weight of those that it stands for.
+        seen: from how many rows it learned; 0 if that is not known.
+        whole: whether `examples` are all of them, so that everything is learned anew.
+        checksum: of its manifest; empty for a model in memory.
+    """
+
+    name: str
+    model: SavedModel[Any]
+    examples: tuple[Example, ...] = ()
+    seen: int = 0
+    whole: bool = False
+    checksum: str = ""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the examples of a run come from; nothing is read until `load` is called.
@@ -63,6 +84,7 @@ class Source:
         labels: class names in their fixed order; empty if they are collected from the training examples.
         fingerprint: file to SHA-256 of its content.
         unlabeled: texts without labels whose words are also added to the vocabulary; None for none.
+        before: the model that the run begins with; None for none.
     """
 
     load: Callable[[], Corpora]
@@ -71,6 +93,7 @@ class Source:
     labels: tuple[str, ...] = ()
     fingerprint: dict[str, str] = field(default_factory=dict)
     unlabeled: Corpus | None = None
+    before: LearnedFrom | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +141,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
             without a prediction), and its sentence vectors (V is 0 if they are not learned); of
             several labels, scores and numbers they are those of "train", mixed with the teacher's answers.
         decided: settings that the data decided, by their dotted names; see `heedful.run.decided`.
+        before: the model that the run begins with; None for none.
     """
 
     datasets: Mapping[str, Dataset_co]
@@ -129,6 +153,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
     fingerprint: dict[str, str]
     transfer: Dataset_co | None = None
     decided: Mapping[str, object] = field(default_factory=dict)
+    before: LearnedFrom | None = None
 
 
 AnyPrepared = Prepared[Examples, object]

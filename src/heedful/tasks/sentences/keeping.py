@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.explain.neighbors import example_vectors
@@ -19,16 +21,41 @@ _LOOKED_AT = 2_000
 _KINDS = {"i": np.int32, "f": np.float32}
 
 
+@dataclass(frozen=True)
+class Keeping:
+    """What is kept of training examples.
+
+    Attributes:
+        how: whether their texts are kept, or their rows alone.
+        share: of them that is kept.
+        seed: of the draw.
+        replayed: how many of the last ones an earlier model kept, all of which stay.
+    """
+
+    how: Literal["texts", "rows"]
+    share: float = 1.0
+    seed: int = 0
+    replayed: int = 0
+
+    def places(self, count: int) -> NDArray[np.int64]:
+        """Return which of so many examples are kept, ascending: at least one, at most `MOST_KEPT`."""
+        generator, new = np.random.default_rng(self.seed), count - self.replayed
+        drawn = generator.permutation(new)[: max(round(self.share * new), 1)]
+        found = np.concatenate([drawn, np.arange(new, count)])
+        if len(found) > MOST_KEPT:
+            found = generator.permutation(found)[:MOST_KEPT]
+        return np.sort(found)
+
+
 def kept_examples(
-    model: SentenceModel[Any], dataset: EncodedDataset, how: Literal["texts", "rows"], seed: int
+    model: SentenceModel[Any], dataset: EncodedDataset, keeping: Keeping
 ) -> KeptExamples | None:
     """Return training examples with their vectors, as a trained model sees them.
 
     Args:
         model: the model, trained.
         dataset: the training examples, with gold and with their texts.
-        how: whether their texts are kept, or their rows alone.
-        seed: of the draw where there are more than `MOST_KEPT`.
+        keeping: which of them, and what of them.
 
     Returns:
         The examples; None, with a warning, where the model has no vector of an example: it reads both texts of a pair
@@ -36,9 +63,7 @@ def kept_examples(
     """
     assert dataset.texts is not None  # the settings of a run that keeps examples keep the texts
     assert dataset.targets is not None  # training examples have gold
-    chosen = np.arange(len(dataset))
-    if len(dataset) > MOST_KEPT:
-        chosen = np.sort(np.random.default_rng(seed).choice(chosen, MOST_KEPT, replace=False))
+    chosen = keeping.places(len(dataset))
     parts, network = model.engine.parts, _of_network(model, dataset)
     if not network and parts.wide is None and parts.sentence is None:
         _log.warning("data.keep_examples: this model has no vector of an example, so it keeps none.")
@@ -53,7 +78,7 @@ def kept_examples(
         np.concatenate(codes),
         gold.astype(np.uint8 if gold.ndim == 2 else _KINDS[gold.dtype.kind]),
         dataset.rows[chosen],
-        tuple(texts) if how == "texts" else None,
+        tuple(texts) if keeping.how == "texts" else None,
         network,
     )
 

@@ -42,6 +42,11 @@ class LinearTargets(ABC):
         """Likelihoods that the loss of an example is the mean of: 1, or of labels their number."""
         return 1
 
+    @property
+    def beyond(self) -> Floats | float:
+        """Logits that those of a linear model are added to, [N, Y]; 0 where it learns the gold from the start."""
+        return 0.0
+
     @abstractmethod
     def smoothed(self) -> Self:
         """Return the same gold, drawn towards knowing nothing as far as one example more would draw it."""

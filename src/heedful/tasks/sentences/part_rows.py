@@ -54,8 +54,8 @@ _SHARE = 0.3
 
 
 def few(config: RunConfig, training: EncodedDataset) -> bool:
-    """Return whether a run has so few rows that cross-validation chooses."""
-    return len(training) < config.data.few_rows
+    """Return whether a run has so few rows that cross-validation chooses, as it does wherever a model learns on."""
+    return len(training) < config.data.few_rows or bool(config.data.learn_from)
 
 
 def texts_of(dataset: EncodedDataset) -> list[Hashable]:
@@ -219,20 +219,22 @@ def _wide_rows(
     training: EncodedDataset,
     dev: EncodedDataset | None,
 ) -> PartRows:
-    own = _phrases(training)
-    empty = empty_part(model.text.phrases, own, targets.outputs)
+    own = phrases_of(training)
+    known = None if model.before is None else model.before.blank()
+    empty = empty_part(model.text.phrases, own, targets.outputs) if known is None else known
 
     def put(about: About, fit: LinearFit, weight: float) -> About:
         part = with_fit(empty, fit, weight)
         return replace(about, wide=part if about.wide is None else about.wide.beside(part))
 
-    held = None if dev is None else feature_rows(empty, _phrases(dev))
+    held = None if dev is None else feature_rows(empty, phrases_of(dev))
     rows = feature_rows(empty, own)
     values = (rows.nnz + 5 * rows.shape[1]) * (FOLDS if dev is None else 1)
     return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, values), put, held)
 
 
-def _phrases(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
+def phrases_of(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
+    """Return the features of words and characters of each example."""
     assert dataset.phrases is not None  # the settings of a run with a wide part read them
     return [dataset.phrases[row] for row in range(len(dataset))]
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.word_features import WordFeatures
     from heedful.tasks.sentences.joining import Joining
+    from heedful.tasks.sentences.learned_before import LearnedBefore
 
 
 _BLOCK = 1024
@@ -47,12 +48,14 @@ class SentenceModel(TextModel[A_co]):
         nested: rows of numbers for each training example, [N, Y], that cross-validation gave; only in training.
         folds: the fold of each training example in it, [N]; only in training.
         joined_note: what each part reached alone, and with which weight it joined; after training.
+        before: the parts of the model that learns on, to which new ones are added; only in training.
     """
 
     joining: Joining | None = None
     nested: NDArray[np.float32] | None = None
     folds: NDArray[np.int64] | None = None
     joined_note: str = ""
+    before: LearnedBefore | None = None
 
     @property
     def is_pair(self) -> bool:

@@ -40,12 +40,13 @@ from heedful.nn import Embedding
 from heedful.structures import Batch
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
-from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
+from heedful.tasks.sentences.fitting_wide import MOST_CLASSES, empty_part
 from heedful.tasks.sentences.joining import Joined
-from heedful.tasks.sentences.keeping import kept_examples
+from heedful.tasks.sentences.keeping import Keeping, kept_examples
+from heedful.tasks.sentences.learned_before import Beyond
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.linear_targets import LinearTargets
-from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
+from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, phrases_of, texts_of
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered, Files, Shared
@@ -70,6 +71,8 @@ SENTENCES: frozenset[str] = WORDS | {
     "data.few_rows",
     "data.keep_examples",
     "data.features",
+    "data.keep_share",
+    "data.learn_from",
 }
 """Settings of networks that give one row of numbers for a text or a pair."""
 PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
@@ -244,7 +247,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
                 )
             self.begin_many(config, model, training, dev)
             return
-        targets = self.linear_targets(model, training)
+        targets = self.left_over(model, training, grows=True)
         reads = part_rows(config, model, targets, training, dev)
         if not reads:
             return
@@ -253,7 +256,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             return
         parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets)
         folds = model.folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
-        held = None if dev is None else self.linear_targets(model, dev)
+        held = None if dev is None else self.left_over(model, dev)
         found = OutOfFold.of(parts, targets, folds, held)
         if not found.judges:
             _log.warning(
@@ -263,7 +266,29 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             )
         model.joining = found.joining()
         if dev is None:
-            model.nested = self.nested(model, found, training)
+            model.nested = self.nested(model, found, training) + np.float32(targets.beyond)
+
+    def left_over(self, model: Model, dataset: EncodedDataset, *, grows: bool = False) -> LinearTargets:
+        """Return the gold that linear parts learn: where the model learns on, what its old parts leave over.
+
+        Args:
+            model: the model.
+            dataset: examples with gold.
+            grows: whether the old parts get the features of these examples too.
+
+        Returns:
+            The gold.
+        """
+        targets, before = self.linear_targets(model, dataset), model.before
+        if before is None:
+            return targets
+        if grows and model.text.phrases.reads and before.wide is not None:
+            own = phrases_of(dataset)
+            before = before.within(
+                before.grown(targets.outputs, empty_part(model.text.phrases, own, targets.outputs))
+            )
+            model.before = before
+        return Beyond.of_logits(targets, before.logits(dataset))
 
     def begin_many(
         self, config: RunConfig, model: Model, training: EncodedDataset, dev: EncodedDataset | None
@@ -298,14 +323,17 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             return
         joining, joined = model.joining, self.joined(model, datasets)
         chose = self.choosing(datasets)
+        beyond = joining.targets.beyond
         # A dev split of few rows chooses together with the training examples, which are in front of it.
         alone = {
-            name: self.judged(model, logits[-len(chose) :].astype(np.float32), chose)
+            name: self.judged(model, (logits + beyond)[-len(chose) :].astype(np.float32), chose)
             for name, logits in joined.alone.items()
         }
-        together = self.judged(model, joined.logits[-len(chose) :].astype(np.float32), chose)
+        together = self.judged(model, (joined.logits + beyond)[-len(chose) :].astype(np.float32), chose)
         scale = self.take_weight(model, joined.network)  # sets the temperature in `about`, so it comes first
         model.about = joining.added(joined, model.about, scale)
+        if model.before is not None:
+            model.about = model.before.put(model.about)
         model.joining = None
         model.joined_note = self.joined_note(joined, alone, together)
         _log.info("%s", model.joined_note)
@@ -345,6 +373,8 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             rows = finite("prediction", model.run(chose)[0])
         else:
             rows, model.nested = self.delivered(model, model.nested), None
+            if model.before is not None and (old := model.before.replayed):  # which the old parts have seen
+                chose, rows = _equal(chose.select(np.arange(len(chose) - old))), rows[:-old]
             model.held_scores = HeldScores(chose.rows, gold_of(chose), rows)
         if (aside := datasets.get(ASIDE)) is not None:
             judged = finite("prediction", model.run(aside)[0])
@@ -359,7 +389,10 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.keep`."""
         how = config.data.keep_examples
         if how != "none":
-            found = kept_examples(model, training, how, config.train.seed)
+            old = 0 if model.before is None else model.before.replayed
+            found = kept_examples(
+                model, training, Keeping(how, config.data.keep_share, config.train.seed, old)
+            )
             model.about = replace(model.about, examples=found)
 
     def delivered(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -435,6 +468,12 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         return self.table.gold_of(file, given, model.labels, model.about.run)
+
+
+def _equal(dataset: EncodedDataset) -> EncodedDataset:
+    """Return examples without weights, where all of them weigh the same."""
+    weights = dataset.weights
+    return dataset if weights is None or np.ptp(weights) else replace(dataset, weights=None)
 
 
 def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:

@@ -1,0 +1,111 @@
+"""What learning on in installments costs in accuracy and time, beside training on all rows at once.
+
+    python -m heedful_lab.studies.learning_on --data DIR [--sets trec ...] [--rows 600] [--parts 10] --out FILE
+
+Rows drawn by the seed come in equal parts, one after the other. Each way is one `TextClassifier`: "at once" learns all
+rows together; "without the old rows" learns on with `partial_fit` and keeps none; "a tenth kept" keeps a tenth of the
+rows of each part, which are learned again with every later one. For "a new class" the rows of the most frequent class
+are left out at first and come last, together; the accuracy is that of the other classes, before and after. What the
+file has already is not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from heedful import TextClassifier
+from heedful.storage import write_text
+from heedful_lab.studies.few_labels import load as load_set
+
+SETS = ("trec", "banking77", "cr", "subj", "sst-2")
+Rows = tuple[list[str], list[str]]
+
+
+def drawn(rows: Rows, count: int, generator: np.random.Generator) -> Rows:
+    """Return so many rows, drawn."""
+    places = generator.permutation(len(rows[0]))[:count].tolist()
+    return [rows[0][place] for place in places], [rows[1][place] for place in places]
+
+
+def accuracy(model: TextClassifier, rows: Rows) -> float:
+    """Return the percentage of rows that a model answers rightly."""
+    found = np.asarray(model.predict(rows[0])).astype(str)
+    return 100 * float(np.mean(found == np.array(rows[1])))
+
+
+def kept(share: float) -> TextClassifier:
+    """Return an estimator that keeps a share of its rows; 0 for none."""
+    return TextClassifier(keep_examples="texts", data__keep_share=share) if share else TextClassifier()
+
+
+def in_parts(training: Rows, test: Rows, parts: int, share: float) -> dict[str, float]:
+    """Learn rows in installments."""
+    model, started = kept(share), time.process_time()
+    for places in np.array_split(np.arange(len(training[0])), parts):
+        model.partial_fit(*([column[place] for place in places] for column in training))
+    seconds = time.process_time() - started
+    return {"accuracy": accuracy(model, test), "processor_seconds": seconds}
+
+
+def at_once(training: Rows, test: Rows) -> dict[str, float]:
+    """Learn all rows together, by linear parts too."""
+    started = time.process_time()
+    model = TextClassifier().partial_fit(*training)
+    seconds = time.process_time() - started
+    return {"accuracy": accuracy(model, test), "processor_seconds": seconds}
+
+
+def new_class(training: Rows, test: Rows, share: float) -> dict[str, float]:
+    """Learn the most frequent class last, and measure the other ones before and after."""
+    last = Counter(training[1]).most_common(1)[0][0]
+
+    def of(rows: Rows, *, new: bool) -> Rows:
+        pairs = [pair for pair in zip(*rows, strict=True) if (pair[1] == last) == new]
+        return [text for text, _ in pairs], [label for _, label in pairs]
+
+    model = kept(share).partial_fit(*of(training, new=False))
+    before = accuracy(model, of(test, new=False))
+    model.partial_fit(*of(training, new=True))
+    after, own = accuracy(model, of(test, new=False)), accuracy(model, of(test, new=True))
+    return {"others_before": before, "others_after": after, "new_class": own}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what the file does not have yet, and write it after each figure."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
+    parser.add_argument("--data", type=Path, required=True, help="folder of data sets")
+    parser.add_argument("--sets", nargs="+", default=list(SETS))
+    parser.add_argument("--rows", type=int, default=600, help="training rows")
+    parser.add_argument("--parts", type=int, default=10, help="installments")
+    parser.add_argument("--tests", type=int, default=500, help="rows of the test part")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args(arguments)
+    found = json.loads(given.out.read_text(encoding="utf-8")) if given.out.is_file() else {}
+    for name in given.sets:
+        generator = np.random.default_rng(given.seed)
+        training, test = load_set(name, given.data)
+        training, test = drawn(training, given.rows, generator), drawn(test, given.tests, generator)
+        ways = {
+            "at once": lambda: at_once(training, test),  # noqa: B023 (called in this round)
+            "without the old rows": lambda: in_parts(training, test, given.parts, 0.0),  # noqa: B023
+            "a tenth kept": lambda: in_parts(training, test, given.parts, 0.1),  # noqa: B023
+            "a new class, a tenth kept": lambda: new_class(training, test, 0.1),  # noqa: B023
+        }
+        for way, measure in ways.items():
+            key = f"{name}, {given.rows} rows in {given.parts}, {given.tests} tests, seed {given.seed}: {way}"
+            if key not in found:
+                found[key] = measure()
+                write_text(given.out, json.dumps(found, indent=1) + "\n")
+            print(key, json.dumps(found[key]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

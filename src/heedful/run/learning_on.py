@@ -1,0 +1,176 @@
+"""Learning on: a run that begins with what another model has learned, and adds what new rows teach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heedful.data.examples import Corpus, Example
+from heedful.errors import UsageError
+from heedful.model.decisions import kind_of
+from heedful.models.config import NO_NETWORK
+from heedful.run.recipe_files import override
+from heedful.run.run_config import RunConfig
+from heedful.storage.manifest import manifest_checksum
+from heedful.tasks import Corpora, Source, load_model, task_named
+from heedful.tasks.sentences.limit_options import rejects
+from heedful.tasks.task import LearnedFrom
+from heedful.text.boundaries import AUTO
+from heedful.text.vocabulary import Vocabulary
+
+ROWS = "training_rows"
+"""Where the figures of a model say from how many rows it learned, those of the models before included."""
+
+
+def learned_from(config: RunConfig) -> LearnedFrom | None:
+    """Read the model that the settings name to begin with; None where they name none.
+
+    Args:
+        config: the settings.
+
+    Returns:
+        The model, and which of its training examples are learned again.
+
+    Raises:
+        ArtifactError: if it cannot be read.
+        UsageError: if it cannot learn on; says why.
+    """
+    name = config.data.learn_from
+    if not name:
+        return None
+    return of_model(load_model(name), name, manifest_checksum(Path(name)))
+
+
+def of_model(model: Any, name: str, checksum: str = "") -> LearnedFrom:
+    """Return a model as what another one begins with.
+
+    Args:
+        model: the model.
+        name: what the card and messages call it.
+        checksum: of its manifest; empty for a model in memory.
+
+    Returns:
+        The model, and which of its training examples are learned again: all of those whose texts it keeps.
+
+    Raises:
+        UsageError: if it cannot learn on; says why.
+    """
+    if kind_of(model.task).outputs != "classes":
+        raise UsageError(f"{name}: a model of {model.noun} does not learn on; train it anew with all rows")
+    if model.encoder != NO_NETWORK:
+        raise UsageError(
+            f"{name}: has a network, and only models of linear parts learn on; train it anew with all rows, or begin "
+            "with data.few_rows above the number of your rows, which trains no network"
+        )
+    kept = model.examples
+    count = model.about.metrics.get(ROWS)
+    seen = count if isinstance(count, int) else 0 if kept is None else len(kept)
+    examples: tuple[Example, ...] = ()
+    if kept is not None and kept.texts is not None:
+        each = max(seen / len(kept), 1.0) if len(kept) else 1.0
+        places = zip(kept.texts, kept.gold.tolist(), kept.rows.tolist(), strict=True)
+        examples = tuple(
+            Example(texts, model.labels[gold], row=row, weight=each) for texts, gold, row in places
+        )
+    whole = bool(examples) and len(examples) >= seen
+    return LearnedFrom(name, model, examples, seen, whole=whole, checksum=checksum)
+
+
+def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[RunConfig, Source]:
+    """Return settings and data with what a run needs to go on from a model.
+
+    Args:
+        config: the settings.
+        source: the new rows.
+        before: the model.
+
+    Returns:
+        The settings, of which the tokenizer is that of the model, and the source, of which the labels are those of the
+        model and the new ones.
+
+    Raises:
+        UsageError: if task, tokenizer or the name of a class contradicts the model.
+    """
+    model, name = before.model, before.name
+    if config.model.task != model.task:
+        raise UsageError(
+            f"{name}: is a model of the task {model.task!r}, and the new rows are for {config.model.task!r}"
+        )
+    if rejects(config.model.task_options) or rejects(model.model.task_options):
+        raise UsageError(
+            f"{name}: learning on has no answer for texts of no class; leave model.task_options.reject out"
+        )
+    own = {"tokenizer": model.text.tokenizer, "markup": model.text.markup, "normalize": model.text.normalize}
+    given = {key: getattr(config.text, key) for key in own}
+    if given["tokenizer"] == AUTO:
+        config = override(config, {"text.tokenizer": own["tokenizer"]})
+        given["tokenizer"] = own["tokenizer"]
+    for key, value in given.items():
+        if value != own[key]:
+            raise UsageError(
+                f"text.{key}={value!r}: {name} reads texts with {own[key]!r}, which learning on cannot change"
+            )
+    new = source.labels or task_named(source.task).collect_labels(source.load()["train"])
+    labels = with_new_labels(model.labels, new, name)
+    if set(labels) == set(source.labels):  # in the order of an estimator's classes
+        labels = source.labels
+    known = model.vocabulary.trainable if isinstance(model.vocabulary, Vocabulary) else ()
+    words = Corpus([Example((" ".join(known),))])
+    return config, replace(source, labels=labels, unlabeled=words, before=before)
+
+
+def with_new_labels(old: Sequence[str], new: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the labels of a model and further ones, sorted.
+
+    Raises UsageError if a further one is written like one of the model but for case, spaces and signs.
+    """
+    alike = {_plain(label): label for label in old}
+    for label in new:
+        if label not in old and (other := alike.get(_plain(label))) is not None:
+            raise UsageError(
+                f"class {label!r:.80} of the new rows is called {other!r:.80} in {name}: write it like that"
+            )
+    return tuple(sorted({*old, *new})) if set(new) - set(old) else tuple(old)
+
+
+def _plain(label: str) -> str:
+    return "".join(character for character in label.casefold() if character.isalnum()) or label
+
+
+def replaying(load: Callable[[], Corpora], before: LearnedFrom | None) -> Callable[[], Corpora]:
+    """Return what also reads the old examples that are learned again, behind the new ones."""
+    if before is None or not before.examples:
+        return load
+
+    def read() -> Corpora:
+        parts = load()
+        training = parts["train"]
+        return {**parts, "train": replace(training, examples=[*training.examples, *before.examples])}
+
+    return read
+
+
+def about_learning_on(before: LearnedFrom | None, rows: int) -> list[str]:
+    """Say on a card from what a model learned; nothing for one that began with nothing.
+
+    Args:
+        before: the model that it began with.
+        rows: its training examples, those that were learned again included.
+
+    Returns:
+        Lines of Markdown.
+    """
+    if before is None:
+        return []
+    again = len(before.examples)
+    checksum = f" (manifest SHA-256 `{before.checksum}`)" if before.checksum else ""
+    replayed = f", and {again:,} of its training examples were learned again" if again else ""
+    how = "all rows together were learned anew" if before.whole else "its weights were learned on"
+    return [
+        "",
+        f"It began with `{before.name}`{checksum}, which had learned from {before.seen:,} rows: {how} with "
+        f"{rows - again:,} new rows{replayed}.",
+        "",
+    ]

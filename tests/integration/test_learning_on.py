@@ -1,0 +1,156 @@
+"""Learning on: new rows, words and classes are added to a model, whose folder stays as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.tiny import run, texts, write_csv
+
+import heedful
+from heedful.errors import UsageError
+from heedful.opening import open_model
+from heedful.run.learning_on import with_new_labels
+from heedful.storage.manifest import manifest_checksum
+
+PLAIN = ("--no-baseline", "--quiet")
+HEADER = ("text", "label")
+NEW = [
+    (f"Completely blue {noun} .", "color") for noun in ("door", "car", "roof", "boat", "bird", "hat", "cup")
+]
+
+
+def trained(root, name, rows, *more):
+    table = write_csv(root / f"{name}.csv", rows, HEADER)
+    return run("train", table, "--out", root / name, *more, *PLAIN)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder with a model that keeps a part of its examples, and one that keeps all."""
+    place = tmp_path_factory.mktemp("on")
+    first = (
+        "--set=model.sentence=none",
+        "--set=model.wide=linear",
+        "--set=data.few_rows=1000",
+        "--keep-examples",
+    )
+    assert trained(place, "some", texts()[:60], *first, "--set=data.keep_share=0.2").code == 0
+    assert trained(place, "every", texts()[:60], *first).code == 0
+    assert trained(place, "none", texts()[:60], *first[:3]).code == 0
+    return place
+
+
+def answers(folder, asked):
+    return [answer.label for answer in open_model(folder).predict(asked)]
+
+
+def accuracy(folder, rows):
+    found = answers(folder, [text for text, _ in rows])
+    return float(np.mean([answer == label for answer, (_, label) in zip(found, rows, strict=True)]))
+
+
+@pytest.mark.parametrize("kept", ["some", "every", "none"])
+def test_new_rows_and_a_new_class_are_learned_and_the_old_ones_stay(root, kept):
+    before = manifest_checksum(root / kept)
+    made = trained(root, f"on-{kept}", [*texts()[60:80], *NEW], "--from", root / kept)
+    assert made.code == 0, made.err
+    assert manifest_checksum(root / kept) == before
+    model = open_model(root / f"on-{kept}")
+    assert model.labels == ("color", "neg", "pos")
+    assert accuracy(root / f"on-{kept}", texts()[100:200]) >= accuracy(root / kept, texts()[100:200]) - 0.02
+    assert answers(root / f"on-{kept}", ["Completely blue chair .", "Completely blue pen ."]) == ["color"] * 2
+    card = (root / f"on-{kept}" / "model" / "README.md").read_text()
+    assert f"It began with `{root / kept}`" in card
+    assert "27 new rows" in card
+    if kept != "none":
+        assert model.metrics["training_rows"] == 87
+        assert len(model.examples) == {"some": 12 + 5, "every": 87}[kept]
+
+
+def test_all_kept_rows_give_the_model_of_training_at_once(root):
+    assert trained(root, "later", texts()[60:80], "--from", root / "every").code == 0
+    made = trained(
+        root,
+        "once",
+        [*texts()[60:80], *texts()[:60]],
+        *("--set=model.sentence=none",),
+        "--set=data.few_rows=1000",
+    )
+    assert made.code == 0
+    asked = [text for text, _ in texts()[100:130]]
+    one, other = (open_model(root / name).logits(asked) for name in ("later", "once"))
+    np.testing.assert_allclose(one, other, atol=1e-3)
+
+
+def test_both_engines_answer_alike_after_learning_on(root):
+    assert trained(root, "engines", [*texts()[60:70], *NEW], "--from", root / "some").code == 0
+    asked = [text for text, _ in texts()[100:120]]
+    one, other = (open_model(root / "engines", engine).logits(asked) for engine in ("runtime", "torch"))
+    np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_what_cannot_learn_on_is_one_line(root, tmp_path):
+    renamed = trained(
+        root, "renamed", [("a fine film", "Pos"), ("a dull film", "neg")], "--from", root / "some"
+    )
+    assert "'Pos'" in renamed.err
+    assert "'pos'" in renamed.err
+    cut = trained(root, "cut", texts()[:9], "--from", root / "some", "--set=text.tokenizer=whitespace")
+    assert "text.tokenizer='whitespace'" in cut.err
+    place = trained(root, "none", texts()[:9], f"--set=data.learn_from={root / 'none'}", "--overwrite")
+    assert "data.learn_from" in place.err
+    task = trained(root, "task", texts()[:9], "--from", root / "some", "--set=model.task=pair")
+    assert task.code != 0
+    same = trained(root, "some", texts()[:9], "--from", root / "some", "--overwrite")
+    assert "--from" in same.err
+    bare = run("train", "--from", root / "some")
+    assert "name the new rows" in bare.err
+    missing = run("train", root / "some.csv", "--from", tmp_path / "nothing")
+    assert missing.code != 0
+    for each in (renamed, cut, task, same, place, bare, missing):
+        assert each.code != 0
+        assert each.err.strip().count("\n") == 0 or each.err.strip().splitlines()[-1].startswith("heedful: ")
+        assert "Traceback" not in each.err
+
+
+def test_labels_are_those_of_both():
+    assert with_new_labels(("b", "d"), ("d", "b"), "x") == ("b", "d")
+    assert with_new_labels(("b", "d"), ("c",), "x") == ("b", "c", "d")
+    assert with_new_labels(("+", "-"), ("?",), "x") == ("+", "-", "?")
+
+
+def test_partial_fit_learns_on_in_memory():
+    rows = texts()[:50]
+    model = heedful.TextClassifier(
+        keep_examples="texts", data__keep_share=0.2, model__sentence="none", text__vectors=""
+    )
+    model.partial_fit([text for text, _ in rows], [label for _, label in rows])
+    model.partial_fit(
+        [text for text, _ in [*texts()[50:60], *NEW]], [label for _, label in [*texts()[50:60], *NEW]]
+    )
+    assert model.classes_.tolist() == ["color", "neg", "pos"]
+    asked = texts()[100:160]
+    assert np.mean(model.predict([text for text, _ in asked]) == [label for _, label in asked]) > 0.9
+    assert model.predict(["Completely blue chair ."]) == ["color"]
+    model.set_params(keep_examples="none").fit(
+        [text for text, _ in rows], [label for _, label in rows], baseline=False
+    )
+    assert model.classes_.tolist() == ["neg", "pos"]
+
+
+def test_partial_fit_of_a_network_or_of_another_spelling_is_refused():
+    rows = texts()[:40]
+    X, y = [text for text, _ in rows], [label for _, label in rows]
+    small = {
+        "model__sentence": "none",
+        "model__width": 8,
+        "model__hidden": 8,
+        "train__epochs": 1,
+        "text__vectors": "",
+    }
+    model = heedful.TextClassifier(data__few_rows=0, train__least_steps=1, **small).fit(X, y, baseline=False)
+    with pytest.raises(UsageError, match="has a network"):
+        model.partial_fit(X, y)
+    model = heedful.TextClassifier(model__sentence="none", text__vectors="").partial_fit(X, y)
+    with pytest.raises(UsageError, match="'POS'"):
+        model.partial_fit(X[:8], ["POS"] * 4 + ["neg"] * 4)
