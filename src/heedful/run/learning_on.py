@@ -116,7 +116,8 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
     labels = with_new_labels(model.labels, new, name)
     if set(labels) == set(source.labels):  # in the order of an estimator's classes
         labels = source.labels
-    known = model.vocabulary.trainable if isinstance(model.vocabulary, Vocabulary) else ()
+    vocabulary = model.reading.vocabulary
+    known = vocabulary.trainable if isinstance(vocabulary, Vocabulary) else ()
     words = Corpus([Example((" ".join(known),))])
     return config, replace(source, labels=labels, unlabeled=words, before=before)
 
@@ -167,10 +168,15 @@ def about_learning_on(before: LearnedFrom | None, rows: int) -> list[str]:
     again = len(before.examples)
     checksum = f" (manifest SHA-256 `{before.checksum}`)" if before.checksum else ""
     replayed = f", and {again:,} of its training examples were learned again" if again else ""
+    seen = (
+        f"had learned from {before.seen:,} rows"
+        if before.seen
+        else "does not say from how many rows it learned"
+    )
     how = "all rows together were learned anew" if before.whole else "its weights were learned on"
     return [
         "",
-        f"It began with `{before.name}`{checksum}, which had learned from {before.seen:,} rows: {how} with "
+        f"It began with `{before.name}`{checksum}, which {seen}: {how} with "
         f"{rows - again:,} new rows{replayed}.",
         "",
     ]
