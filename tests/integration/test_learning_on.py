@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.tiny import run, texts, write_csv
 
 import heedful
 from heedful.errors import UsageError
+from heedful.models import ModelConfig
 from heedful.opening import open_model
-from heedful.run.learning_on import with_new_labels
+from heedful.run import RunConfig
+from heedful.run.learning_on import continued, of_model, with_new_labels
 from heedful.storage.manifest import manifest_checksum
+from heedful.tasks.task import LearnedFrom
 
 PLAIN = ("--no-baseline", "--quiet")
 HEADER = ("text", "label")
@@ -99,18 +104,28 @@ def test_what_cannot_learn_on_is_one_line(root, tmp_path):
     assert "text.tokenizer='whitespace'" in cut.err
     place = trained(root, "none", texts()[:9], f"--set=data.learn_from={root / 'none'}", "--overwrite")
     assert "data.learn_from" in place.err
-    task = trained(root, "task", texts()[:9], "--from", root / "some", "--set=model.task=pair")
-    assert task.code != 0
     same = trained(root, "some", texts()[:9], "--from", root / "some", "--overwrite")
     assert "--from" in same.err
     bare = run("train", "--from", root / "some")
     assert "name the new rows" in bare.err
     missing = run("train", root / "some.csv", "--from", tmp_path / "nothing")
     assert missing.code != 0
-    for each in (renamed, cut, task, same, place, bare, missing):
+    for each in (renamed, cut, same, place, bare, missing):
         assert each.code != 0
         assert each.err.strip().count("\n") == 0 or each.err.strip().splitlines()[-1].startswith("heedful: ")
         assert "Traceback" not in each.err
+
+
+def test_another_task_is_refused():
+    before = LearnedFrom("runs/mine", SimpleNamespace(task="text"))
+    with pytest.raises(UsageError, match=r"runs/mine: is a model of the task 'text'.*'pair'"):
+        continued(RunConfig(model=ModelConfig(task="pair")), None, before)
+
+
+@pytest.mark.parametrize("task", ["labels", "number", "relatedness", "pair-number"])
+def test_models_that_answer_no_class_are_refused(task):
+    with pytest.raises(UsageError, match="does not learn on"):
+        of_model(SimpleNamespace(task=task, noun="something"), "runs/mine")
 
 
 def test_labels_are_those_of_both():
