@@ -153,6 +153,18 @@ def test_partial_fit_learns_on_in_memory():
     assert model.classes_.tolist() == ["neg", "pos"]
 
 
+def test_a_new_class_may_come_alone():
+    rows = texts()[:50]
+    model = heedful.TextClassifier(
+        keep_examples="texts", data__keep_share=0.2, model__sentence="none", text__vectors=""
+    )
+    model.partial_fit([text for text, _ in rows], [label for _, label in rows])
+    model.partial_fit([text for text, _ in NEW], [label for _, label in NEW])
+    asked = texts()[100:160]
+    assert np.mean(model.predict([text for text, _ in asked]) == [label for _, label in asked]) > 0.9
+    assert model.predict(["Completely blue chair ."]) == ["color"]
+
+
 def test_partial_fit_of_a_network_or_of_another_spelling_is_refused():
     rows = texts()[:40]
     X, y = [text for text, _ in rows], [label for _, label in rows]

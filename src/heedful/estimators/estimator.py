@@ -254,6 +254,7 @@ class Estimator(ReadsTables, KeptState, Generic[Model]):
             config.train.seed,
             labels=targets.names,
             few_rows=few_rows(config),
+            learns_on=before is not None,
         )
         prepared = prepare_examples(config, source, self._teacher, strangers=self._strangers, before=before)
         with stages_shown(quiet=not progress):

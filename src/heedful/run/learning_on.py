@@ -14,7 +14,7 @@ from heedful.models.config import NO_NETWORK
 from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import manifest_checksum
-from heedful.tasks import Corpora, Source, load_model, task_named
+from heedful.tasks import Corpora, Source, load_model
 from heedful.tasks.sentences.limit_options import rejects
 from heedful.tasks.task import LearnedFrom
 from heedful.text.boundaries import AUTO
@@ -112,7 +112,8 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
             raise UsageError(
                 f"text.{key}={value!r}: {name} reads texts with {own[key]!r}, which learning on cannot change"
             )
-    new = source.labels or task_named(source.task).collect_labels(source.load()["train"])
+    targets = (example.target for example in source.load()["train"].examples)
+    new = source.labels or tuple(sorted({each for each in targets if isinstance(each, str)}))
     labels = with_new_labels(model.labels, new, name)
     if set(labels) == set(source.labels):  # in the order of an estimator's classes
         labels = source.labels

@@ -93,6 +93,7 @@ def from_examples(
     *,
     labels: Sequence[str] = (),
     few_rows: int = 0,
+    learns_on: bool = False,
 ) -> Source:
     """Make a source of examples already at hand.
 
@@ -104,12 +105,14 @@ def from_examples(
         seed: of the cut.
         labels: class names in the order of their numbers; empty for the alphabetical order of those in ``train``.
         few_rows: fewer training examples than this are not cut; see `heedful.run.decided.few_rows`.
+        learns_on: whether a model that knows labels learns on, so that a single one may be new.
 
     Returns:
         The source.
     """
     whole = Corpus(list(train))
-    found = task_named(task).collect_labels(whole)
+    # one class alone teaches nothing, unless it is new to a model that knows others
+    found = () if learns_on else task_named(task).collect_labels(whole)
     labels = tuple(labels) or found
     if dev is not None:
         parts = {"train": whole, "dev": Corpus(list(dev))}
