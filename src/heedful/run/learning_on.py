@@ -15,6 +15,7 @@ from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import manifest_checksum
 from heedful.tasks import Corpora, Source, load_model
+from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.limit_options import rejects
 from heedful.tasks.task import LearnedFrom
 from heedful.text.boundaries import AUTO
@@ -117,6 +118,10 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
     labels = with_new_labels(model.labels, new, name)
     if set(labels) == set(source.labels):  # in the order of an estimator's classes
         labels = source.labels
+    if len(labels) > MOST_CLASSES and not before.whole:
+        raise UsageError(
+            f"{name}: learning on is for at most {MOST_CLASSES:,} classes; with the new ones there are {len(labels):,}"
+        )
     vocabulary = model.reading.vocabulary
     known = vocabulary.trainable if isinstance(vocabulary, Vocabulary) else ()
     words = Corpus([Example((" ".join(known),))])
