@@ -103,6 +103,10 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
         raise UsageError(
             f"{name}: learning on has no answer for texts of no class; leave model.task_options.reject out"
         )
+    if config.data.features or model.about.columns is not None:
+        raise UsageError(
+            f"{name}: learning on reads texts alone, without columns beside them; leave data.features out"
+        )
     own = {"tokenizer": model.text.tokenizer, "markup": model.text.markup, "normalize": model.text.normalize}
     given = {key: getattr(config.text, key) for key in own}
     if given["tokenizer"] == AUTO:
