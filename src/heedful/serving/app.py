@@ -12,14 +12,13 @@ from starlette.responses import Response
 
 from heedful.errors import UsageError
 from heedful.serving.assets import PAGES
-from heedful.serving.batcher import Job, Kind, told
+from heedful.serving.batcher import Job, told
 from heedful.serving.bodies import (
     METHOD,
     WHY,
     Asked,
     model_name,
     read_input,
-    read_list,
     read_one,
     read_texts,
 )
@@ -38,6 +37,7 @@ from heedful.serving.guarded_app import Access, GuardedApp, Handler
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, plain_json
 from heedful.serving.served_model import Vector
+from heedful.serving.sets import promise_for, read_predicted, wish_of
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
 
@@ -96,22 +96,25 @@ class App(GuardedApp):
     async def _predict(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
-        asked = read_list(fields, self.bounds.texts, pair=served.model.is_pair)
-        lines = await self._results("predict", served, asked, str)
-        return listed(request, name, "answers", lines)
+        model = served.model
+        asked = read_predicted(fields, self.bounds.texts, pair=model.is_pair)
+        promise = await promise_for(model, wish_of(asked))
+        job = Job("predict", model, asked.requests, asked.field, _future(), promise)
+        lines = await self._results(served, job, str)
+        return listed(request, name, "answers", lines, promise.sentence() if promise else "")
 
     async def _encode(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_texts(fields, self.bounds.texts)
-        vectors = await self._results("encode", served, asked, Vector)
+        vectors = await self._vectors(served, asked)
         return listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
 
     async def _embeddings(self, request: Request) -> Response:
         fields = await self._fields(request)
         name, served = self._asked(fields)
         asked = read_input(fields, self.bounds.texts)
-        vectors = await self._results("encode", served, asked, Vector)
+        vectors = await self._vectors(served, asked)
         tokens = sum(sum(vector.tokens) for vector in vectors)
         data = [
             {
@@ -124,13 +127,15 @@ class App(GuardedApp):
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return as_json({"object": "list", "data": data, "model": name, "usage": usage})
 
-    async def _results(self, kind: Kind, served: Served, asked: Asked, given: type[Result]) -> list[Result]:
+    async def _vectors(self, served: Served, asked: Asked) -> list[Vector]:
+        job = Job("encode", served.model, asked.requests, asked.field, _future())
+        return await self._results(served, job, Vector)
+
+    async def _results(self, served: Served, job: Job, given: type[Result]) -> list[Result]:
         """Queue what is asked and wait for the results, which are of one type."""
-        future: asyncio.Future[list[str | Vector]] = asyncio.get_running_loop().create_future()
-        job = Job(kind, served.model, asked.requests, asked.field, future)
         served.batcher.add(job)
         try:
-            return [each for each in await future if isinstance(each, given)]
+            return [each for each in await job.future if isinstance(each, given)]
         finally:
             served.batcher.drop(job)
 
@@ -234,6 +239,11 @@ class App(GuardedApp):
     async def _page(self, request: Request) -> Response:
         content, kind = PAGES[request.url.path]()
         return Response(content, media_type=kind)
+
+
+def _future() -> asyncio.Future[list[str | Vector]]:
+    """Return what a request waits for in the loop that runs."""
+    return asyncio.get_running_loop().create_future()
 
 
 async def _unless_left(request: Request, future: asyncio.Future[Result]) -> Result:

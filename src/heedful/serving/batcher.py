@@ -20,6 +20,7 @@ from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
     from heedful.model.answers import AnyAnswer
+    from heedful.model.decisions import Promise
 
 BATCH = 64
 """Texts that are answered together."""
@@ -48,6 +49,7 @@ class Job:
         requests: its texts or pairs.
         source: name of the list that they came in, for messages.
         future: gets the results or what went wrong, in the event loop that it belongs to.
+        promise: what gives its answers sets or intervals; None where they are not asked for.
         arrived: when, on the monotonic clock.
         results: those that there are: answers as a line of JSON, or vectors.
         taken: texts that are answered, or being answered.
@@ -59,6 +61,7 @@ class Job:
     requests: Sequence[Request]
     source: str
     future: asyncio.Future[list[Result]]
+    promise: Promise | None = None
     arrived: float = field(default_factory=time.monotonic)
     results: list[Result] = field(default_factory=list)
     taken: int = 0
@@ -271,7 +274,8 @@ class Batcher:
         if job.ended:
             return
         try:
-            job.results += _written(results, start)
+            given = results if job.promise is None else list(map(job.promise.add, results))
+            job.results += _written(given, start)
         except Exception as error:  # an answer that cannot be written
             self._fail(job, error)
             return

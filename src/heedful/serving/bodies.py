@@ -59,7 +59,9 @@ def read_object(data: bytes) -> dict[str, object]:
             "body", f'the body must be JSON in UTF-8: {reason}. Send an object such as {{"texts": ["..."]}}.'
         )
     if not isinstance(value, dict):
-        wrong("body", f'the body must be a JSON object, not {_kind(value)}. Send {{"texts": ["..."]}}.')
+        wrong(
+            "body", f'the body must be a JSON object, not {kind_of_value(value)}. Send {{"texts": ["..."]}}.'
+        )
     return value
 
 
@@ -102,7 +104,7 @@ def model_name(fields: Mapping[str, object], names: Sequence[str]) -> str:
     if name is None:
         wrong("model", f'several models are served: set "model" to one of {", ".join(names)}.')
     if not isinstance(name, str):
-        wrong("model", f"expected a string, got {_kind(name)}; the models are {', '.join(names)}.")
+        wrong("model", f"expected a string, got {kind_of_value(name)}; the models are {', '.join(names)}.")
     if name not in names:
         raise Refused(
             HTTPStatus.NOT_FOUND, "model", f"there is no such model; the models are {', '.join(names)}."
@@ -110,13 +112,14 @@ def model_name(fields: Mapping[str, object], names: Sequence[str]) -> str:
     return name
 
 
-def read_list(fields: Mapping[str, object], most: int, *, pair: bool) -> Asked:
+def read_list(fields: Mapping[str, object], most: int, *, pair: bool, further: Sequence[str] = ()) -> Asked:
     """Read the texts, or pairs, of a request.
 
     Args:
         fields: of the body.
         most: how many there may be.
         pair: whether the model takes pairs.
+        further: names of other fields that the body may have.
 
     Returns:
         What is asked.
@@ -125,7 +128,7 @@ def read_list(fields: Mapping[str, object], most: int, *, pair: bool) -> Asked:
         Refused: with 422, naming the first field that is wrong.
     """
     field, other = (PAIRS, TEXTS) if pair else (TEXTS, PAIRS)
-    refuse_unknown(fields, ("model", field))
+    refuse_unknown(fields, ("model", field, *further))
     if field not in fields:
         said = "pairs, [[premise, hypothesis], ...]" if pair else 'single texts, ["...", ...]'
         wrong(field, f'missing: this model takes {said}, under "{field}" and not "{other}".')
@@ -160,13 +163,15 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
         wrong(field, f"missing: this model explains {said}.")
     for name in ("page", POLICY_STEPS):
         if not isinstance(given := fields.get(name, False), bool):
-            wrong(name, f"expected true or false, got {_kind(given)}.")
+            wrong(name, f"expected true or false, got {kind_of_value(given)}.")
     words = {name: _text(fields.get(name, ""), name) for name in (FEATURES_OF, METHOD, WHY)}
     if words[METHOD] and words[METHOD] not in METHODS:
         wrong(METHOD, f"{nearest(words[METHOD][:40], METHODS)}.")
     count = fields.get(NEIGHBORS, 0)
     if type(count) is not int or not 0 <= count <= MOST:
-        wrong(NEIGHBORS, f"expected a whole number from 0 to {MOST}, got {_kind(count)} {count!s:.20}.")
+        wrong(
+            NEIGHBORS, f"expected a whole number from 0 to {MOST}, got {kind_of_value(count)} {count!s:.20}."
+        )
     options: dict[str, object] = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | words
     options[NEIGHBORS] = count
     return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
@@ -228,9 +233,15 @@ def wrong(field: str, message: str) -> NoReturn:
     )
 
 
+def kind_of_value(value: object) -> str:
+    """Return what a value of JSON is, for messages."""
+    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
 def _items(value: object, field: str, most: int, read: Callable[[object, str], Request]) -> list[Request]:
     if not isinstance(value, list):
-        wrong(field, f"expected a list, got {_kind(value)}.")
+        wrong(field, f"expected a list, got {kind_of_value(value)}.")
     if not 1 <= len(value) <= most:
         wrong(field, f"expected 1 to {most:,} items, got {len(value):,}. Send several requests.")
     return [read(item, f"{field}[{number}]") for number, item in enumerate(value)]
@@ -238,7 +249,7 @@ def _items(value: object, field: str, most: int, read: Callable[[object, str], R
 
 def _text(value: object, field: str) -> str:
     if not isinstance(value, str):
-        wrong(field, f"expected a string, got {_kind(value)}.")
+        wrong(field, f"expected a string, got {kind_of_value(value)}.")
     if not value.isascii():
         try:
             value.encode()
@@ -249,14 +260,9 @@ def _text(value: object, field: str) -> str:
 
 def _pair(value: object, field: str) -> tuple[str, str]:
     if not isinstance(value, list) or len(value) != 2:
-        came = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
+        came = f"a list of {len(value)}" if isinstance(value, list) else kind_of_value(value)
         wrong(field, f"expected a pair [premise, hypothesis], got {came}.")
     return _text(value[0], f"{field}[0]"), _text(value[1], f"{field}[1]")
-
-
-def _kind(value: object) -> str:
-    kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a number")
 
 
 def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:

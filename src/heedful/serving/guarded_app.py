@@ -20,7 +20,7 @@ from heedful.serving.assets import POLICY
 from heedful.serving.bodies import read_object, refuse_other_media
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters
-from heedful.serving.replies import mistake, refusal
+from heedful.serving.replies import PROMISE, mistake, refusal
 
 _HEADERS = [
     (b"cache-control", b"no-store"),
@@ -92,7 +92,9 @@ class GuardedApp(ABC):
             name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
         }
         self._handlers = {**gets, **posts}
-        self._ways_in = CORSMiddleware(self._answer, access.origins, ("GET", "POST"), _ASKED, max_age=_KNOWN)
+        self._ways_in = CORSMiddleware(
+            self._answer, access.origins, ("GET", "POST"), _ASKED, expose_headers=(PROMISE,), max_age=_KNOWN
+        )
         self._methods = {**dict.fromkeys(gets, ("GET", "HEAD")), **dict.fromkeys(posts, ("POST",))}
 
     @abstractmethod

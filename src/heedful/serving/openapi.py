@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from heedful import __version__
 from heedful.explain.methods.method_names import METHODS
 from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer, WordsRead
+from heedful.model.decisions.conformal import METHODS as SET_METHODS
 from heedful.serving.bounds import Bounds
 from heedful.serving.schemas import Schema, list_of, record, schema_of
 
@@ -76,6 +77,12 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
         "features_of": _TEXT,
         "policy": yes,
     }
+    asked = {
+        "model": model,
+        "coverage": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        "sets": {"enum": list(SET_METHODS), "default": SET_METHODS[0]},
+        "by_class": yes,
+    }
     embedded = {
         "model": model,
         "input": {"anyOf": [_TEXT, texts]},
@@ -85,8 +92,10 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
     return {
         "/v1/predict": _post(
             "predict",
-            "Answer texts, or pairs for a model of pairs.",
-            _body(texts={"model": model, "texts": texts}, pairs={"model": model, "pairs": pairs}),
+            "Answer texts, or pairs for a model of pairs; with coverage, also with a set of labels that holds the "
+            "right one so often, or of a number an interval, and what is promised of them (of lines in the header "
+            "Heedful-Promise). Of classes, sets says how sets are made, and by_class that each class has its promise.",
+            _body(texts={"texts": texts, **asked}, pairs={"pairs": pairs, **asked}),
             "Answers",
             lines="Answer",
         ),
@@ -253,7 +262,11 @@ _SCHEMAS: dict[str, Schema] = {
         "description": "The line that heedful predict --json prints.",
         "anyOf": [_named(f"{kind}Answer") for kind in ("Class", "Labels", "Tags", "Roles", "Other")],
     },
-    "Answers": record(model=_TEXT, answers=list_of(_named("Answer"))),
+    "Answers": {
+        "type": "object",
+        "properties": {"model": _TEXT, "answers": list_of(_named("Answer")), "promise": _TEXT},
+        "required": ["model", "answers"],
+    },
     "Vector": _NUMBERS,
     "Vectors": record(model=_TEXT, vectors=list_of(_named("Vector"))),
     "Explained": {

@@ -14,6 +14,8 @@ from heedful.text.characters import json_line
 
 LINES = "application/x-ndjson"
 """What a client accepts that wants the very lines of the command line."""
+PROMISE = "heedful-promise"
+"""The header in which the promise stands of answers that are sent as bare lines."""
 
 
 def mistake(error: Exception) -> Refused:
@@ -51,7 +53,7 @@ def refusal(refused: Refused) -> Response:
     return Response(refused.body(), refused.status, headers, "application/json")
 
 
-def listed(request: Request, name: str, field: str, lines: list[str]) -> Response:
+def listed(request: Request, name: str, field: str, lines: list[str], promise: str = "") -> Response:
     """Return results as one object, or line by line as the command prints them if the client accepts only lines.
 
     Args:
@@ -59,13 +61,17 @@ def listed(request: Request, name: str, field: str, lines: list[str]) -> Respons
         name: of the model.
         field: name of the list of results.
         lines: each result as JSON.
+        promise: what is promised of their sets, a field of the object and a header of lines; empty where there are
+            none.
 
     Returns:
         The response.
     """
     if request.headers.get("accept", "").strip() == LINES:
-        return Response("".join(f"{line}\n" for line in lines), media_type=LINES)
-    return plain_json(f'{{"model": {json_line(name)}, "{field}": [{", ".join(lines)}]}}')
+        headers = {PROMISE: promise} if promise else {}
+        return Response("".join(f"{line}\n" for line in lines), headers=headers, media_type=LINES)
+    more = f', "promise": {json_line(promise)}' if promise else ""
+    return plain_json(f'{{"model": {json_line(name)}, "{field}": [{", ".join(lines)}]{more}}}')
 
 
 def as_json(value: object) -> Response:

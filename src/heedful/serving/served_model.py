@@ -6,9 +6,9 @@ import contextlib
 import shutil
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.methods import MethodChoice
     from heedful.model.answers import AnyAnswer
+    from heedful.model.decisions import Promise, Wish
     from heedful.runtime.word_values import WordCounts
 
 Request = str | tuple[str, str]
 """One text, or (premise, hypothesis)."""
+_PROMISES = 16
+"""So many promises of a model are kept; clients may ask for any coverage."""
 _TOGETHER = 64
 """Texts that are computed at a time."""
 WARM = "A text that is read before the first request ."
@@ -111,6 +114,11 @@ class ServedModel:
             return list(self.model.predict(requests))
         with self._one_at_a_time:
             return [answer for request in requests for answer in self.model.predict([request])]
+
+    @cached_property
+    def promise_of(self) -> Callable[[Wish], Promise]:
+        """What returns the promise with which answers get sets or intervals; see `heedful.model.model.Model`."""
+        return lru_cache(_PROMISES)(self.model.promise_of)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """Turn texts into vectors.
