@@ -14,6 +14,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions import kind_of
 from heedful.model.kept_examples import KeptExamples
 from heedful.models.config import NO_NETWORK
+from heedful.run.columns_said import columns_left_out, columns_of_card
 from heedful.run.learning_on import about_learning_on
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
@@ -94,6 +95,7 @@ def model_card(
         _course(config, result),
         *(["", result.parts] if result.parts else []),
         *_about_wide(config, wide),
+        *columns_of_card(config.data.features, result),
         *_about_tagging(result.predictor.about.tagging),
         *_about_training(result),
         "",
@@ -251,8 +253,16 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
         *_single_examples(prepared),
         *_never_predicted(result),
         *_worse_from_the_start(result),
+        *_without_columns(result),
         *_text(prepared),
     ]
+
+
+def _without_columns(result: RunResult) -> Iterator[str]:
+    about = result.predictor.about
+    settings = Fields(about.run, "the settings of the run").part("data", {})
+    if said := columns_left_out(settings.texts("features", ()), about):
+        yield said
 
 
 def _single_examples(prepared: AnyPrepared) -> Iterator[str]:

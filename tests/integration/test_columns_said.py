@@ -1,0 +1,64 @@
+"""What is written of columns beside the text: the example of the page, the model card, and that they were left out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import heedful
+from shop_rows import PLAIN, command, table
+
+PAGE = Path(__file__).parents[2] / "docs" / "columns.md"
+
+
+def test_the_example_of_the_page_runs() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+    model, reviews = names["model"], names["reviews"]
+    assert (model.predict(reviews) == names["moods"]).all()
+    assert [each.name for each in model.predictor.about.columns.columns.columns] == ["price", "shop"]
+
+
+def test_the_card_lists_the_columns_with_their_kinds(tmp_path: Path) -> None:
+    days = [f"2024-0{1 + number % 9}-11" for number in range(200)]
+    frame = pd.DataFrame(table(200)).assign(day=days)
+    model = heedful.TextClassifier(
+        text="text", features=["price", "shop", "day"], text__vectors="", model__sentence="none"
+    ).fit(frame, frame["label"], baseline=False)
+    model.save_pretrained(tmp_path / "model")
+    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert "| column | kind | in the training rows |" in card
+    assert re.search(r"^\| price \| number \| [0-9.]+ to [0-9.]+ \|$", card, re.MULTILINE)
+    assert "| shop | category | 3 values |" in card
+    assert "| day | date | 2024-01-11 to 2024-09-11 |" in card
+    assert "left out" not in card.partition("## Settings")[0].partition("columns beside")[2]
+
+
+def test_training_says_in_one_sentence_that_the_columns_were_left_out(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [
+        {
+            "text": f"{'fine great' if good else 'poor bad'} film",
+            "noise": float(rng.normal()),
+            "label": "np"[good],
+        }
+        for good in [0, 1] * 40
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    settings = [option for each in PLAIN for option in ("--set", each)]
+    run = str(tmp_path / "run")
+    code, output = command(
+        "train", str(tmp_path / "rows.csv"), "--feature", "noise", *settings, "--no-baseline", "--out", run
+    )
+    assert code == 0, output
+    said = "The column “noise” beside the text was left out"
+    (line,) = [each for each in output.splitlines() if said in each]
+    assert line.endswith("so the model reads the text alone.")
+    assert said in (tmp_path / "run" / "model" / "README.md").read_text(encoding="utf-8")
+    code, output = command("predict", run, "a fine film")
+    assert code == 0, output
