@@ -14,6 +14,8 @@ from waiting import PATIENCE
 
 README = Path(__file__).parents[2] / "README.md"
 _BLOCK = re.compile(r"<!-- test -->\s*\n```(python|bash)\n(.*?)\n```", re.DOTALL)
+_PRINTED = re.compile(r"```text\n(.*?)\n```", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?\d+\.\d+")
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
@@ -50,7 +52,9 @@ def test_marked_blocks_run(readme: str, tmp_path: Path) -> None:
         "PYTHONPATH": os.pathsep.join(sys.path),
         "PATH": f"{bins}{os.pathsep}{os.environ['PATH']}",
     }
-    for language, code in marked:
+    shown = _PRINTED.search(readme)
+    assert shown is not None
+    for place, (language, code) in enumerate(marked):
         command = (
             [sys.executable, "-c", code] if language == "python" else ["bash", "-euo", "pipefail", "-c", code]
         )
@@ -64,3 +68,14 @@ def test_marked_blocks_run(readme: str, tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, f"{code}\n\n{done.stderr}"
+        if not place:
+            printed, lines = done.stdout.splitlines(), shown[1].splitlines()
+            assert [form(line) for line in printed[: len(lines)]] == [form(line) for line in lines]
+            numbers = _NUMBER.findall("\n".join(printed[: len(lines)]))
+            expected = _NUMBER.findall("\n".join(lines))
+            assert [*map(float, numbers)] == pytest.approx([*map(float, expected)], abs=0.2)
+
+
+def form(line: str) -> str:
+    """Return a line without its numbers and bars, whose last digit another processor may round otherwise."""
+    return " ".join(_NUMBER.sub("0", line).rstrip("+- ").split())
