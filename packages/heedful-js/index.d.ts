@@ -20,6 +20,8 @@ export class HeedfulModel {
   readonly task: "text" | "pair" | "labels" | "number" | "relatedness" | "pair-number" | "vector" | "tags";
   /** The name of the run that trained the model, or of its encoder. */
   readonly title: string;
+  /** What a reader must know of the answers, such as that the model folder also rejects texts; mostly empty. */
+  readonly note: string;
   /** The labels or tags, in the order of the network; none where the answer is a number. */
   readonly labels: string[];
   /** What the texts of a request are called: one name, or two. */

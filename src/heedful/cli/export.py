@@ -74,6 +74,7 @@ def command(
     from heedful.errors import UsageError
     from heedful.export.describe import describe, described
     from heedful.export.folder import export_folder
+    from heedful.export.left_out import note_of
     from heedful.export.onnx_file import export_onnx
     from heedful.models.probing import refuse_overflow
     from heedful.page import export_model_file, export_page
@@ -117,3 +118,5 @@ def command(
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )
+    if (onnx or page or javascript) and (note := note_of(folder)):
+        click.echo(note, err=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 import heedful
 from heedful.errors import UsageError
+from heedful.export.left_out import note_of
 from heedful.export.onnx_check import check_onnx
 from heedful.export.onnx_graph import OPSET, Graph, Port, Value, write_graph
 from heedful.export.onnx_inputs import IDS, NGRAMS, Inputs, of_side
@@ -221,6 +222,8 @@ def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: Inputs) -> dict[
     }
     if inputs.vocabulary is not None:
         found["vocabulary"] = folder.vocabulary
+    if note := note_of(folder):
+        found["note"] = note
     if settings.costs:
         found["costs"] = settings.costs
     if isinstance(decision, LabelsDecision):

@@ -19,6 +19,7 @@ from torch import Tensor, from_numpy
 from heedful.errors import UsageError
 from heedful.explain.assembling import quantity_of, side_names
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
+from heedful.export.left_out import note_of
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.model.decisions import KINDS
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
@@ -148,6 +149,7 @@ def _content(folder: ModelFolder, description: NetworkTable, *, compact: bool) -
         "captions": _captions(description["shown"]["read"]),
         "prefix": description["shown"]["prefix"],
         "facts": _facts(folder, state, wide),
+        "note": note_of(folder),
         "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
         "sentence": None if sentence is None else sentence.table(),
         "tagging": None if tagging is None else tagging.table(),

@@ -10,6 +10,7 @@ class HeedfulModel {
 
   get task() { return this.#model.task; }
   get title() { return this.#model.title; }
+  get note() { return this.#model.note || ""; }
   get labels() { return [...this.#model.labels]; }
 
   // What the texts of a request are called, in order.

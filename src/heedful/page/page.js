@@ -305,7 +305,7 @@ function fields(model) {
 async function start() {
   const model = await openModel(fromBase64(at("model").textContent.trim()));
   at("model").remove();
-  at("about").textContent = model.facts;
+  at("about").textContent = [model.note, model.facts].filter(Boolean).join(" ");
   fields(model);
   return model;
 }

@@ -188,7 +188,7 @@ def _first_not_finite(state: Mapping[str, Tensor]) -> str | None:
 _MOST = 127
 
 
-_PARTS = ("wide.", "sentence.", "tagging.", "columns.")
+_PARTS = ("wide.", "sentence.", "tagging.", "columns.", "familiar.")
 """What the names of tensors begin with that stay as they are: those of the parts beside the network."""
 
 

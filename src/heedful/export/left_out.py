@@ -1,0 +1,28 @@
+"""What an ONNX file, a page and a file for JavaScript leave out of a model and still answer: one sentence, in each."""
+
+from __future__ import annotations
+
+from heedful.model.decisions.reject import REJECT, read_reject
+from heedful.storage.model_folder import ModelFolder
+
+
+def note_of(folder: ModelFolder) -> str:
+    """Return what a reader of the exported file must know of its answers.
+
+    Args:
+        folder: the model.
+
+    Returns:
+        One sentence for a model that rejects texts, whose classes alone are exported; empty for any other.
+
+    Raises:
+        UsageError: if what the folder says of rejected texts is damaged.
+    """
+    reject = read_reject(folder.settings.table(REJECT, {}), folder.labels)
+    if reject is None:
+        return ""
+    label = " ".join(reject.label.split())
+    return (
+        f"Every text gets a class here; the model folder itself answers {label!r:.60} to a text that is unlike its "
+        "training texts."
+    )
