@@ -58,6 +58,9 @@ class LabelIndex:
 
         Args:
             most: how many are returned.
+
+        Returns:
+            The keys, those that were labeled first in front.
         """
         found = []
         for key, records in self.by_key.items():

@@ -84,10 +84,13 @@ class Learner:
         return self._form.kind != "spans"
 
     def is_due(self, labels: int) -> bool:
-        """Tell whether there are enough new labels for another training.
+        """Return whether there are enough new labels for another training.
 
         Args:
             labels: how many a model can learn from.
+
+        Returns:
+            Whether there are, and no training is going on.
         """
         if not self.can_train or self.is_training or self._closed:
             return False

@@ -232,6 +232,9 @@ class Session:
 
         Args:
             by: the person.
+
+        Returns:
+            Plain values for the page.
         """
         with self._lock:
             self._follow()
@@ -269,6 +272,9 @@ class Session:
 
         Args:
             query: the words.
+
+        Returns:
+            How many texts there are, and a line for each of the first ones.
         """
         pool = self._pool.pool
         places, count = pool.search(query)
