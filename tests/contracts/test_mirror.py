@@ -40,6 +40,7 @@ TESTED_BY = {
     "checked.py": "unit/models/test_encoder_options.py",
     "cli/set_options.py": "integration/test_promised_sets.py",
     "cli/from_run.py": "integration/test_learning_on.py",
+    "serving/columns_asked.py": "integration/test_columns_at_every_door.py",
     "run/columns_said.py": "integration/test_columns_said.py",
     "run/learning_on.py": "integration/test_learning_on.py",
     "tasks/sentences/learned_before.py": "integration/test_learning_on.py",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from heedful.bulk.prediction_table import Column, columns_of
+from heedful.data.examples import Corpus, Example
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.text_fields import is_missing
 from heedful.errors import ArtifactError, DataError
@@ -19,6 +20,10 @@ from heedful.storage.named_models import find_model
 
 if TYPE_CHECKING:
     from heedful.model.answers import AnyAnswer
+
+
+_HERE = "the row"
+"""How messages of columns call a row, which is named in front of its reason."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,8 @@ class BatchAnswers:
     Attributes:
         model: the model.
         roles: the texts of a row: ("text",) or ("premise", "hypothesis").
+        features: the columns that the model reads beside the texts; None for texts alone.
+        beside: their names.
         trained: how the training file of the model was read.
         columns: what an answer is as typed columns.
 
@@ -75,8 +82,10 @@ class BatchAnswers:
         _refuse_another(path, asking)
         self.model = open_model(
             path, max_tokens=asking.max_tokens, truncate=asking.truncate, precision=asking.precision
-        ).reading_texts_alone("a prediction of many files")
+        )
         self.roles = ("premise", "hypothesis") if self.model.is_pair else ("text",)
+        self.features = self.model.columns
+        self.beside: tuple[str, ...] = () if self.features is None else self.features.names
         self.columns: tuple[Column, ...] = columns_of(self.model.task)
         self.trained = Reading.of_run(self.model.run_settings)
         reading = self.model.reading
@@ -86,10 +95,11 @@ class BatchAnswers:
         """Answer rows.
 
         Args:
-            rows: the values of `roles` of each row.
+            rows: the values of `roles` of each row, and behind them those of `beside`.
 
         Returns:
-            One answer a row, in order; `Bad` for a row of which a value is missing, no text or too long.
+            One answer a row, in order; `Bad` for a row of which a text is missing, no text or too long, or a column of
+            another kind.
         """
         problems = [self._problem(row) for row in rows]
         good = [row for row, problem in zip(rows, problems, strict=True) if problem is None]
@@ -97,7 +107,7 @@ class BatchAnswers:
         return [next(found) if problem is None else problem for problem in problems]
 
     def _problem(self, row: Sequence[object]) -> Bad | None:
-        for role, value in zip(self.roles, row, strict=True):
+        for role, value in zip(self.roles, row, strict=False):
             if is_missing(value):
                 return Bad(f"{role}: the value is missing")
             if not isinstance(value, str):
@@ -107,22 +117,37 @@ class BatchAnswers:
                 and (count := len(self.model.reading.cutter.words(value))) > self._longest
             ):
                 return Bad(f"{role}: {count:,} tokens, and at most {self._longest:,} are allowed")
+        if self.features is not None:
+            try:
+                self.features.read(self._cells(row), _HERE)
+            except DataError as error:
+                return Bad(str(error).removeprefix(f"{_HERE}, "))
         return None
+
+    def _cells(self, row: Sequence[object]) -> dict[str, object]:
+        """Return the values of the columns beside the texts of a row, by name."""
+        return dict(zip(self.beside, row[len(self.roles) :], strict=True))
 
     def _answered(self, rows: Sequence[Sequence[object]]) -> list[AnyAnswer | Bad]:
         if not rows:
             return []
-        asked = [_request(row) for row in rows]
         try:
-            return list(self.model.predict(asked))
+            return list(self.model.predict(self._asked(rows)))
         except DataError:  # a text whose pieces are too many; the others are sound
-            return [self._one(request) for request in asked]
+            return [self._one(row) for row in rows]
 
-    def _one(self, request: str | tuple[str, str]) -> AnyAnswer | Bad:
+    def _one(self, row: Sequence[object]) -> AnyAnswer | Bad:
         try:
-            return next(iter(self.model.predict([request])))
+            return next(iter(self.model.predict(self._asked([row]))))
         except DataError as error:
             return Bad(str(error))
+
+    def _asked(self, rows: Sequence[Sequence[object]]) -> list[str | tuple[str, str]] | Corpus:
+        """Return rows in which no problem was found as requests; with columns as the examples of a corpus."""
+        if self.features is None:
+            return [_request(row) for row in rows]
+        sides = len(self.roles)
+        return Corpus([Example(tuple(map(str, row[:sides])), cells=self._cells(row)) for row in rows])
 
 
 def _request(row: Sequence[object]) -> str | tuple[str, str]:

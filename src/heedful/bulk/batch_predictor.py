@@ -15,6 +15,7 @@ from heedful.bulk.prediction_table import WARNINGS, Column, free_name
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import no_column
 from heedful.errors import DataError, UsageError
+from heedful.features.cells import missing_column
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 
@@ -151,7 +152,11 @@ class BatchPredictor:
         for role, name in zip(answers.roles, names, strict=True):
             if name not in present:
                 raise DataError(f"the batch: {no_column(name, present, f'{role}=NAME')}")
-        found = answers.answers(list(zip(*(_listed(values(name)) for name in names), strict=True)))
+        for name in answers.beside:
+            if name not in present:
+                raise DataError(f"the batch: {missing_column(name, present)}")
+        read = (_listed(values(name)) for name in (*names, *answers.beside))
+        found = answers.answers(list(zip(*read, strict=True)))
         if self._bad_rows == "stop":
             for number, answer in enumerate(found, start=1):
                 if isinstance(answer, Bad):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from heedful.data.readers.table_files import TABLE_SUFFIXES, no_column
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
 from heedful.errors import DataError, MissingExtraError, UsageError
+from heedful.features.cells import missing_column
 
 if TYPE_CHECKING:
     from pyarrow import DataType
@@ -94,7 +95,10 @@ def _fixed(parts: Sequence[str]) -> Iterator[str]:
 
 
 def list_parts(
-    files: Sequence[tuple[Path, str]], columns: Sequence[tuple[str, str]], wanted: str
+    files: Sequence[tuple[Path, str]],
+    columns: Sequence[tuple[str, str]],
+    wanted: str,
+    beside: Sequence[str] = (),
 ) -> list[Part]:
     """Look into every file and return its parts; nothing is predicted before this has ended.
 
@@ -102,6 +106,7 @@ def list_parts(
         files: from `find_files`.
         columns: role and name of the columns that a Parquet file must have.
         wanted: format of what is written; empty for that of each file.
+        beside: names of further columns that it must have, of any kind.
 
     Returns:
         The parts in order.
@@ -128,7 +133,7 @@ def list_parts(
             parts.append(Part(file, stem, form, None, 0, state))
             continue
         first = 0
-        for group, rows in enumerate(_row_groups(file, columns)):
+        for group, rows in enumerate(_row_groups(file, columns, beside)):
             parts.append(Part(file, f"{stem}-{group:05}", form, group, first, state))
             first += rows
     return parts
@@ -155,8 +160,8 @@ def _stem(inner: str) -> str:
     return bare[: -len(Path(bare).suffix)] if Path(bare).suffix else bare
 
 
-def _row_groups(file: Path, columns: Sequence[tuple[str, str]]) -> list[int]:
-    """Return the number of rows of each row group of a Parquet file that has these columns of text."""
+def _row_groups(file: Path, columns: Sequence[tuple[str, str]], beside: Sequence[str]) -> list[int]:
+    """Return the number of rows of each row group of a Parquet file that has these columns of text, and others."""
     pyarrow, parquet = import_parquet()
     try:
         with parquet.ParquetFile(file) as table:
@@ -171,6 +176,9 @@ def _row_groups(file: Path, columns: Sequence[tuple[str, str]]) -> list[int]:
             raise DataError(f"{file}: {no_column(name, schema.names, f'--column {role}=NAME')}")
         if not _is_text(pyarrow, kind := schema.field(name).type):
             raise DataError(f"{file}: the column {name!r} holds {kind}, and text was expected")
+    for name in beside:
+        if name not in schema.names:
+            raise DataError(f"{file}: {missing_column(name, schema.names)}")
     return counts
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from heedful.bulk.part_files import LINES, Part, import_parquet
 from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading
+from heedful.data.readers.record_files import plain_cell
 from heedful.data.readers.table_files import no_column, table_records
 from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.text_lines import bare_suffix, numbered_lines
 from heedful.data.readers.tool_formats import plain_record
 from heedful.errors import DataError
+from heedful.features.cells import missing_column
 from heedful.text.opening import UNPACKED
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class PartRow:
 
     Attributes:
         number: 1-based row in its file, a header included.
-        values: what the columns of the texts hold; empty where there is a reason.
+        values: what the columns of the texts hold, and then those beside them; empty where there is a reason.
         fields: all fields by name.
         reason: why it cannot be read; empty where it can.
     """
@@ -50,12 +52,14 @@ class Layout:
         names: the column of each.
         reading: how a file is read; see `heedful.data.readers.reading`.
         trained: how the training file of the model was read.
+        beside: columns that the model reads beside the texts.
     """
 
     roles: tuple[str, ...]
     names: tuple[str, ...]
     reading: Reading
     trained: Reading
+    beside: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -63,9 +67,10 @@ class Layout:
         return self.reading.on_missing == "empty"
 
     def values(self, fields: Mapping[str, object]) -> tuple[object, ...]:
-        """Return what the columns of the texts hold."""
+        """Return what the columns of the texts hold, and then those beside them."""
         found = (fields.get(name) for name in self.names)
-        return tuple("" if self.empty and is_missing(value) else value for value in found)
+        texts = tuple("" if self.empty and is_missing(value) else value for value in found)
+        return (*texts, *(fields.get(name) for name in self.beside))
 
 
 def file_blocks(part: Part, layout: Layout) -> Iterator[list[PartRow]]:
@@ -83,6 +88,10 @@ def file_blocks(part: Part, layout: Layout) -> Iterator[list[PartRow]]:
             or its header lacks a column.
     """
     lines = bare_suffix(part.file) in LINES and not begins_with_label(part.file)
+    if lines and layout.beside:
+        raise DataError(
+            f"{part.file}: has texts alone, and the model also reads the column {layout.beside[0]!r}; bring a table"
+        )
     return blocks(_line_rows(part.file, layout) if lines else _rows(part.file, layout))
 
 
@@ -112,7 +121,7 @@ def _rows(file: Path, layout: Layout) -> Iterator[PartRow]:
         fields = plain_record(given) if is_json else given
         yield from unread
         unread.clear()
-        if missing := [name for name in layout.names if name not in fields]:
+        if missing := [name for name in (*layout.names, *layout.beside) if name not in fields]:
             said = _no_column(layout, missing[0], fields)
             if not is_json:
                 raise DataError(f"{file}: {said}")
@@ -134,6 +143,8 @@ def _line_rows(file: Path, layout: Layout) -> Iterator[PartRow]:
 
 
 def _no_column(layout: Layout, name: str, fields: Mapping[str, object]) -> str:
+    if name in layout.beside:
+        return missing_column(name, list(fields))
     role = layout.roles[layout.names.index(name)]
     return no_column(name, fields, f"--column {role}=NAME")
 
@@ -185,11 +196,12 @@ def batch_rows(batch: RecordBatch, layout: Layout, first: int) -> list[PartRow]:
     Raises:
         DataError: if a text is not UTF-8.
     """
+    names = (*layout.names, *layout.beside)
     try:
-        columns = [batch.column(name).to_pylist() for name in layout.names]
+        columns = [list(map(plain_cell, batch.column(name).to_pylist())) for name in names]
     except UnicodeDecodeError as error:
         raise DataError(f"after row {first:,}: a text is not UTF-8; write the column again") from error
     return [
-        PartRow(number, layout.values(fields := dict(zip(layout.names, values, strict=True))), fields)
+        PartRow(number, layout.values(fields := dict(zip(names, values, strict=True))), fields)
         for number, values in enumerate(zip(*columns, strict=True), start=first + 1)
     ]

@@ -92,7 +92,7 @@ def layout_of(answers: BatchAnswers, reading: Reading) -> Layout:
     """Return where the texts of a row are: as the options say, else as in training, else by the names of the roles."""
     named = {**answers.trained.columns, **reading.columns}
     names = tuple(named.get(role, role) for role in answers.roles)
-    return Layout(answers.roles, names, reading, answers.trained)
+    return Layout(answers.roles, names, reading, answers.trained, answers.beside)
 
 
 def _predict(part: Part, order: Order, answers: BatchAnswers, layout: Layout) -> Counts:

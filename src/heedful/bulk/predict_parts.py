@@ -116,7 +116,7 @@ def predict_parts(
     layout = layout_of(answers, reading)
     files = find_files(pattern)
     _refuse_own(files, output)
-    parts = list_parts(files, [*zip(layout.roles, layout.names, strict=True)], form.format)
+    parts = list_parts(files, [*zip(layout.roles, layout.names, strict=True)], form.format, layout.beside)
     folder = OutputFolder(output)
     order = Order(asking, reading, form, output, folder.side)
     with folder.alone():

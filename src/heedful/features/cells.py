@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
 
 from heedful.errors import DataError, nearest
@@ -71,13 +71,26 @@ def named_cell(cells: Cells | None, name: str, where: str) -> Cell:
         DataError: if there is no such column; gives the nearest name.
     """
     if cells is None or name not in cells:
-        names = [] if cells is None else [str(each) for each in cells]
-        hint = f"; {nearest(name, names)}" if names else ""
-        raise DataError(
-            f"{where}: the model also reads the column {name!r}, which is not there{hint}. Give it (null where it is "
-            "not known), or write --feature NAME=VALUE beside a text of heedful predict"
-        )
+        raise DataError(f"{where}: {missing_column(name, [] if cells is None else map(str, cells))}")
     return plain_cell(cells[name], f"{where}, column {name!r}")
+
+
+def missing_column(name: str, names: Iterable[str]) -> str:
+    """Say that a column is not there that a model reads.
+
+    Args:
+        name: of the column.
+        names: of those that are there.
+
+    Returns:
+        What to do, with the nearest name.
+    """
+    known = list(names)
+    hint = f"; {nearest(name, known)}" if known else ""
+    return (
+        f"the model also reads the column {name!r}, which is not there{hint}. Give it (null where it is not known), or "
+        "write --feature NAME=VALUE beside a text of heedful predict"
+    )
 
 
 def is_missing_cell(cell: Cell) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.features.feature_columns import FeatureColumns
 from heedful.model.decisions import Decision, Kind, Promise, Wish, kind_of, promise_of
 from heedful.model.decisions.promise import refuse_without_sets
 from heedful.model.engine import NEEDED, Capability, Engine
@@ -272,6 +273,12 @@ class Model(ABC, Generic[B, A_co]):
 
     def refuse_long(self, corpus: Any) -> None:
         """Refuse texts that are too long, without running the network; by default whatever answering refuses."""
+
+    @property
+    def columns(self) -> FeatureColumns | None:
+        """The columns beside the text that the model reads; None where it reads texts alone."""
+        part = self.engine.parts.columns
+        return None if part is None else part.columns
 
     def reading_texts_alone(self, reader: str) -> Self:
         """Return the model, or refuse one that reads columns where there are only texts.

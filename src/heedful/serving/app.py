@@ -23,6 +23,7 @@ from heedful.serving.bodies import (
     read_texts,
 )
 from heedful.serving.bounds import Bounds, Refused
+from heedful.serving.columns_asked import with_columns
 from heedful.serving.counters import (
     OPENMETRICS,
     PROMETHEUS,
@@ -97,7 +98,9 @@ class App(GuardedApp):
         fields = await self._fields(request)
         name, served = self._asked(fields)
         model = served.model
-        asked = read_predicted(fields, self.bounds.texts, pair=model.is_pair)
+        asked = with_columns(
+            read_predicted(fields, self.bounds.texts, pair=model.is_pair), fields, model.columns
+        )
         promise = await promise_for(model, wish_of(asked))
         job = Job("predict", model, asked.requests, asked.field, _future(), promise)
         lines = await self._results(served, job, str)
@@ -143,7 +146,7 @@ class App(GuardedApp):
         fields = await self._fields(request)
         name, served = self._asked(fields)
         model = served.model
-        asked = read_one(fields, pair=model.is_pair)
+        asked = with_columns(read_one(fields, pair=model.is_pair), fields, model.columns)
         if self._explanations >= self.bounds.explanations:
             message = f"{self._explanations:,} explanations wait. Try again in a few seconds."
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "server", message, again=3)
@@ -196,6 +199,7 @@ class App(GuardedApp):
                 "task": served.model.task,
                 "pair": served.model.is_pair,
                 "max_tokens": served.model.max_tokens,
+                "columns": served.model.columns_said,
                 "computed_by": served.model.kind,
             }
             for name, served in self._shelf.models.items()

@@ -15,7 +15,7 @@ from heedful.serving.bounds import Refused
 from heedful.serving.served_model import Request
 
 TEXTS, PAIRS, FEATURES_OF, POLICY_STEPS = "texts", "pairs", "features_of", "policy"
-METHOD, WHY, NEIGHBORS = "method", "why", "neighbors"
+METHOD, WHY, NEIGHBORS, FEATURES = "method", "why", "neighbors", "features"
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def read_list(fields: Mapping[str, object], most: int, *, pair: bool, further: S
     if field not in fields:
         said = "pairs, [[premise, hypothesis], ...]" if pair else 'single texts, ["...", ...]'
         wrong(field, f'missing: this model takes {said}, under "{field}" and not "{other}".')
-    return Asked(_items(fields[field], field, most, _pair if pair else _text), field, {})
+    return Asked(_items(fields[field], field, most, _pair if pair else text_of), field, {})
 
 
 def read_texts(fields: Mapping[str, object], most: int) -> Asked:
@@ -157,14 +157,16 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
         Refused: with 422, naming the first field that is wrong.
     """
     field = "pair" if pair else "text"
-    refuse_unknown(fields, ("model", field, "page", METHOD, WHY, NEIGHBORS, POLICY_STEPS, FEATURES_OF))
+    refuse_unknown(
+        fields, ("model", field, FEATURES, "page", METHOD, WHY, NEIGHBORS, POLICY_STEPS, FEATURES_OF)
+    )
     if field not in fields:
         said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'
         wrong(field, f"missing: this model explains {said}.")
     for name in ("page", POLICY_STEPS):
         if not isinstance(given := fields.get(name, False), bool):
             wrong(name, f"expected true or false, got {kind_of_value(given)}.")
-    words = {name: _text(fields.get(name, ""), name) for name in (FEATURES_OF, METHOD, WHY)}
+    words = {name: text_of(fields.get(name, ""), name) for name in (FEATURES_OF, METHOD, WHY)}
     if words[METHOD] and words[METHOD] not in METHODS:
         wrong(METHOD, f"{nearest(words[METHOD][:40], METHODS)}.")
     count = fields.get(NEIGHBORS, 0)
@@ -174,7 +176,7 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
         )
     options: dict[str, object] = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | words
     options[NEIGHBORS] = count
-    return Asked([(_pair if pair else _text)(fields[field], field)], field, options)
+    return Asked([(_pair if pair else text_of)(fields[field], field)], field, options)
 
 
 def read_input(fields: Mapping[str, object], most: int) -> Asked:
@@ -197,7 +199,7 @@ def read_input(fields: Mapping[str, object], most: int) -> Asked:
     form = fields.get("encoding_format", "float")
     if form not in ("float", "base64"):
         wrong("encoding_format", 'expected "float" or "base64".')
-    texts = _items([given] if isinstance(given, str) else given, "input", most, _text)
+    texts = _items([given] if isinstance(given, str) else given, "input", most, text_of)
     return Asked(texts, "input", {"base64": form == "base64"})
 
 
@@ -247,7 +249,8 @@ def _items(value: object, field: str, most: int, read: Callable[[object, str], R
     return [read(item, f"{field}[{number}]") for number, item in enumerate(value)]
 
 
-def _text(value: object, field: str) -> str:
+def text_of(value: object, field: str) -> str:
+    """Return a string of whole characters, or refuse what else a field has."""
     if not isinstance(value, str):
         wrong(field, f"expected a string, got {kind_of_value(value)}.")
     if not value.isascii():
@@ -262,7 +265,7 @@ def _pair(value: object, field: str) -> tuple[str, str]:
     if not isinstance(value, list) or len(value) != 2:
         came = f"a list of {len(value)}" if isinstance(value, list) else kind_of_value(value)
         wrong(field, f"expected a pair [premise, hypothesis], got {came}.")
-    return _text(value[0], f"{field}[0]"), _text(value[1], f"{field}[1]")
+    return text_of(value[0], f"{field}[0]"), text_of(value[1], f"{field}[1]")
 
 
 def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from heedful import __version__
 from heedful.explain.methods.method_names import METHODS
+from heedful.features.feature_kinds import KINDS
 from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer, WordsRead
 from heedful.model.decisions.conformal import METHODS as SET_METHODS
 from heedful.serving.bounds import Bounds
@@ -67,6 +68,7 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
     model = {"type": "string", "enum": list(models), "description": "May be left out if there is one model."}
     texts = {**list_of(_TEXT), "minItems": 1, "maxItems": bounds.texts}
     pairs = {**texts, "items": _PAIR}
+    rows = {**texts, "items": _ROW}
     yes = {"type": "boolean", "default": False}
     further = {
         "model": model,
@@ -94,8 +96,12 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
             "predict",
             "Answer texts, or pairs for a model of pairs; with coverage, also with a set of labels that holds the "
             "right one so often, or of a number an interval, and what is promised of them (of lines in the header "
-            "Heedful-Promise). Of classes, sets says how sets are made, and by_class that each class has its promise.",
-            _body(texts={"texts": texts, **asked}, pairs={"pairs": pairs, **asked}),
+            "Heedful-Promise). Of classes, sets says how sets are made, and by_class that each class has its promise. "
+            "A model that reads columns beside the text needs features, one object for each text.",
+            _body(
+                texts={"texts": texts, "features": rows, **asked},
+                pairs={"pairs": pairs, "features": rows, **asked},
+            ),
             "Answers",
             lines="Answer",
         ),
@@ -112,7 +118,10 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
             "class; with page, as a page of HTML too; with neighbors, with training examples that it resembles, of a "
             "model that keeps them; with features_of, with single features of a word; with policy, "
             "with the steps of a policy.",
-            _body(text={"text": _TEXT, **further}, pair={"pair": _PAIR, **further}),
+            _body(
+                text={"text": _TEXT, "features": _ROW, **further},
+                pair={"pair": _PAIR, "features": _ROW, **further},
+            ),
             "Explained",
         ),
         "/v1/embeddings": _post(
@@ -209,6 +218,11 @@ _TEXT: Schema = {"type": "string"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _PAIR = {**list_of(_TEXT), "minItems": 2, "maxItems": 2, "description": "Premise, hypothesis."}
 _NUMBERS = list_of({"type": "number"})
+_ROW: Schema = {
+    "type": "object",
+    "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
+    "description": "A value for each column that the model reads beside a text; null where it is not known.",
+}
 _AGAIN = {"Retry-After": {"description": "Seconds until the next try.", "schema": _COUNT}}
 _HEADERS = {
     "401": {"WWW-Authenticate": {"description": "Bearer.", "schema": _TEXT}},
@@ -295,6 +309,7 @@ _SCHEMAS: dict[str, Schema] = {
                 task=_TEXT,
                 pair={"type": "boolean"},
                 max_tokens=_COUNT,
+                columns=list_of(record(name=_TEXT, kind={"enum": list(KINDS)})),
                 computed_by={"enum": ["runtime", "torch"]},
             )
         ),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.examples import Corpus, Example
 from heedful.errors import HeedfulError, MissingExtraError, OutputError, UsageError
 from heedful.model.engine import Capability
 from heedful.opening import AnyModel, Truncate, open_model
@@ -26,12 +27,13 @@ from heedful.storage.manifest import MANIFEST, MODEL_FILES, WEIGHTS, refuse_with
 if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.methods import MethodChoice
+    from heedful.features.feature_columns import FeatureColumns
     from heedful.model.answers import AnyAnswer
     from heedful.model.decisions import Promise, Wish
     from heedful.runtime.word_values import WordCounts
 
-Request = str | tuple[str, str]
-"""One text, or (premise, hypothesis)."""
+Request = str | tuple[str, str] | Example
+"""One text, (premise, hypothesis), or either with the columns beside it."""
 _PROMISES = 16
 """So many promises of a model are kept; clients may ask for any coverage."""
 _TOGETHER = 64
@@ -70,8 +72,7 @@ class ServedModel:
     def __init__(self, copy: Path, limits: tuple[int | None, Truncate | None]) -> None:
         self._copy, self._limits = copy, limits
         self._one_at_a_time = threading.Lock()  # torch's network, which two threads may ask
-        model = open_model(copy, max_tokens=limits[0], truncate=limits[1])
-        self.model = model.reading_texts_alone("a server")
+        self.model = open_model(copy, max_tokens=limits[0], truncate=limits[1])
 
     @property
     def task(self) -> str:
@@ -87,6 +88,17 @@ class ServedModel:
     def max_tokens(self) -> int:
         """Longest text, in tokens."""
         return self.model.reading.max_tokens
+
+    @property
+    def columns(self) -> FeatureColumns | None:
+        """The columns that the model reads beside a text; None for texts alone."""
+        return self.model.columns
+
+    @property
+    def columns_said(self) -> list[dict[str, str]]:
+        """Name and kind of each column that the model reads beside a text."""
+        columns = self.columns
+        return [{"name": each.name, "kind": each.kind} for each in columns.columns] if columns else []
 
     @property
     def kind(self) -> str:
@@ -111,9 +123,9 @@ class ServedModel:
             DataError: if a text is too long.
         """
         if self.model.engine.is_exact:
-            return list(self.model.predict(requests))
+            return list(self.model.predict(_given(requests)))
         with self._one_at_a_time:
-            return [answer for request in requests for answer in self.model.predict([request])]
+            return [answer for request in requests for answer in self.model.predict(_given([request]))]
 
     @cached_property
     def promise_of(self) -> Callable[[Wish], Promise]:
@@ -158,7 +170,7 @@ class ServedModel:
         by_gradients = choice is not None and choice.method in WITH_TORCH
         model = self._able("gradients" if by_gradients else "look")
         with contextlib.nullcontext() if model.engine.is_exact else self._one_at_a_time:
-            return explain(model, request, choice, alike=0)
+            return explain(model, request if self.columns is None else _given([request]), choice, alike=0)
 
     def with_features(self, explanation: Explanation, word: str) -> Explanation:
         """Add single features of the attention of a word, which takes torch, to an explanation.
@@ -274,7 +286,17 @@ class ServedModel:
 
     def warm(self) -> None:
         """Answer once, so that a folder that cannot answer is not served."""
-        self.answers([(WARM, WARM) if self.is_pair else WARM])
+        texts = (WARM, WARM) if self.is_pair else (WARM,)
+        if (columns := self.columns) is not None:
+            self.answers([Example(texts, cells=dict.fromkeys(columns.names))])
+        else:
+            self.answers([texts if self.is_pair else WARM])
+
+
+def _given(requests: Sequence[Request]) -> Sequence[Request] | Corpus:
+    """Return requests as a model takes them: those with columns as the examples of a corpus."""
+    examples = [request for request in requests if isinstance(request, Example)]
+    return Corpus(examples) if examples else requests
 
 
 def open_served(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import UsageError, nearest
 from heedful.model.decisions import Wish
 from heedful.model.decisions.conformal import METHODS
-from heedful.serving.bodies import Asked, kind_of_value, read_list, wrong
+from heedful.serving.bodies import FEATURES, Asked, kind_of_value, read_list, wrong
 from heedful.serving.bounds import Refused
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> As
     Raises:
         Refused: with 422, naming the first field that is wrong.
     """
-    asked = read_list(fields, most, pair=pair, further=FIELDS)
+    asked = read_list(fields, most, pair=pair, further=(*FIELDS, FEATURES))
     return replace(asked, options={_WISH: _wish(fields)})
 
 
