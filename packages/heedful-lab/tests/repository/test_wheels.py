@@ -114,4 +114,51 @@ def test_other_versions_and_heavy_wheels_are_named(tmp_path: Path) -> None:
     assert wheels.versions(found[:1]) == []
     assert wheels.too_large(found) == []
     found[0].write_bytes(b"x" * 2_000_000)
-    assert wheels.too_large(found) == ["heedful-1.2.0-py3-none-any.whl: 2.00 MB, at most 1.5 expected"]
+    assert wheels.too_large(found) == ["heedful-1.2.0-py3-none-any.whl: 2.00 MB, at most 1.85 expected"]
+
+
+def test_a_python_that_does_not_start_is_named_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = str(tmp_path / "python9")
+    broken = tmp_path / "shim"
+    broken.write_text("#!/bin/sh\nexit 127\n")
+    broken.chmod(0o755)
+    named = [
+        f"--python {path}: a command that starts Python expected; give the path of one"
+        for path in (missing, broken)
+    ]
+    assert wheels.unusable([sys.executable, missing, str(broken)]) == named
+    monkeypatch.setattr(sys, "argv", ["wheels", str(tmp_path / "out"), "--python", missing])
+    with pytest.raises(SystemExit, match="python9: a command that starts Python"):
+        wheels.main()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_new_environment_sees_nothing_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    seen = []
+
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        seen.append((command, options["env"]))
+        return subprocess.CompletedProcess(command, 0, "Ada/PROPN\n", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert wheels.try_out(tmp_path, sys.executable, "1.2.0") == "Ada/PROPN"
+    assert wheels.image_weight(tmp_path, sys.executable, "1.2.0") == 0
+    assert [command[1:4] for command, _ in seen if "pip" in command] == [
+        ["-m", "pip", "install"],
+        ["-m", "pip", "download"],
+    ]
+    assert all("heedful-runtime[serve]==1.2.0" in command for command, _ in seen if "pip" in command)
+    assert len(seen) == 5
+    assert not any("PYTHONPATH" in environment for _, environment in seen)
+    assert all("PATH" in environment for _, environment in seen)
+
+
+def test_no_file_of_a_wheel_is_in_it_twice() -> None:
+    for name, package in wheels.PACKAGES.items():
+        for file in metadata(name)["project"]["license-files"]:
+            assert "/" not in file, f"{package / file} is data of the package already"
