@@ -16,7 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer, TokenTagger
 from heedful.data.readers.tag_files import read_tags
 from heedful.errors import UsageError
-from heedful.estimators.estimator import SentenceEstimator
+from heedful.estimators.sentence_estimator import SentenceEstimator
 from heedful.run import prepare, train
 from heedful.run.recipe_files import load_config
 

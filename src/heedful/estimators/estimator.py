@@ -1,57 +1,40 @@
-"""The base of the estimators: settings as scikit-learn parameters, training, encoding, explaining and saving."""
+"""The base of the estimators: training, measuring and explaining."""
 
 from __future__ import annotations
 
 import logging
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from heedful.baselines.beside import Beside, beside_source, or_warning
 from heedful.data.examples import Corpus, Example, Gold
-from heedful.data.readers.text_fields import read_requests
-from heedful.errors import ArtifactError, UsageError
-from heedful.estimators.columns import rows_of
+from heedful.errors import UsageError
 from heedful.estimators.example_weights import weighted
 from heedful.estimators.file_settings import refuse_file_settings
-from heedful.estimators.kept_state import KeptState
-from heedful.estimators.reading_tables import ReadsTables
-from heedful.estimators.setting_types import Settings
+from heedful.estimators.saved_estimator import Model, SavedEstimator
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report
 from heedful.explain import Explanation
-from heedful.explain.neighbors import SHOWN, Neighbor, neighbors
 from heedful.machine import threads
-from heedful.model.decisions import Wish
-from heedful.model.decisions.conformal import Method as SetMethod
 from heedful.run import RunConfig, RunResult, evaluate_corpus, from_examples, prepare_examples, train
 from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
 from heedful.run.few import few_rows
-from heedful.run.recipe_files import from_table, override
-from heedful.run.run_config import KeepExamples
-from heedful.storage.named_models import find_model, push_model
-from heedful.tasks import Answer, SentenceModel, Text, TextModel, load_model
+from heedful.run.recipe_files import override
+from heedful.tasks import Text
 from heedful.tasks.task import LearnedFrom
-from heedful.text.boundaries import AUTO
 from heedful.training.progress import choose_reporter
 from heedful.training.stages import stages_shown
-from heedful.training.train_settings import OptimizerSettings
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 _log = logging.getLogger(__name__)
-_OWN = ("text", "features", "threads", "verbose", "keep_examples")
-"""Arguments of the constructor that are no settings of a run."""
 
 Method = Literal["contributions", "attention", "gradient", "integrated", "occlusion", "shapley"]
 """Names of `heedful.explain.methods.METHODS`, for type checkers."""
@@ -72,11 +55,7 @@ class How:
     sample_weight: object = None
 
 
-Model = TypeVar("Model", bound=TextModel[Any])
-Reader = TypeVar("Reader", bound=SentenceModel[Any])
-
-
-class Estimator(ReadsTables, KeptState, Generic[Model]):
+class Estimator(SavedEstimator[Model]):
     """Base of the estimators.
 
     The defaults suit a few hundred to some ten thousand examples without pretrained vectors: Adam at 1e-3, batches of
@@ -110,79 +89,13 @@ class Estimator(ReadsTables, KeptState, Generic[Model]):
             ``baseline`` is False. Not set by `from_pretrained`.
     """
 
-    task: ClassVar[str]
-    tasks: ClassVar[tuple[str, ...]]
-    model_type: type[Model]
     metric: ClassVar[str] = "accuracy"
     data_options: ClassVar[frozenset[str]] = frozenset({"on_missing"})
 
-    predictor_: Model
     result_: RunResult
     baseline_: Beside | None
     _teacher: PythonTeacher | None = None
     _strangers: list[Example] | None = None
-
-    def __init__(
-        self,
-        config: RunConfig | None = None,
-        *,
-        text: str | Sequence[str] | None = None,
-        features: Sequence[str] | None = None,
-        threads: int | None = None,
-        verbose: bool = False,
-        keep_examples: KeepExamples | None = None,
-        **settings: Unpack[Settings],
-    ) -> None:
-        self.threads, self.verbose, self.keep_examples = threads, verbose, keep_examples
-        self.text, self.features = text, features
-        self._given, self._settings = config, dict[str, Any](**settings)
-
-    @property
-    def config(self) -> RunConfig:
-        """All settings that `fit` uses: the single settings applied to ``config``, or to the defaults.
-
-        Raises:
-            UsageError: listing every setting that is wrong.
-        """
-        given = self._start() if self._given is None else self._given
-        if not isinstance(given, RunConfig):
-            raise UsageError(f"config: expected a RunConfig or None, got {given!r:.60}")
-        dotted = {name.replace("__", "."): _plain(value) for name, value in self._settings.items()}
-        if self.keep_examples is not None:
-            dotted["data.keep_examples"] = self.keep_examples
-        dotted |= self._named_columns()
-        return override(given, dotted) if dotted else given
-
-    def _start(self) -> RunConfig:
-        """Return the settings that single ones are put on top of, where none are given as a whole."""
-        return self._defaults()
-
-    @classmethod
-    def _defaults(cls) -> RunConfig:
-        config = RunConfig()
-        optimizer = OptimizerSettings(name="adam", lr=1e-3)
-        return replace(
-            config,
-            data=replace(config.data, truncate="head"),
-            text=replace(config.text, tokenizer=AUTO, normalize=True),
-            model=replace(config.model, task=cls.task, dropout=0.3),
-            train=replace(
-                config.train, metric=cls.metric, epochs=20, patience=5, least_steps=400, optimizer=optimizer
-            ),
-        )
-
-    def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
-        own = {name: getattr(self, name) for name in _OWN}
-        return {"config": self._given, **own, **self._settings}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change settings, named as in the constructor, for the next `fit`; a trained model stays until then."""
-        self._given = params.pop("config", self._given)
-        for name in _OWN:
-            setattr(self, name, params.pop(name, getattr(self, name)))
-        self._settings = {**self._settings, **params}
-        return self
 
     def fit(
         self,
@@ -363,82 +276,6 @@ class Estimator(ReadsTables, KeptState, Generic[Model]):
         }
         return self.predictor.explain(self._request(request), **how)
 
-    def save_pretrained(self, folder: Path | str) -> None:
-        """Write the model folder; an old one stays until the new one is complete.
-
-        Classes that are not strings, numbers or booleans are saved as strings (`str`), and a loaded model predicts
-        these strings.
-
-        Args:
-            folder: the folder.
-        """
-        self.predictor.complete().save(Path(folder))
-
-    def push_to_hub(
-        self, name: str, *, private: bool = False, license: str = "", token: str | None = None
-    ) -> str:
-        """Write the model to the Hugging Face Hub; `heedful.storage.named_models.push_model` has the details.
-
-        Args:
-            name: "user/name"; the repository is created if it does not exist.
-            private: whether a new repository is private.
-            license: the Hub's short name of the license of the model, such as "apache-2.0".
-            token: a token with write access; None for ``HF_TOKEN`` or the token that ``hf auth login`` stored.
-
-        Returns:
-            The address of the commit.
-        """
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place) / "model"
-            self.save_pretrained(folder)
-            return push_model(folder, name, private=private, license=license, token=token)
-
-    @classmethod
-    def from_pretrained(
-        cls,
-        folder: Path | str,
-        *,
-        revision: str | None = None,
-        download: bool = False,
-        max_tokens: int | None = None,
-        truncate: Literal["error", "head"] | None = None,
-    ) -> Self:
-        """Read a model folder.
-
-        Args:
-            folder: a folder that `save_pretrained` or ``heedful train`` wrote, or the name of a model of an installed
-                package or of the Hugging Face Hub (`heedful.storage.named_models.find_model`).
-            revision: branch, tag or commit on the Hub.
-            download: whether a model of the Hub that is not on this machine may be downloaded.
-            max_tokens: longest text, in tokens; None for what the model was saved with.
-            truncate: what happens to a longer text: "error", or "head" to read its beginning; None for what was saved.
-
-        Returns:
-            The estimator.
-
-        Raises:
-            UsageError: if the model is for another task.
-            ArtifactError: if a file is missing or altered.
-            DataError: if the Hub does not give the model.
-        """
-        folder = find_model(folder, revision=revision, download=download)
-        predictor = load_model(folder, max_tokens=max_tokens, truncate=truncate)
-        if not isinstance(predictor, cls.model_type) or predictor.model.task not in cls.tasks:
-            raise UsageError(
-                f"{folder}: this is a {predictor.model.task!r} model, which {cls.__name__} does not read: use "
-                "heedful.from_pretrained"
-            )
-        return cls._around(predictor, folder)
-
-    @classmethod
-    def _around(cls, predictor: Model, folder: Path | str) -> Self:
-        try:
-            estimator = cls(from_table(predictor.about.run, f"{folder}"))
-        except UsageError as error:
-            raise ArtifactError(f"{error} Train the model again with this version of heedful.") from error
-        estimator._adopt(predictor, cls._targets_in(predictor, estimator.config))
-        return estimator
-
     @classmethod
     def _targets_in(cls, predictor: Model, config: RunConfig) -> AnyTargets:
         """Return what reads the targets of a model that was saved."""
@@ -465,112 +302,3 @@ class Estimator(ReadsTables, KeptState, Generic[Model]):
             bool(self._features()),
         )
         return tags
-
-
-class SentenceEstimator(TransformerMixin, Estimator[Reader]):
-    """Base of the estimators whose model has one vector for a text; see `Estimator` for the arguments."""
-
-    def transform(self, X: object) -> NDArray[np.float32]:
-        """Return the vector of each text, [N, D], so that a fitted model is a step in front of another estimator.
-
-        Args:
-            X: texts. Of pairs the vectors of both texts stand side by side, [N, 2 D].
-
-        Returns:
-            What `encode` returns.
-        """
-        if not self._pair():
-            beside = self._beside()
-            return self.encode(
-                X if beside is None else [each.texts[0] for each in self._requests(X).examples]
-            )
-        sides = zip(*(example.texts for example in self._requests(X).examples), strict=True)
-        return np.concatenate([self.encode(list(side)) for side in sides], axis=1)
-
-    def __sklearn_tags__(self) -> Tags:
-        """Declare to scikit-learn that vectors are single precision whatever X is."""
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Name the columns of `transform`, as scikit-learn's ``set_output`` and ColumnTransformer need them.
-
-        Args:
-            input_features: not used.
-
-        Returns:
-            The name of the class in small letters with a number, [D].
-        """
-        network = self.predictor.network
-        width = network.sentence_encoder.width_out * (2 if self._pair() else 1)
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{k}" for k in range(width)], object)
-
-    @classmethod
-    def _defaults(cls) -> RunConfig:
-        config = super()._defaults()
-        return replace(
-            config,
-            data=replace(config.data, few_rows=1000),
-            text=replace(config.text, vectors="auto"),
-            model=replace(config.model, wide="linear", sentence="auto"),
-        )
-
-    def answer(self, X: object) -> list[Answer]:
-        """Return the full prediction for each input, with counts of unknown and truncated words; see `Answer`."""
-        return self.predictor.answer(self._requests(X))
-
-    def promised(
-        self, X: object, coverage: float, *, method: SetMethod = "lac", by_class: bool = False
-    ) -> list[Any]:
-        """Return what `answer` returns, with a set of labels or an interval that holds what is right so often.
-
-        Args:
-            X: texts or pairs.
-            coverage: how often, above 0 and below 1; see docs/limits.md for what that assumes.
-            method: of classes how sets are made: "lac", "aps" or "raps".
-            by_class: of classes whether it is to hold for each class by itself.
-
-        Returns:
-            The answers; ``prediction_set`` or ``interval`` is what was asked for.
-
-        Raises:
-            UsageError: if the coverage is out of range, or the model keeps no scores of rows that chose nothing.
-        """
-        return self.predictor.promising(Wish(coverage, method, by_class)).answer(self._requests(X))
-
-    def encode(self, texts: object) -> NDArray[np.float32]:
-        """Return the vector of each text, [N, D]; exactly zero for a text without words."""
-        return self.predictor.encode(read_requests(rows_of(texts, name="texts")))
-
-    def neighbors(self, X: object, count: int = SHOWN) -> list[tuple[Neighbor, ...]]:
-        """Return the training examples that each input resembles most, of a model that keeps them.
-
-        Args:
-            X: texts or pairs.
-            count: how many for each, 1 to 100.
-
-        Returns:
-            For each input its neighbors, the most alike first; see `heedful.explain.neighbors.Neighbor`.
-
-        Raises:
-            UsageError: if the model was trained without ``keep_examples``, or the number is out of range.
-        """
-        return neighbors(self.predictor, self._requests(X), count)
-
-    def similarity(self, first: object, second: object) -> NDArray[np.float32]:
-        """Return the cosine of every text of ``first`` with every text of ``second``, [N, M]; 0 with an empty text."""
-        a, b = (_unit(self.encode(texts)) for texts in (first, second))
-        return np.clip(a @ b.T, -1, 1).astype(np.float32)
-
-
-def _plain(value: object) -> object:
-    """A search over an array of settings brings NumPy's numbers."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    wide = vectors.astype(np.float64)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    return wide / np.where(norms == 0, 1, norms)

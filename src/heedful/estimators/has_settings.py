@@ -1,0 +1,98 @@
+"""The settings of a run as parameters of scikit-learn: read, changed, and put on top of the defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self, Unpack
+
+import numpy as np
+
+from heedful.errors import UsageError
+from heedful.estimators.reading_tables import ReadsTables
+from heedful.estimators.setting_types import Settings
+from heedful.run import RunConfig
+from heedful.run.recipe_files import override
+from heedful.run.run_config import KeepExamples
+from heedful.text.boundaries import AUTO
+from heedful.training.train_settings import OptimizerSettings
+
+_OWN = ("text", "features", "threads", "verbose", "keep_examples")
+"""Arguments of the constructor that are no settings of a run."""
+
+
+class HasSettings(ReadsTables):
+    """What an estimator takes in its constructor; see `heedful.estimators.estimator.Estimator`.
+
+    Attributes:
+        metric: the metric that selects the best checkpoint.
+    """
+
+    metric: ClassVar[str]
+
+    def __init__(
+        self,
+        config: RunConfig | None = None,
+        *,
+        text: str | Sequence[str] | None = None,
+        features: Sequence[str] | None = None,
+        threads: int | None = None,
+        verbose: bool = False,
+        keep_examples: KeepExamples | None = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        self.threads, self.verbose, self.keep_examples = threads, verbose, keep_examples
+        self.text, self.features = text, features
+        self._given, self._settings = config, dict[str, Any](**settings)
+
+    @property
+    def config(self) -> RunConfig:
+        """All settings that `fit` uses: the single settings applied to ``config``, or to the defaults.
+
+        Raises:
+            UsageError: listing every setting that is wrong.
+        """
+        given = self._start() if self._given is None else self._given
+        if not isinstance(given, RunConfig):
+            raise UsageError(f"config: expected a RunConfig or None, got {given!r:.60}")
+        dotted = {name.replace("__", "."): _plain(value) for name, value in self._settings.items()}
+        if self.keep_examples is not None:
+            dotted["data.keep_examples"] = self.keep_examples
+        dotted |= self._named_columns()
+        return override(given, dotted) if dotted else given
+
+    def _start(self) -> RunConfig:
+        """Return the settings that single ones are put on top of, where none are given as a whole."""
+        return self._defaults()
+
+    @classmethod
+    def _defaults(cls) -> RunConfig:
+        config = RunConfig()
+        optimizer = OptimizerSettings(name="adam", lr=1e-3)
+        return replace(
+            config,
+            data=replace(config.data, truncate="head"),
+            text=replace(config.text, tokenizer=AUTO, normalize=True),
+            model=replace(config.model, task=cls.task, dropout=0.3),
+            train=replace(
+                config.train, metric=cls.metric, epochs=20, patience=5, least_steps=400, optimizer=optimizer
+            ),
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
+        own = {name: getattr(self, name) for name in _OWN}
+        return {"config": self._given, **own, **self._settings}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings, named as in the constructor, for the next `fit`; a trained model stays until then."""
+        self._given = params.pop("config", self._given)
+        for name in _OWN:
+            setattr(self, name, params.pop(name, getattr(self, name)))
+        self._settings = {**self._settings, **params}
+        return self
+
+
+def _plain(value: object) -> object:
+    """A search over an array of settings brings NumPy's numbers."""
+    return value.item() if isinstance(value, np.generic) else value
