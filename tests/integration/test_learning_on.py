@@ -15,7 +15,7 @@ from heedful.opening import open_model
 from heedful.run import RunConfig
 from heedful.run.learning_on import continued, of_model, with_new_labels
 from heedful.storage.manifest import manifest_checksum
-from heedful.tasks.task import LearnedFrom
+from heedful.tasks.prepared import LearnedFrom
 
 PLAIN = ("--no-baseline", "--quiet")
 HEADER = ("text", "label")

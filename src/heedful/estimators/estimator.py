@@ -27,7 +27,7 @@ from heedful.run.distilling import PythonTeacher
 from heedful.run.few import few_rows
 from heedful.run.recipe_files import override
 from heedful.tasks import Text
-from heedful.tasks.task import LearnedFrom
+from heedful.tasks.prepared import LearnedFrom
 from heedful.training.progress import choose_reporter
 from heedful.training.stages import stages_shown
 

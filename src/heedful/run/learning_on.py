@@ -15,9 +15,9 @@ from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import manifest_checksum
 from heedful.tasks import Corpora, Source, load_model
+from heedful.tasks.prepared import LearnedFrom
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.limit_options import rejects
-from heedful.tasks.task import LearnedFrom
 from heedful.text.boundaries import AUTO
 from heedful.text.vocabulary import Vocabulary
 

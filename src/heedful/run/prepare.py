@@ -25,8 +25,8 @@ from heedful.run.set_aside import with_aside
 from heedful.run.sources import data_root, find_source
 from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
-from heedful.tasks.task import Dataset, LearnedFrom
-from heedful.tasks.words.word_task import with_tokenizer
+from heedful.tasks.prepared import Dataset, LearnedFrom
+from heedful.tasks.words.reading_settings import with_tokenizer
 
 
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> AnyPrepared:

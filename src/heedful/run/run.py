@@ -29,7 +29,7 @@ from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
-from heedful.tasks.task import Examples
+from heedful.tasks.prepared import Examples
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter

@@ -5,21 +5,15 @@ from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
 from heedful.tasks.classification import Predictor
 from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel
-from heedful.tasks.registry import (
-    AnyModel,
-    AnyTask,
-    build_network,
-    load_model,
-    refuse_options,
-    task_problems,
-)
+from heedful.tasks.prepared import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source
+from heedful.tasks.registry import AnyModel, AnyTask, build_network, load_model, refuse_options, task_problems
 from heedful.tasks.relatedness import RelatednessModel
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import PredicateAnswer, RoleAnswer
 from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
-from heedful.tasks.task import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source, Task
+from heedful.tasks.task import Task
 from heedful.tasks.task_table import TASKS, all_tasks, find_task, is_task, register, task_named, task_of
 from heedful.tasks.vectors import VectorModel
 from heedful.tasks.words.tags_model import TagsModel

@@ -33,25 +33,18 @@ from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
+from heedful.tasks.prepared import Prepared
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.fitting_reject import rejecting
 from heedful.tasks.sentences.learned_before import LearnedBefore
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.part_rows import sentence_rows
+from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.sentences.sentence_task import (
-    PAIRS,
-    SENTENCES,
-    SentenceTask,
-    example_weights,
-    gold_of,
-    group_of_each,
-    notes_of,
-    unseen_of,
-)
+from heedful.tasks.sentences.sentence_task import SentenceTask
+from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
 from heedful.tasks.tables import PAIR, TEXT, Table
-from heedful.tasks.task import Prepared
 from heedful.tasks.words.lexicon import Words
 from heedful.training.step import Objective, TrainingData
 from heedful.training.train_settings import TrainSettings

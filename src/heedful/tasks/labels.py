@@ -31,16 +31,10 @@ from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.by_folds import OutOfFold
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import FlagTargets
+from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.sentences.sentence_task import (
-    SENTENCES,
-    SentenceTask,
-    example_weights,
-    gold_of,
-    group_of_each,
-    notes_of,
-    unseen_of,
-)
+from heedful.tasks.sentences.sentence_task import SentenceTask
+from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table
 from heedful.training.step import Objective
 

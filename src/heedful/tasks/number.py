@@ -23,12 +23,14 @@ from heedful.nn.heads import ClassifierHead, Matching, match_features, matched
 from heedful.nn.policy import with_policy
 from heedful.storage.manifest import LARGEST
 from heedful.structures import NetworkOutput
+from heedful.tasks.prepared import Corpora, Prepared
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import NumberTargets
+from heedful.tasks.sentences.reported import example_weights, gold_of
+from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS, SENTENCES, ScoreTask, example_weights, gold_of
+from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
 from heedful.tasks.tables import PAIR, TEXT, Table
-from heedful.tasks.task import Corpora, Prepared
 from heedful.tasks.words.lexicon import Words
 from heedful.training.step import Objective
 

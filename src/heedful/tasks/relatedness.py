@@ -18,12 +18,14 @@ from heedful.nn.heads import RelatednessHead
 from heedful.nn.losses import relatedness_loss, relatedness_square_error
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput
+from heedful.tasks.prepared import Corpora
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import ClassTargets
+from heedful.tasks.sentences.reported import example_weights, gold_of
+from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
-from heedful.tasks.sentences.sentence_task import PAIRS, ScoreTask, example_weights, gold_of
+from heedful.tasks.sentences.used_settings import PAIRS
 from heedful.tasks.tables import PAIR, Table
-from heedful.tasks.task import Corpora
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:

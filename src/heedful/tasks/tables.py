@@ -23,7 +23,7 @@ from heedful.features.feature_kinds import refuse_roles, wanted_columns
 from heedful.model.decisions import kind_of
 from heedful.models import ModelConfig
 from heedful.storage import sha256
-from heedful.tasks.task import Files
+from heedful.tasks.prepared import Files
 
 if TYPE_CHECKING:
     from heedful.run.run_config import DataConfig

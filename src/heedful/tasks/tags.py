@@ -35,22 +35,17 @@ from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.tag_part import WordVectors
 from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.corpus_reading import in_whole
+from heedful.tasks.prepared import Files, Prepared
 from heedful.tasks.schema import TextSettings
-from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
+from heedful.tasks.sentences.reported import group_of_each, notes_of
+from heedful.tasks.sentences.used_settings import WORDS
 from heedful.tasks.tables import check_options, one_file_a_part
-from heedful.tasks.task import Files, Prepared
 from heedful.tasks.words.lexicon import Words
 from heedful.tasks.words.tag_joining import OUTSIDE_STEPS, JoinedTags, TagGold, fit_by_folds, fit_on_dev
 from heedful.tasks.words.tag_rows import gold_tags, texts_of
 from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.word_task import WordTask
-from heedful.text.bio import (
-    bio_tags,
-    role_of,
-    scheme_of,
-    tags_problem,
-    unread_spans,
-)
+from heedful.text.bio import bio_tags, role_of, scheme_of, tags_problem, unread_spans
 from heedful.text.english import ENGLISH, package_of
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule

@@ -24,12 +24,12 @@ from heedful.nn import Embedding
 from heedful.nn.pooling import SourceToToken
 from heedful.runtime.sentence_vectors import refuse_texts, similarity
 from heedful.structures import Batch
+from heedful.tasks.prepared import Files
 from heedful.tasks.saved_model import as_corpus
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.sentences.sentence_task import SENTENCES
+from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table
-from heedful.tasks.task import Files
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary, Vocabulary
 from heedful.training.step import Objective

@@ -29,13 +29,15 @@ from heedful.nn.losses import role_loss
 from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput, TaggedBatch, TaggerOutput
+from heedful.tasks.prepared import Files
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import RoleAnswer
 from heedful.tasks.schema import TextSettings
-from heedful.tasks.sentences.sentence_task import WORDS, group_of_each, notes_of
+from heedful.tasks.sentences.reported import group_of_each, notes_of
+from heedful.tasks.sentences.used_settings import WORDS
 from heedful.tasks.tables import check_options, one_file_a_part
-from heedful.tasks.task import Files
-from heedful.tasks.words.word_task import WordTask, refuse_leaving_out
+from heedful.tasks.words.reading_settings import refuse_leaving_out
+from heedful.tasks.words.word_task import WordTask
 from heedful.text.bio import begin_numbers, bio_tags, role_of
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.training.step import Objective

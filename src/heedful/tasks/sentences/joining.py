@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -62,6 +62,27 @@ class Joined:
             f"{name.replace(' ', '_')}_weight": weight / self.network for name, weight in self.weights.items()
         }
         return {JOINED_LOSS: self.loss, **weights}
+
+    def note(
+        self, metric: str, alone: Mapping[str, Mapping[str, float]], together: Mapping[str, float]
+    ) -> str:
+        """Return what each part reaches alone, and with which weight it joins.
+
+        Args:
+            metric: the name of the figure to tell.
+            alone: the figures of each part on the examples that chose.
+            together: those of all parts.
+
+        Returns:
+            A sentence.
+        """
+        own = ", ".join(
+            f"{name} {metric} {figures[metric]:.3f} (weight {self.weight(name):.3g})"
+            for name, figures in alone.items()
+        )
+        return (
+            f"Parts, each alone on the examples that chose: {own}; together {metric} {together[metric]:.3f}."
+        )
 
 
 @dataclass(frozen=True, eq=False)

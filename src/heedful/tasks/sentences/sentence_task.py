@@ -1,12 +1,11 @@
-"""What the tasks share whose network gives one row of numbers for a text or a pair, and those that predict a number."""
+"""What the tasks share whose network gives one row of numbers for a text or a pair."""
 
 from __future__ import annotations
 
 import logging
 import time
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -19,12 +18,11 @@ from heedful.data.batching import collate, collate_shared, distinct_texts
 from heedful.data.cross_folds import cross_folds
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus
-from heedful.data.gold import Targets, score_targets
+from heedful.data.gold import Targets
 from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
-from heedful.evaluation import Report, evaluate_scores
-from heedful.evaluation.counted import KeptScores
-from heedful.model.answers import Answer, AnyAnswer
+from heedful.evaluation import Report
+from heedful.model.answers import AnyAnswer
 from heedful.model.decisions.decision import finite
 from heedful.model.held_scores import HeldScores
 from heedful.models import (
@@ -38,18 +36,21 @@ from heedful.models import (
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.structures import Batch
+from heedful.tasks.prepared import Files, Shared
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
-from heedful.tasks.sentences.fitting_wide import MOST_CLASSES, empty_part
+from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.keeping import Keeping, kept_examples
-from heedful.tasks.sentences.learned_before import Beyond
+from heedful.tasks.sentences.left_over import left_over
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.linear_targets import LinearTargets
-from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, phrases_of, texts_of
-from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
+from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
+from heedful.tasks.sentences.reported import equally_weighted, gold_of
+from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.used_settings import sentence_problems
 from heedful.tasks.tables import Table
-from heedful.tasks.task import Answered, Files, Shared
+from heedful.tasks.task import Answered
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule
@@ -61,25 +62,8 @@ Model = TypeVar("Model", bound=SentenceModel[AnyAnswer])
 
 _log = logging.getLogger(__name__)
 
-WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout", "train.word_mask"})
-"""Settings of texts that are read as words."""
-SENTENCES: frozenset[str] = WORDS | {
-    "model.pooling",
-    "model.hidden",
-    "model.wide",
-    "model.sentence",
-    "data.few_rows",
-    "data.keep_examples",
-    "data.features",
-    "data.keep_share",
-    "data.learn_from",
-}
-"""Settings of networks that give one row of numbers for a text or a pair."""
-PAIRS: frozenset[str] = SENTENCES | {"batches.group"}
-"""Settings of those that read pairs."""
-
-_WITHOUT_WINDOWS = (*NETWORKS, "mdman", "resan")
-"""Encoders that read both texts of a pair together, or that choose their masks by a policy."""
+NETWORK_WEIGHTS = (0.05, 20.0)
+"""Smallest and largest weight of a network beside other parts: one over the temperatures that are looked at."""
 
 
 class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
@@ -95,35 +79,8 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     chooses_by_folds = True
 
     def problems(self, config: RunConfig) -> list[str]:
-        """See `Task.problems`: what cannot be read in windows, or in no order."""
-        together = config.model.encoder in (*NETWORKS, "mdman")
-        if config.model.matching == "symmetric" and together and self.sides == 2:
-            return [
-                f'model.matching = "symmetric" cannot be used with model.encoder = {config.model.encoder!r}, which '
-                "reads both texts together in their order; choose another encoder, such as disan"
-            ]
-        alone = together and config.model.wide == config.model.sentence == "none"
-        if config.data.keep_examples != "none" and alone:
-            return [
-                f"data.keep_examples cannot be used with model.encoder = {config.model.encoder!r} alone, which has no "
-                'vector of an example; set model.wide = "linear" too'
-            ]
-        if config.data.features and config.distil.teacher:
-            return [
-                "data.features cannot be used with distil.teacher, which reads texts alone: leave one of them out"
-            ]
-        if config.data.truncate != "window":
-            return []
-        reads = {
-            "model.encoder": config.model.encoder if config.model.encoder in _WITHOUT_WINDOWS else "",
-            "model.pretrained.name": config.model.pretrained.name,
-            "text.parser": config.text.parser,
-        }
-        return [
-            f'data.truncate = "window" cannot be used with {name} = {value!r}; choose "head" or another setting'
-            for name, value in reads.items()
-            if value
-        ]
+        """See `Task.problems`."""
+        return sentence_problems(config, self.sides)
 
     @abstractmethod
     def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
@@ -247,7 +204,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
                 )
             self.begin_many(config, model, training, dev)
             return
-        targets = self.left_over(model, training, grows=True)
+        targets = left_over(model, self.linear_targets(model, training), training, grows=True)
         reads = part_rows(config, model, targets, training, dev)
         if not reads:
             return
@@ -256,7 +213,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             return
         parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets)
         folds = model.folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
-        held = None if dev is None else self.left_over(model, dev)
+        held = None if dev is None else left_over(model, self.linear_targets(model, dev), dev)
         found = OutOfFold.of(parts, targets, folds, held)
         if not found.judges:
             _log.warning(
@@ -267,28 +224,6 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         model.joining = found.joining()
         if dev is None:
             model.nested = self.nested(model, found, training) + np.float32(targets.beyond)
-
-    def left_over(self, model: Model, dataset: EncodedDataset, *, grows: bool = False) -> LinearTargets:
-        """Return the gold that linear parts learn: where the model learns on, what its old parts leave over.
-
-        Args:
-            model: the model.
-            dataset: examples with gold.
-            grows: whether the old parts get the features of these examples too.
-
-        Returns:
-            The gold.
-        """
-        targets, before = self.linear_targets(model, dataset), model.before
-        if before is None:
-            return targets
-        if grows and model.text.phrases.reads and before.wide is not None:
-            own = phrases_of(dataset)
-            before = before.within(
-                before.grown(targets.outputs, empty_part(model.text.phrases, own, targets.outputs))
-            )
-            model.before = before
-        return Beyond.of_logits(targets, before.logits(dataset))
 
     def begin_many(
         self, config: RunConfig, model: Model, training: EncodedDataset, dev: EncodedDataset | None
@@ -335,7 +270,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         if model.before is not None:
             model.about = model.before.put(model.about)
         model.joining = None
-        model.joined_note = self.joined_note(joined, alone, together)
+        model.joined_note = joined.note(self.metrics[0], alone, together)
         _log.info("%s", model.joined_note)
         text = model.text if model.about.wide is not None else replace(model.text, phrases=PhraseRule())
         keeps = model.about.sentence is not None or rejects(model.model.task_options)
@@ -353,19 +288,6 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """Return the examples on which the parts are measured: dev, or by cross-validation every training example."""
         return datasets["dev"] if "dev" in datasets else datasets["train"]
 
-    def joined_note(
-        self, joined: Joined, alone: Mapping[str, Mapping[str, float]], together: Mapping[str, float]
-    ) -> str:
-        """Return what each part reaches alone, and with which weight it joins."""
-        metric = self.metrics[0]
-        own = ", ".join(
-            f"{name} {metric} {figures[metric]:.3f} (weight {joined.weight(name):.3g})"
-            for name, figures in alone.items()
-        )
-        return (
-            f"Parts, each alone on the examples that chose: {own}; together {metric} {together[metric]:.3f}."
-        )
-
     def held_out(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> Report:
         """See `Task.held_out`."""
         chose = self.choosing(datasets)
@@ -374,7 +296,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         else:
             rows, model.nested = self.delivered(model, model.nested), None
             if model.before is not None and (old := model.before.replayed):  # which the old parts have seen
-                chose, rows = _equal(chose.select(np.arange(len(chose) - old))), rows[:-old]
+                chose, rows = equally_weighted(chose.select(np.arange(len(chose) - old))), rows[:-old]
             model.held_scores = HeldScores(chose.rows, gold_of(chose), rows)
         if (aside := datasets.get(ASIDE)) is not None:
             judged = finite("prediction", model.run(aside)[0])
@@ -468,117 +390,3 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         return self.table.gold_of(file, given, model.labels, model.about.run)
-
-
-def _equal(dataset: EncodedDataset) -> EncodedDataset:
-    """Return examples without weights, where all of them weigh the same."""
-    weights = dataset.weights
-    return dataset if weights is None or np.ptp(weights) else replace(dataset, weights=None)
-
-
-def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:
-    """Return the targets of a data set, [N, ...].
-
-    Raises UsageError if there are none.
-    """
-    if dataset.targets is None or not len(dataset):
-        raise UsageError(
-            "there are no gold labels to evaluate against: name the column of the label or score"
-        )
-    return dataset.targets
-
-
-NETWORK_WEIGHTS = (0.05, 20.0)
-"""Smallest and largest weight of a network beside other parts: one over the temperatures that are looked at."""
-
-
-def example_weights(dataset: EncodedDataset) -> NDArray[np.float64]:
-    """Return how much each example counts, [N]; 1 for all where none is given."""
-    return np.ones(len(dataset)) if dataset.weights is None else dataset.weights.astype(np.float64)
-
-
-def group_of_each(dataset: EncodedDataset) -> list[str]:
-    """Return the group of each example; empty where there is but one."""
-    if len(dataset.group_names) < 2:
-        return []
-    return [dataset.group_names[code] for code in dataset.groups]
-
-
-def notes_of(dataset: EncodedDataset) -> dict[str, int]:
-    """Return the counts that matter for trust."""
-    report = dataset.report
-    return {
-        "texts without words": report.empty,
-        "unknown words": report.unknown,
-        "texts cut": report.truncated,
-    }
-
-
-def unseen_of(dataset: EncodedDataset, known: int) -> dict[str, int]:
-    """Return how many labels of the gold the model does not know, for a report; of its labels ``known`` are counted."""
-    unseen = len(dataset.labels) - known
-    return {"labels of the gold that the model does not know": unseen} if unseen else {}
-
-
-Scored = TypeVar("Scored", bound=ScoreModel)
-
-
-class ScoreTask(SentenceTask[Scored, Answer]):
-    """Base of the tasks that answer with a number."""
-
-    kept = "scores"
-
-    @abstractmethod
-    def figures(
-        self,
-        gold: NDArray[np.floating],
-        predicted: NDArray[np.floating],
-        weights: NDArray[np.floating] | None = None,
-    ) -> dict[str, float]:
-        """Compute the metrics of scores, [N] each; with weights, [N], each example counts by its own."""
-
-    def judged(self, model: Scored, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
-        """See `SentenceTask.judged`."""
-        return self.figures(gold_of(dev).astype(np.float64), model.scores(rows), dev.weights)
-
-    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
-        """See `Task.collect_labels`: there are none."""
-        return ()
-
-    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
-        """See `SentenceTask.targets`."""
-        return score_targets(corpus)
-
-    def named_outputs(self, model: ModelConfig) -> int:
-        """See `WordTask.named_outputs`: numbers have no names."""
-        return 0
-
-    def report_of(
-        self, model: Scored, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
-    ) -> Report:
-        """See `SentenceTask.report_of`."""
-        return evaluate_scores(
-            gold_of(dataset).astype(np.float64),
-            model.scores(rows),
-            groups=group_of_each(dataset),
-            lengths=dataset.lengths(),
-            seconds=seconds,
-            notes=notes_of(dataset),
-            metrics=self.figures,
-        )
-
-    def gold_blocks(self, model: Scored, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
-        """See `Task.gold_blocks`: a block has at most 8,192 examples."""
-        return self.table.gold_blocks(file, given, model.labels, model.about.run)
-
-    def measure_blocks(self, model: Scored, blocks: Iterable[EncodedDataset]) -> Report:
-        """See `Task.measure_blocks`: the scores are kept, since ranks need all of them."""
-        kept, notes, seconds = KeptScores(), Counter[str](), 0.0
-        for dataset in blocks:
-            started = time.perf_counter()
-            rows = finite("prediction", model.run(dataset)[0])
-            gold = gold_of(dataset).astype(np.float32, copy=False)
-            kept.add(gold, model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths())
-            notes.update(notes_of(dataset))
-            seconds += time.perf_counter() - started
-        return kept.report(self.figures, seconds=seconds, notes=dict(notes))

@@ -18,8 +18,8 @@ from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.storage.kept_reads import kept
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
+from heedful.tasks.prepared import Place
 from heedful.tasks.tables import find_named
-from heedful.tasks.task import Place
 from heedful.tasks.words.file_vectors import mean_of_file
 from heedful.text.english import package_of
 from heedful.text.normalization import normalize

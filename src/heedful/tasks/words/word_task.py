@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -29,18 +29,12 @@ from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
-from heedful.tasks.schema import (
-    FolderSettings,
-    TextSettings,
-    belonging,
-    check_labels,
-    read_about,
-    read_settings,
-)
-from heedful.tasks.sentences.limit_options import rejects
+from heedful.tasks.prepared import Corpora, Place, Prepared, Source
+from heedful.tasks.schema import TextSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import is_symmetric
-from heedful.tasks.task import Answered, Corpora, Place, Prepared, Source, Task
+from heedful.tasks.task import Answered, Task
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
+from heedful.tasks.words.reading_settings import text_settings, training_settings, with_tokenizer
 from heedful.tasks.words.text_model import (
     TextModel,
     take_columns,
@@ -50,11 +44,10 @@ from heedful.tasks.words.text_model import (
     take_tagging,
     take_wide,
 )
-from heedful.text.boundaries import AUTO, choose_tokenizer
+from heedful.tasks.words.word_folder import WordFolder
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary, vocabulary_from_plain
-from heedful.text.wide_part import WIDE, PhraseRule
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -63,33 +56,6 @@ if TYPE_CHECKING:
 
 Encoded = TypeVar("Encoded", bound=EncodedDataset)
 Model = TypeVar("Model", bound=TextModel[Any])
-
-
-@dataclass(frozen=True)
-class WordFolder(FolderSettings):
-    """What ``config.json`` says of a model that reads words; see `FolderSettings`.
-
-    Attributes:
-        temperature: see `heedful.tasks.About`.
-        encoder: the configuration of a pretrained encoder, checked by `heedful.storage.hugging_face`.
-        wide: the weight of the wide part; 0 for none.
-        costs: see `heedful.tasks.About`.
-        sentence: what the sentence part reads; empty for none.
-        columns: what the column part reads; empty for none.
-        tagging: what the linear part of tags reads; empty for none.
-        examples: how many training examples are kept, and whether with their texts; empty for none.
-        reject: when none of the classes is answered; empty where one always is.
-    """
-
-    temperature: float = 1.0
-    wide: float = 0.0
-    costs: tuple[tuple[float, ...], ...] = ()
-    encoder: dict[str, object] = field(default_factory=dict)
-    sentence: dict[str, object] = field(default_factory=dict)
-    tagging: dict[str, object] = field(default_factory=dict)
-    examples: dict[str, object] = field(default_factory=dict)
-    reject: dict[str, object] = field(default_factory=dict)
-    columns: dict[str, object] = field(default_factory=dict)
 
 
 class WordTask(Task[Encoded, Words, Model, Answered]):
@@ -361,60 +327,6 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         beside = notes_on_columns(config.data.features, corpora["train"])
         notes = (*chosen, *beside, *pretrained.found(vocabulary), *_notes(corpora, datasets))
         return PreparedData(vocabulary, datasets, notes, config.text.tokenizer)
-
-
-def text_settings(config: RunConfig) -> TextSettings:
-    """Return how a model of these settings reads text; examples that training drops are not read at all."""
-    return TextSettings(
-        config.text.tokenizer,
-        config.data.max_tokens,
-        "error" if config.data.truncate == "drop" else config.data.truncate,
-        config.batches.eval_size,
-        config.text.parser,
-        config.text.markup,
-        PhraseRule(*WIDE)
-        if config.model.wide == "linear" and not is_symmetric(config.model)
-        else PhraseRule(),
-        keeps_words=config.model.wide != "none"
-        or config.model.sentence != "none"
-        or rejects(config.model.task_options)
-        or bool(config.data.features),
-        normalize=config.text.normalize,
-    )
-
-
-def refuse_leaving_out(config: RunConfig, task: str) -> list[str]:
-    """Return what is wrong with the settings of a task whose long texts are cut or refused, never left out.
-
-    Args:
-        config: the settings.
-        task: its name.
-
-    Returns:
-        The problem, or nothing.
-    """
-    how = config.data.truncate
-    if how not in ("drop", "window"):
-        return []
-    return [f'data.truncate = "{how}" is for texts and pairs; model.task is {task!r}']
-
-
-def training_settings(config: RunConfig, corpus: TokenizedCorpus) -> TextSettings:
-    """Return how the training part is read: as a model reads text, but for long ones that are to be dropped."""
-    text, data = text_settings(config), config.data
-    if data.truncate != "drop":
-        return text
-    limit = corpus.length_quantile(data.length_share) if data.length_share < 1 else data.max_tokens
-    return replace(text, max_tokens=limit, truncate="drop")
-
-
-def with_tokenizer(config: RunConfig, training: Corpus) -> tuple[RunConfig, tuple[str, ...]]:
-    """Return the settings with a tokenizer chosen where they leave that open, and a note that says so."""
-    if config.text.tokenizer != AUTO:
-        return config, ()
-    choice = choose_tokenizer(text for example in training.examples for text in example.texts)
-    note = f'train: text.tokenizer = "{choice.name}" was chosen: {choice.reason}'
-    return replace(config, text=replace(config.text, tokenizer=choice.name)), (note,)
 
 
 def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable[str]:

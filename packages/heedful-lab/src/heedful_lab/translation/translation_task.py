@@ -26,10 +26,11 @@ from heedful.nn.losses import sequence_cross_entropy
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.structures import Batch, NetworkOutput
+from heedful.tasks.prepared import Files, Place, Prepared, Source
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import check_options, find_named, published, sum_of
-from heedful.tasks.task import Files, Place, Prepared, Source, Task
-from heedful.tasks.words.word_task import refuse_leaving_out, text_settings
+from heedful.tasks.task import Task
+from heedful.tasks.words.reading_settings import refuse_leaving_out, text_settings
 from heedful.training.step import Objective
 from heedful_lab.translation.bitext import ParallelDataset, collate_parallel, encode_parallel
 from heedful_lab.translation.bleu import bleu_of_copies

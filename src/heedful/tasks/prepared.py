@@ -1,0 +1,159 @@
+"""Where the examples of a run come from, and what they are when they are ready for training."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.examples import Corpus, Example
+from heedful.structures import Batch
+from heedful.tasks.saved_model import SavedModel
+
+if TYPE_CHECKING:
+    from heedful.run.protocol import Protocol
+
+Corpora = dict[str, Corpus]
+"""The splits by name."""
+
+
+class Examples(typing.Protocol):
+    """What every data set of numbers has."""
+
+    def __len__(self) -> int: ...
+
+    def lengths(self) -> NDArray[np.int64]:
+        """Return the number of tokens of each text, [N, sides] int64."""
+
+
+Dataset = TypeVar("Dataset", bound=Examples)
+Dataset_co = TypeVar("Dataset_co", bound=Examples, covariant=True)
+Lexicon = TypeVar("Lexicon")
+Lexicon_co = TypeVar("Lexicon_co", covariant=True)
+Model = TypeVar("Model", bound=SavedModel[Any])
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedFrom:
+    """A model that another one begins with.
+
+    Attributes:
+        name: its folder, or what else it is called.
+        model: the model.
+        examples: its training examples that are learned again, each with the weight of those that it stands for.
+        seen: from how many rows it learned; 0 if that is not known.
+        whole: whether `examples` are all of them, so that everything is learned anew.
+        checksum: of its manifest; empty for a model in memory.
+    """
+
+    name: str
+    model: SavedModel[Any]
+    examples: tuple[Example, ...] = ()
+    seen: int = 0
+    whole: bool = False
+    checksum: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the examples of a run come from; nothing is read until `load` is called.
+
+    Attributes:
+        load: reads "train", "dev" and, if there is one, "test"; if the test split selects, the two are one object.
+        task: the task of their labels, ``model.task``.
+        protocol: how the splits are made.
+        labels: class names in their fixed order; empty if they are collected from the training examples.
+        fingerprint: file to SHA-256 of its content.
+        unlabeled: texts without labels whose words are also added to the vocabulary; None for none.
+        before: the model that the run begins with; None for none.
+    """
+
+    load: Callable[[], Corpora]
+    task: str
+    protocol: Protocol
+    labels: tuple[str, ...] = ()
+    fingerprint: dict[str, str] = field(default_factory=dict)
+    unlabeled: Corpus | None = None
+    before: LearnedFrom | None = None
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a run that the settings name.
+
+    Attributes:
+        read: reads every split that has a file.
+        fingerprint: name of a file in the model card to the SHA-256 of its content.
+    """
+
+    read: Callable[[], Corpora]
+    fingerprint: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """The folders of data sets and of the cache.
+
+    Attributes:
+        root: the folder of data sets; None if nothing is read from it.
+        cache: the cache folder; None for the default.
+        keep: whether prepared data is kept in the cache.
+    """
+
+    root: Path | None = None
+    cache: Path | None = None
+    keep: bool = True
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[Dataset_co, Lexicon_co]):
+    """Data that is ready for training.
+
+    Attributes:
+        datasets: "train", "dev" and, if there is one, "test".
+        labels: class names in the order of their numbers; empty if there are none.
+        task: the task of the labels, ``model.task``.
+        lexicon: turns texts into numbers, in training and in prediction.
+        notes: messages for the user about skipped and truncated examples.
+        protocol: how the splits were made.
+        fingerprint: name of each file to the SHA-256 of its content.
+        transfer: with a teacher, the transfer set: the examples of "train" and those that were added. Its targets,
+            [N, 1 + Y + V] float32, are the number of the class (-1 without a label), the teacher's probabilities (zeros
+            without a prediction), and its sentence vectors (V is 0 if they are not learned); of
+            several labels, scores and numbers they are those of "train", mixed with the teacher's answers.
+        decided: settings that the data decided, by their dotted names; see `heedful.run.decided`.
+        before: the model that the run begins with; None for none.
+    """
+
+    datasets: Mapping[str, Dataset_co]
+    labels: tuple[str, ...]
+    task: str
+    lexicon: Lexicon_co
+    notes: tuple[str, ...]
+    protocol: Protocol
+    fingerprint: dict[str, str]
+    transfer: Dataset_co | None = None
+    decided: Mapping[str, object] = field(default_factory=dict)
+    before: LearnedFrom | None = None
+
+
+AnyPrepared = Prepared[Examples, object]
+"""Data of any task."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Examples that share texts, each of which is then read once.
+
+    Attributes:
+        groups: number of the group of each example that goes into one batch, [N].
+        collate: makes a batch of rows.
+    """
+
+    groups: NDArray[np.int64]
+    collate: Callable[[NDArray[np.int64]], Batch]
