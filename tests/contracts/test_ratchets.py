@@ -29,9 +29,9 @@ MODELS = {
     "VectorModel",
 }
 TODAY = {
-    "files": 588,
-    "lines": 100073,
-    "wildcards of the mirror": 350,
+    "files": 604,
+    "lines": 100559,
+    "wildcards of the mirror": 366,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
 }
