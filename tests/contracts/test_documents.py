@@ -145,7 +145,11 @@ def test_settings_that_are_named_exist(page: Path) -> None:
     sections = {known.split(".")[0] for known in settings() if "." in known}
     setting = re.compile(rf"((?:{'|'.join(sections)})(?:\.[a-z_0-9]+)+)(?:\s*=.*)?")
     named = {match[1] for span in spans(page) if (match := setting.fullmatch(span))}
-    free = ("model.encoder_options.", "data.options.")  # an encoder's, or a reader's
+    free = (
+        "model.encoder_options.",
+        "model.task_options.",
+        "data.options.",
+    )  # an encoder's, a task's, a reader's
     unknown = [one for one in sorted(named - settings().keys()) if not one.startswith(free)]
     files = (".py", ".json", ".toml", ".safetensors", ".de", ".en")
     assert [one for one in unknown if not one.endswith(files)] == []

@@ -346,14 +346,14 @@ class TextTask(ClassTask):
         """See `Task.drawn`: with ``train.contrast`` each text has a partner of its class."""
         if not config.train.contrast:
             return data
+        if config.distil.teacher:
+            raise UsageError("train.contrast learns from gold labels alone: leave distil.teacher out")
         return Partnered(data, gold_of(dataset).astype(np.int64), config.train.seed)
 
     def objective(self, config: RunConfig, model: Predictor) -> Objective:
         """See `ClassTask.objective`; with ``train.contrast`` the loss is `contrast`."""
         if not config.train.contrast:
             return super().objective(config, model)
-        if config.distil.teacher:
-            raise UsageError("train.contrast learns from gold labels alone: leave distil.teacher out")
         assert isinstance(model.network, TextNetwork)  # see `head`
         check_head(model.network.head)
         return contrast
