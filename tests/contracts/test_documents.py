@@ -16,6 +16,7 @@ import pytest
 
 from heedful.cli.main import group
 from heedful.run.run_config import RunConfig
+from heedful.tasks.class_costs import ClassOptions
 from heedful_lab.repository import settings_page
 
 ROOT = Path(__file__).parents[2]
@@ -127,8 +128,8 @@ def words() -> set[str]:
 
 @cache
 def settings() -> dict[str, Any]:
-    """Return every setting of a recipe by its dotted name."""
-    return dict(_settings(RunConfig))
+    """Return every setting of a recipe by its dotted name, and those of the tasks of classes."""
+    return {**dict(_settings(RunConfig)), **dict(_settings(ClassOptions, "model.task_options."))}
 
 
 def _settings(kind: type, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,6 @@ file has already is not measured again.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from heedful import TextClassifier
-from heedful.storage import write_text
+from heedful_lab.cells import measured
 from heedful_lab.studies.few_labels import load as load_set
 
 SETS = ("trec", "banking77", "cr", "subj", "sst-2")
@@ -88,7 +87,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
-    found = json.loads(given.out.read_text(encoding="utf-8")) if given.out.is_file() else {}
     for name in given.sets:
         generator = np.random.default_rng(given.seed)
         training, test = load_set(name, given.data)
@@ -99,12 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "a tenth kept": lambda: in_parts(training, test, given.parts, 0.1),  # noqa: B023
             "a new class, a tenth kept": lambda: new_class(training, test, 0.1),  # noqa: B023
         }
-        for way, measure in ways.items():
-            key = f"{name}, {given.rows} rows in {given.parts}, {given.tests} tests, seed {given.seed}: {way}"
-            if key not in found:
-                found[key] = measure()
-                write_text(given.out, json.dumps(found, indent=1) + "\n")
-            print(key, json.dumps(found[key]), flush=True)
+        said = f"{name}, {given.rows} rows in {given.parts}, {given.tests} tests, seed {given.seed}"
+        for line in measured(given.out, {f"{said}: {way}": measure for way, measure in ways.items()}):
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
