@@ -63,8 +63,9 @@ class Task:
 def fitted(task: Task, features: Sequence[str]) -> Any:
     """Train on the text, or the pair, and some columns."""
     kind = PairClassifier if len(task.texts) == 2 else TextClassifier
-    given: dict[str, Any] = {name: name for name in task.texts}
-    model = kind(features=list(features), **given) if features else kind()
+    model = (
+        kind(features=list(features)) if features else kind()
+    )  # the texts are called as they are by default
     labels = [row["label"] for row in task.training]
     return model.fit(asked(task, task.training, features), labels, baseline=False, progress=False)
 
