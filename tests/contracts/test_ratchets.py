@@ -29,9 +29,9 @@ MODELS = {
     "VectorModel",
 }
 TODAY = {
-    "files": 604,
-    "lines": 100559,
-    "wildcards of the mirror": 366,
+    "files": 605,
+    "lines": 100775,
+    "wildcards of the mirror": 367,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
 }
