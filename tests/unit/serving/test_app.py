@@ -307,7 +307,7 @@ class Slow:
     """An engine that waits until it is let go."""
 
     task, is_pair, max_tokens, kind, together = "text", False, 9, "runtime", 64
-    word_counts = None
+    word_counts = columns = None
     with_policy = with_features = None
 
     def __init__(self) -> None:
