@@ -286,11 +286,11 @@ class ServedModel:
 
     def warm(self) -> None:
         """Answer once, so that a folder that cannot answer is not served."""
-        texts = (WARM, WARM) if self.is_pair else (WARM,)
         if (columns := self.columns) is not None:
+            texts = (WARM, WARM) if self.is_pair else (WARM,)
             self.answers([Example(texts, cells=dict.fromkeys(columns.names))])
         else:
-            self.answers([texts if self.is_pair else WARM])
+            self.answers([(WARM, WARM) if self.is_pair else WARM])
 
 
 def _given(requests: Sequence[Request]) -> Sequence[Request] | Corpus:

@@ -49,7 +49,7 @@ def means_join(
             continue
         fit = class_means(part.rows, classes, outputs, weights)
         if held is not None and isinstance(part.held, np.ndarray):
-            logits = np.asarray(fit.logits(part.held), np.float32)
+            logits = fit.logits(part.held)
         else:
             logits = without_itself(part.rows, classes, outputs, weights)
         found.append(part.of_fit(fit, logits))

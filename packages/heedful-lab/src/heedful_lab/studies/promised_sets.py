@@ -50,8 +50,8 @@ def measure(
     training, test = (
         drawn(part, count, generator) for part, count in zip(load_set(name, data), (rows, tests), strict=True)
     )
-    options = {"model__task_options": {"held_out": held_out}} if held_out else {}
-    model = TextClassifier(**options).fit(*training, baseline=False)
+    settings = TextClassifier(model__task_options={"held_out": held_out}) if held_out else TextClassifier()
+    model = settings.fit(*training, baseline=False)
     found = dict[str, float]()
     for method in METHODS:
         answers = model.promised(test[0], coverage, method=method)

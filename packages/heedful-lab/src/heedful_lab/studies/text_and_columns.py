@@ -87,7 +87,7 @@ def accuracy(task: Task, features: Sequence[str], model: Any = None) -> float:
 
 def stacked(task: Task) -> float:
     """Return the accuracy of gradient boosting over the columns and probabilities of TF-IDF, out of five folds."""
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped]
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
