@@ -22,13 +22,10 @@ _OWN = ("text", "features", "threads", "verbose", "keep_examples")
 
 
 class HasSettings(ReadsTables):
-    """What an estimator takes in its constructor; see `heedful.estimators.estimator.Estimator`.
-
-    Attributes:
-        metric: the metric that selects the best checkpoint.
-    """
+    """What an estimator takes in its constructor; see `heedful.estimators.estimator.Estimator`."""
 
     metric: ClassVar[str]
+    """The metric that selects the best checkpoint."""
 
     def __init__(
         self,
