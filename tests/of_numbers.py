@@ -32,6 +32,9 @@ REASONS = {
     ),
 }
 """Why a common test fails for every estimator of texts."""
+LEARNING_ON = "what is fitted here has a network, and only models of linear parts learn on by partial_fit"
+PARTIAL = dict.fromkeys(("check_fit_score_takes_y", "check_estimators_partial_fit_n_features"), LEARNING_ON)
+"""Why one fails for those that learn on."""
 
 
 def _sentence(row: list[float]) -> object:

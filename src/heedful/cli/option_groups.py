@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -46,7 +46,11 @@ def grouped(**records: type) -> Callable[[F], F]:
         def with_records(*arguments: object, **values: object) -> object:
             made = {
                 name: record(
-                    **{each.name: values.pop(each.name) for each in fields(record) if _is_option(each)}
+                    **{
+                        each.name: values.pop(each.name)
+                        for each in fields(record)
+                        if _is_option(each, values)
+                    }
                 )
                 for name, record in records.items()
             }
@@ -61,8 +65,10 @@ NO_OPTION = {"option": False}
 """Metadata of a field of a record that no option of the command stands for."""
 
 
-def _is_option(each: Field[Any]) -> bool:
-    return each.init and bool(each.metadata.get("option", True))
+def _is_option(each: Field[Any], values: Mapping[str, object]) -> bool:
+    """Return whether a command has an option for a field; without one, a field has its default."""
+    asked = each.init and bool(each.metadata.get("option", True))
+    return asked and (each.name in values or each.default is MISSING)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         """
         y = list(y) if isinstance(y, Iterator) else y
         before = None
-        known: list[object] = list(classes or ())
+        known: list[object] = [] if classes is None else list(classes)
         if "predictor_" in vars(self):
             before = of_model(self.predictor_, _BEFORE)
             known += self.classes_.tolist()
