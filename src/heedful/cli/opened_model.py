@@ -60,9 +60,10 @@ def opened(
         folder,
         max_tokens=limits.max_tokens,
         truncate=limits.truncate,
-        precision=_precision(precision),
+        precision=precision,
         needs=needs,
     ).threaded(threads.asked())
+    _warn(precision)
     if not {name for name, value in given.items() if value} <= model.options:
         model = with_torch(folder, limits)
         from heedful.tasks import refuse_options, task_of
@@ -81,19 +82,19 @@ def with_torch(
         "torch",
         max_tokens=limits.max_tokens,
         truncate=limits.truncate,
-        precision=_precision(precision),
+        precision=precision,
     )
+    _warn(precision)
     return cast("SavedModel[Any]", found)
 
 
-def _precision(precision: Precision) -> Precision:
-    """Return a precision; warn of one that this processor has no instructions for."""
+def _warn(precision: Precision) -> None:
+    """Warn of a precision that this processor has no instructions for."""
     if precision == "bfloat16":
         from heedful.machine.processors import bfloat16_obstacle
 
         if obstacle := bfloat16_obstacle():
             click.echo(f"--precision bfloat16: {obstacle}, so it is slower than float32 here", err=True)
-    return precision
 
 
 def asked_of(model: AnyModel, requests: Requests) -> Asked:
