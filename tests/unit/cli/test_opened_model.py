@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from heedful.cli import opened_model
 from heedful.cli.opened_model import with_torch
-from heedful.errors import ArtifactError, UsageError
 from heedful.machine import processors
 
 
@@ -24,8 +24,8 @@ def test_bfloat16_without_instructions_is_warned_of(
     lines: int,
 ) -> None:
     monkeypatch.setattr(processors, "flags", lambda root=None: frozenset(flags))
-    with pytest.raises((ArtifactError, UsageError)):  # there is no model
-        with_torch(tmp_path / "none", precision=precision)  # type: ignore[arg-type]
+    monkeypatch.setattr(opened_model, "open_model", lambda *place, **options: None)
+    with_torch(tmp_path / "any", precision=precision)  # type: ignore[arg-type]
     said = capsys.readouterr()
     assert (said.out, len(said.err.splitlines())) == ("", lines)
     assert ("bfloat16" in said.err) == bool(lines)

@@ -92,6 +92,7 @@ def test_every_option_that_names_an_output_is_known_to_the_guard() -> None:
         "--join",
         "--examples",
         "--frozen",
+        "--transformer",
     }
 
     def paths(command: click.Command) -> set[str]:
