@@ -16,7 +16,7 @@ from heedful.features.feature_kinds import Kind
 _FIFTH = 0.5
 """How large the number of a fifth is beside a standard deviation: what is not a line is learned more slowly."""
 _DIFFERENT = 20
-"""Different values from which fifths are told apart."""
+"""From this many different values on, numbers are divided into fifths."""
 _TAIL = 0.005
 """Share of the values at each end that count as the value where it begins, so that a slip of the pen moves nothing."""
 

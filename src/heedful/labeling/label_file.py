@@ -280,7 +280,7 @@ def names_in(path: Path, form: Form) -> list[str]:
         form: what a label is; its own labels are not looked at.
 
     Returns:
-        The names, in the order of the file; none where it cannot be read, which is told when it is opened.
+        The names, in the order of the file; none where it cannot be read, which opening it reports.
     """
     rows = CsvRows(()) if path.suffix.lower() == ".csv" else JsonRows(())
     try:
