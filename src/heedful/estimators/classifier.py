@@ -15,6 +15,7 @@ from heedful.errors import UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.estimator import How
 from heedful.estimators.example_weights import example_weights
+from heedful.estimators.file_settings import refuse_file_settings
 from heedful.estimators.sentence_estimator import SentenceEstimator
 from heedful.estimators.targets import AnyTargets, Classes
 from heedful.run.distilling import Answering, PythonTeacher
@@ -81,6 +82,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             UsageError: if the model has a network, or a class is one of the model but for its spelling.
             DataError: if a text or class is invalid, with its position, or if there are too few.
         """
+        refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y
         before = None
         known: list[object] = [] if classes is None else list(classes)

@@ -134,6 +134,7 @@ class Estimator(SavedEstimator[Model]):
             UsageError: if a setting is wrong, or X and y differ in length.
             DataError: if a text or target is invalid, with its position, or if there are too few.
         """
+        refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         how = How(dev, None if folder is None else Path(folder), progress, baseline, sample_weight)
         return self._learned(X, y, self._targets_of(y), how, {"data.learn_from": ""})
@@ -151,7 +152,6 @@ class Estimator(SavedEstimator[Model]):
         self._use_threads()
         dev, sample_weight, baseline = how.dev, how.sample_weight, how.baseline
         progress = bool(self.verbose) if how.progress is None else how.progress
-        refuse_file_settings(self._settings, self.data_options)
         chosen = self._choose_columns(X)
         config = override(self.config, {"data.label_type": targets.label_type, **chosen, **changes})
         if config.model.task not in self.tasks:

@@ -36,7 +36,8 @@ def test_it_tells_its_options(
     with pytest.raises(SystemExit) as ended:
         importlib.import_module(name).main()
     assert ended.value.code == 0
-    assert "--" in capsys.readouterr().out.replace("--help", "")
+    told = capsys.readouterr().out
+    assert "--" in told.replace("--help", "") or "positional arguments" in told
 
 
 @pytest.mark.parametrize("name", MODULES)

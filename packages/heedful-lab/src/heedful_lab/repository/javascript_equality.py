@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -159,10 +160,12 @@ def compare(
 
 def main() -> None:
     """Compare, print, and say by the exit code whether all is equal enough."""
-    if len(sys.argv) != 3:
-        sys.exit("expected a model folder and a file with a request in each line")
-    lines = Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()
-    worst = compare(Path(sys.argv[1]), [line.split("\t") for line in lines])
+    parser = ArgumentParser(description="Compare the JavaScript package with the runtime.")
+    parser.add_argument("model", type=Path, help="model folder")
+    parser.add_argument("requests", type=Path, help="file with a request in each line")
+    options = parser.parse_args()
+    lines = options.requests.read_text(encoding="utf-8").splitlines()
+    worst = compare(options.model, [line.split("\t") for line in lines])
     for place, apart in worst.items():
         print(f"{place}: {len(lines):,} requests, largest difference {apart:.1e}")
     for place in {"Node", "Chromium"} - set(worst):

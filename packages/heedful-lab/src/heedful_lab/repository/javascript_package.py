@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
+from argparse import ArgumentParser
 from pathlib import Path
 
 import heedful
@@ -39,7 +39,13 @@ def write(folder: Path) -> int:
     return (folder / MODULE).write_bytes(module().encode("utf-8"))
 
 
+def main() -> None:
+    """Write the package into the folder that the command line names."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="folder to write, for instance build/heedful-js")
+    folder = parser.parse_args().folder
+    print(f"{folder}/{MODULE}: {write(folder):,} bytes")
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("expected one argument, the folder to write, for instance build/heedful-js")
-    print(f"{sys.argv[1]}/{MODULE}: {write(Path(sys.argv[1])):,} bytes")
+    main()
