@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class Guess:
         label: the guess, as a label is kept.
         probability: of the class; None where there is none.
         ranked: classes with their probabilities, the likeliest first.
-        words: for each text the words that count: start, end and the signed shade from -6 to 6.
+        words: for each text the words that count: start, end and the signed shade from -6 to 6; none of spans.
     """
 
     label: Label
@@ -78,11 +78,6 @@ class Learner:
         self.trained_on = 0
         self.status = f"A model is trained from {FIRST} labels on."
 
-    @property
-    def can_train(self) -> bool:
-        """Whether there is a model for this form of labels."""
-        return self._form.kind != "spans"
-
     def is_due(self, labels: int) -> bool:
         """Return whether there are enough new labels for another training.
 
@@ -92,7 +87,7 @@ class Learner:
         Returns:
             Whether there are, and no training is going on.
         """
-        if not self.can_train or self.is_training or self._closed:
+        if self.is_training or self._closed:
             return False
         return labels >= FIRST and labels - self._tried >= max(_AT_LEAST, round(_MORE * self._tried))
 
@@ -124,6 +119,8 @@ class Learner:
             answer: dict[str, Any] = model.answers([request])[0].as_dict()
         except HeedfulError:
             return None
+        if self._form.kind == "spans":
+            return Guess(_places(answer["spans"], explanation.sides[0].spans), None, (), ())
         label = next(
             (answer[name] for name in ("label", "labels", "score") if answer.get(name) is not None), None
         )
@@ -193,6 +190,11 @@ class Learner:
                 theirs.close()
                 self._to_child = ours
             return self._to_child
+
+
+def _places(spans: Sequence[Mapping[str, Any]], words: Sequence[tuple[int, int]]) -> Label:
+    """Return spans of words as spans of characters."""
+    return [[words[each["start"]][0], words[each["end"] - 1][1], each["role"]] for each in spans]
 
 
 def _signed(explanation: Any) -> tuple[tuple[tuple[int, int, int], ...], ...]:

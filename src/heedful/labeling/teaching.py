@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -117,9 +119,8 @@ def taught(lesson: Lesson) -> Taught:
     """
     began = time.monotonic()
     estimator = _estimator(lesson)
-    pair = len(lesson.texts[0]) == 2
-    texts: list[Any] = [each if pair else each[0] for each in lesson.texts]
-    estimator.fit(texts, list(lesson.labels), progress=False, baseline=False)
+    texts, labels = _words_and_tags(lesson) if lesson.kind == "spans" else _as_they_are(lesson)
+    estimator.fit(texts, labels, progress=False, baseline=False)
     estimator.save_pretrained(lesson.folder)
     uncertain = _UNCERTAIN.get(lesson.kind, _of_none)(estimator, lesson.pool)
     return Taught(time.monotonic() - began, len(texts), uncertain, _doubts(lesson))
@@ -135,8 +136,29 @@ def _estimator(lesson: Lesson) -> Any:
         ("several", False): estimators.MultiLabelClassifier,
         ("number", False): estimators.TextScorer,
         ("number", True): estimators.PairScorer,
+        ("spans", False): estimators.TokenTagger,
     }
     return kinds[lesson.kind, pair](data__truncate="head")
+
+
+def _as_they_are(lesson: Lesson) -> tuple[list[Any], list[Any]]:
+    pair = len(lesson.texts[0]) == 2
+    return [each if pair else each[0] for each in lesson.texts], list(lesson.labels)
+
+
+def _words_and_tags(lesson: Lesson) -> tuple[list[Any], list[Any]]:
+    """Return the words of each text and their tags, as `heedful train` reads them from a file of spans."""
+    from heedful.data.examples import WordTags
+    from heedful.data.readers.tag_files import read_tags
+
+    with tempfile.TemporaryDirectory() as made:
+        file = Path(made, "labels.jsonl")
+        pairs = zip(lesson.texts, lesson.labels, strict=True)
+        lines = [json.dumps({"text": texts[0], "label": label}) for texts, label in pairs]
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        examples = read_tags(file).examples
+    tags = [list(each.target.tags) if isinstance(each.target, WordTags) else [] for each in examples]
+    return [list(each.words[0] or ()) for each in examples], tags
 
 
 def _by_margin(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
@@ -154,6 +176,13 @@ def _by_nearest_half(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
     return tuple(sorted(range(len(even)), key=even.__getitem__)[:_SUGGESTED])
 
 
+def _by_least_certain_word(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
+    """Return the texts with a word whose tag is least certain."""
+    answers = estimator.answer([texts[0] for texts in pool]) if pool else []
+    certain = [min(each.probabilities, default=1.0) for each in answers]
+    return tuple(sorted(range(len(certain)), key=certain.__getitem__)[:_SUGGESTED])
+
+
 def _of_none(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
     """Return nothing: a number says not how certain it is."""
     return ()
@@ -162,6 +191,7 @@ def _of_none(estimator: Any, pool: Sequence[Texts]) -> tuple[int, ...]:
 _UNCERTAIN: dict[str, Callable[[Any, Sequence[Texts]], tuple[int, ...]]] = {
     "classes": _by_margin,
     "several": _by_nearest_half,
+    "spans": _by_least_certain_word,
 }
 
 

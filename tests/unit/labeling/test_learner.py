@@ -110,6 +110,25 @@ def test_every_form_has_a_model(tmp_path: Path, kind: Any, texts: Any, labels: A
     learner.close()
 
 
+def test_spans_are_guessed_as_places_of_the_text() -> None:
+    names = ["Ada", "Bo", "Cleo", "Dan"]
+    texts = [(f"😀 {names[k % 4]} Lee met {names[(k + 1) % 4]}, who sings {k}",) for k in range(24)]
+    labels: list[Any] = []
+    for (text,) in texts:
+        one, other = text.index(" Lee"), text.index(",")
+        labels.append([[2, one + 4, "PER"], [text.rindex(" ", 0, other) + 1, other, "PER"]])
+    labels[3] = []
+    waiting = Waiting(form_of("spans", ["PER"]))
+    try:
+        waiting.train(22, texts, labels)
+        assert sorted(waiting.came[0].uncertain) == [0, 1]
+        guess = waiting.learner.guess(("😀 Bo Lee met Dan, who sings",))
+        assert guess is not None
+        assert (guess.label, guess.words) == ([[2, 8, "PER"], [13, 16, "PER"]], ())
+    finally:
+        waiting.learner.close()
+
+
 def test_what_cannot_be_trained_is_said_in_one_line(tmp_path: Path) -> None:
     learner = Learner(FORM, 1, lambda *_: None)
     learner._asked = lambda lesson: Failed.of(ValueError("no"), "training")  # type: ignore[method-assign]

@@ -54,7 +54,8 @@ function show(found, message = "") {
   at("texts").classList.toggle("long", found.texts.join("").length > 700);
   at("texts").scrollTop = 0;
   at("guess").hidden = !found.guess;
-  if (found.guess) at("guess").replaceChildren("The model guesses ", made("b", written(found.guess.label)), `${chance(found.guess)}; `, made("span", "for", "p4"), " and ", made("span", "against", "n4"), " it are colored.");
+  if (found.guess && state.kind === "spans") at("guess").textContent = found.label === null ? `The model has marked: ${written(found.guess.label)}. Change what is wrong; Enter saves.` : `The model would mark: ${written(found.guess.label)}.`;
+  else if (found.guess) at("guess").replaceChildren("The model guesses ", made("b", written(found.guess.label)), `${chance(found.guess)}; `, made("span", "for", "p4"), " and ", made("span", "against", "n4"), " it are colored.");
   const told = found.others.map((each) => `${each.by || "the file"}: ${written(each.label)}`);
   if (found.label !== null) told.unshift(`you: ${written(found.label)}`);
   if (found.doubt) told.push(`models that did not see it: ${found.doubt.suggestion}${found.doubt.against.length ? ` (${found.doubt.against.join(", ")})` : ""}`);
@@ -152,11 +153,11 @@ function paint() {
   at("bar").value = state.labeled;
   at("bar").textContent = at("progress").textContent;
   const points = state.curve, point = points[points.length - 1], isNumber = state.kind === "number";
-  at("curve-title").textContent = isNumber ? "Mean error of the model" : "Accuracy of the model";
+  at("curve-title").textContent = isNumber ? "Mean error of the model" : state.kind === "spans" ? "Texts with all spans right" : "Accuracy of the model";
   at("accuracy").textContent = point ? said(point, isNumber) : "";
   if (point) at("accuracy").append(made("small", ` on the last ${point.texts} random texts, before they had a label; 95 % interval`));
   at("curve").replaceChildren(...(points.length > 1 ? [curve(points, isNumber)] : []));
-  at("model").textContent = state.kind === "spans" ? "Spans have no model on this page: heedful train learns from the file." : state.model + (point || !state.trained_on ? "" : " Its accuracy appears after ten random texts.");
+  at("model").textContent = state.model + (point || !state.trained_on ? "" : " Its accuracy appears after ten random texts.");
   at("order").hidden = state.order_helps !== false && state.mixed;
   at("order").textContent = state.mixed ? "The model is not wrong more often where it is uncertain, so choosing texts brings nothing here: random texts are shown." : "Random texts are shown, as asked for.";
   const used = Object.entries(state.counts).map(([name, count]) => [written(name), count]);

@@ -14,7 +14,7 @@ export class Spans extends Several {
 
   show(label, guess, texts) {
     this.letters = characters(texts[0]);
-    this.spans = (label ?? []).map((each) => [...each]);
+    this.spans = (label ?? guess?.label ?? []).map((each) => [...each]);
     this.words = [...texts[0].matchAll(/[\p{L}\p{N}\p{M}]+|[^\s\p{L}\p{N}\p{M}]/gu)].map((found) => {
       const start = characters(texts[0].slice(0, found.index)).length;
       return [start, start + characters(found[0]).length];
