@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import heedful
 from shop_rows import PLAIN, command, table
@@ -62,3 +63,19 @@ def test_training_says_in_one_sentence_that_the_columns_were_left_out(tmp_path: 
     assert said in (tmp_path / "run" / "model" / "README.md").read_text(encoding="utf-8")
     code, output = command("predict", run, "a fine film")
     assert code == 0, output
+
+
+def test_a_column_beside_the_text_is_not_asked_for_as_what_is_learned(tmp_path: Path) -> None:
+    from heedful.errors import UsageError
+    from heedful.run.own_file import own_file
+
+    file = tmp_path / "rows.csv"
+    rows = [{"review": f"film {k} was fine", "price": 12.5 + k / 7, "mood": "np"[k % 2]} for k in range(60)]
+    pd.DataFrame(rows).to_csv(file, index=False)
+    with pytest.raises(UsageError, match="several columns can be what is learned"):
+        own_file(str(file), (), None)
+    found = own_file(str(file), ('data.features=["price"]',), None)
+    assert (found.recipe, 'data.label="mood"' in found.overrides) == ("my-texts", True)
+    assert "beside the text “price”" in found.said
+    both = own_file(str(file), ('data.features=["mood"]',), None)
+    assert both.recipe == "my-numbers"

@@ -578,6 +578,25 @@ def test_the_command_refuses_what_it_cannot_do(folder: Path, tmp_path: Path) -> 
     assert tiny.run(*base, "--teacher", good, "--set", "distil.vectors=1").code == 2
 
 
+def test_own_data_and_a_recipe_stand_behind_each_other(folder: Path, tmp_path: Path) -> None:
+    rows = tiny.texts()[:60]
+    file = tiny.write_csv(tmp_path / "reviews.csv", [list(row) for row in rows], ["review", "mood"])
+    soft = [
+        {"text": text, "probabilities": {label: 0.9, {"neg": "pos", "pos": "neg"}[label]: 0.1}}
+        for text, label in rows
+    ]
+    asked = ["--teacher", write_soft(tmp_path / "soft.jsonl", soft), "--no-plain", "--json"]
+    short = ["--set", "model.encoder=embedding", "--set", "train.epochs=1", "--set", "text.vectors=''"]
+    for both in ((file,), ("my-texts", file)):
+        out = tmp_path / f"small{len(both)}"
+        done = tiny.run("distil", *both, *asked, *short, "--set", "model.width=16", "--out", out)
+        assert done.code == 0, done.err
+        assert "texts in “review”, classes in “mood” (neg, pos); trained as my-texts" in done.err
+        assert "student with teacher" in done.json()["systems"]
+    other = tiny.run("distil", "my-numbers", file, *asked, "--out", tmp_path / "other")
+    assert (other.code, other.err.count("\n")) == (2, 1), other.err
+
+
 def classifier(**given: object) -> heedful.TextClassifier:
     return heedful.TextClassifier(
         model__width=16, model__hidden=16, train__epochs=2, model__wide="none", **given

@@ -112,3 +112,59 @@ def test_numbers_have_no_wrong_labels(tmp_path: Path) -> None:
     tiny.write_csv(tmp_path / "t.csv", [("a", 1.0), ("b", 2.0), ("c", 2.5)], ["text", "score"])
     result = tiny.run("data", "labels", "my-numbers", "--set", f"data.train={tmp_path / 't.csv'}")
     assert (result.code, result.err.count("\n")) == (ExitCode.USAGE, 1)
+
+
+@pytest.fixture
+def judge(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from heedful import TextClassifier
+
+    random = np.random.default_rng(1)
+    topics = sorted(WORDS) * 40
+    texts = [" ".join(["the", *random.choice(WORDS[topic], 3).tolist()]) for topic in topics]
+    path = tmp_path_factory.mktemp("judge") / "model"
+    model = TextClassifier(text__vectors="", model__sentence="none").fit(texts, topics, baseline=False)
+    model.save_pretrained(path)
+    return path
+
+
+def test_a_trained_model_judges_other_rows(folder: Path, judge: Path) -> None:
+    asked = ("data", "labels", judge, folder / "train.csv", "--text", "text", "--label", "topic")
+    told = tiny.run(*asked, "--json")
+    assert told.code == 0, told.err
+    found = told.json()
+    assert {each["row"] for each in found} == WRONG
+    assert all(each["against"][0][0] in each["texts"][0].split() for each in found)
+    shown = tiny.run(*asked)
+    assert "4 of 120 labels are suspect; 4 are shown" in shown.err
+    assert "of 6 labels that were changed on purpose, 6 were suspect (100%)" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        ([], "is a model, which judges the labels of data"),
+        (["{train}", "--recipe", "my-texts"], "--recipe trains a judge"),
+        (["{train}", "--label", "topic", "--set", "train.epochs=3"], "a trained model judges as it is"),
+        (["{train}", "--label", "text"], "no row has a label of the model (art, food, sport)"),
+    ],
+)
+def test_what_a_model_cannot_judge_is_refused_in_one_line(
+    folder: Path, judge: Path, more: list[str], part: str
+) -> None:
+    result = tiny.run("data", "labels", judge, *(each.format(train=folder / "train.csv") for each in more))
+    assert (result.code != 0, result.err.count("\n")) == (True, 1), result.err
+    assert part in result.err
+
+
+def test_a_recipe_and_data_stand_behind_each_other(folder: Path) -> None:
+    train = folder / "train.csv"
+    alone = tiny.run("data", "labels", train, "--json")
+    for both in ((train, "my-texts"), ("my-texts", train)):
+        told = tiny.run("data", "labels", *both, "--json")
+        assert told.json() == alone.json()
+        assert "trained as my-texts" in told.err
+        checked = tiny.run("data", "check", *both)
+        assert "120" in checked.out
+        assert tiny.run("data", "check", train).out == checked.out
+    other = tiny.run("data", "labels", "my-numbers", train)
+    assert (other.code, other.err.count("\n")) == (ExitCode.USAGE, 1), other.err

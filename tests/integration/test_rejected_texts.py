@@ -208,3 +208,50 @@ def test_the_server_describes_what_only_some_answers_have(fitted) -> None:
     assert set(schema["required"]) <= set(plain) <= set(schema["properties"])
     assert "prediction_set" not in plain
     assert "unlike" in set(plain) - set(schema["required"])
+
+
+def test_every_door_says_why(fitted, folder) -> None:
+    from heedful.explain import Explanation, render_html
+    from heedful.explain.explainer import explain
+    from heedful.serving.served_model import open_served
+
+    strange, known = "<b>boil</b> eggs seven minutes", "The film was lovely ."
+    served = open_served(folder)
+    doors = [fitted.explain, lambda text: explain(load(folder), text), served.explain]
+    for asked, nothing in ((strange, True), (known, False)):
+        said = [door(asked).none_of_these for door in doors]
+        assert [each.rejected for each in said] == [nothing] * 3
+        assert [each.score for each in said] == pytest.approx([said[0].score] * 3)
+    found = Explanation.from_dict(json.loads(json.dumps(served.explain(strange).to_dict())))
+    assert (found.predicted, found.certainty) == (NONE, 1.0)
+    assert found.nearest in fitted.classes_
+    assert found.none_of_these == served.explain(strange).none_of_these
+    assert repr(found).startswith(f"Explanation({NONE} more unlike than all known texts")
+    page = render_html(found)
+    assert f"<h1>{NONE}<small>more unlike than all known texts</small></h1>" in page
+    assert f"Why “{NONE}”: unlike all training texts" in page
+    assert "boil" in page
+    assert "<b>boil" not in page
+    numbers = page.partition('<tr><th>sign</th><th class="r">adds</th></tr>')[2].partition("</table>")[0]
+    *parts, total = (float(each.partition("<")[0]) for each in numbers.split('<td class="r">')[1:])
+    assert sum(parts) == pytest.approx(total, abs=0.03)
+    assert f"{NONE}, more unlike than all known texts   (nearest: " in found.to_text(width=120)
+    like = render_html(served.explain(known))
+    assert f"<summary>Why not “{NONE}”? It is like training texts</summary>" in like
+
+
+def test_a_whole_model_counts_what_fits_no_class(folder, rows, tmp_path) -> None:
+    held = [[text, label] for text, label in zip(*(part[:40] for part in rows), strict=True)]
+    file = write_csv(
+        tmp_path / "new.csv",
+        [*held, *([text, NONE] for text in STRANGE), ["ssh port boils", "pos"]],
+        ["text", "label"],
+    )
+    done = run("explain", folder, "--all", file, "--json", "--html", tmp_path / "all.html")
+    assert done.code == 0, done.err
+    found = done.json()
+    own = {each["name"]: each for each in found["classes"]}
+    assert (own[NONE]["count"], own[NONE]["recall"]) == (len(STRANGE), 1.0)
+    missed = [each for each in found["confusions"] if (each["label"], each["answer"]) == ("pos", NONE)]
+    assert missed[0]["texts"][0]["probability"] > 0.9
+    assert NONE in (tmp_path / "all.html").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from heedful.data.folds import copies, together
 from heedful.data.gold import collect_labels
 from heedful.errors import DataError, UsageError
 from heedful.evaluation.confident import rank_suspects
-from heedful.model.decisions import kind_of
+from heedful.model.decisions import Kind, kind_of
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import Source
@@ -99,8 +99,55 @@ def find_suspects(
     else:
         probabilities, against = _network(examples, labels, held, config, root)
     ranked = rank_suspects(probabilities, gold)
+    shown = ranked[:most] if most else ranked
+    return _suspects(shown, examples, labels, gold, probabilities, against), len(ranked), len(examples)
+
+
+def suspects_by_model(
+    model: AnyModel, corpus: Corpus, seed: int, *, most: int = 0
+) -> tuple[list[Suspect], int, int, Judge]:
+    """Find labels that a trained model doubts, of examples that it was not trained on.
+
+    Args:
+        model: of classes of texts or pairs.
+        corpus: the examples; those whose label is no class of the model are left out.
+        seed: of the labels that are changed on purpose.
+        most: how many suspects are returned; 0 for all.
+
+    Returns:
+        The suspects, how many there are in all, how many examples were looked at, and how accurate the model is as a
+        judge.
+
+    Raises:
+        UsageError: if the model answers no classes.
+        DataError: if no example has a class of the model.
+    """
+    _refuse_others(model.kind, model.task)
+    number = {label: place for place, label in enumerate(model.labels)}
+    examples = [example for example in corpus.examples if str(example.target) in number]
+    if not examples:
+        raise DataError(f"{corpus.source}: no row has a label of the model ({', '.join(model.labels)[:80]})")
+    gold = np.array([number[str(example.target)] for example in examples], np.int64)
+    probabilities = _probabilities(model, examples)
+    ranked = rank_suspects(probabilities, gold)
+    against = _leaving_out(examples, lambda _: model)
+    shown = _suspects(ranked[:most] if most else ranked, examples, model.labels, gold, probabilities, against)
+    chosen, changed = _changed(gold, len(model.labels), seed)
+    doubted = set(rank_suspects(probabilities, changed).tolist())
+    judge = Judge(len(chosen), sum(place in doubted for place in chosen.tolist()), len(doubted))
+    return shown, len(ranked), len(examples), judge
+
+
+def _suspects(
+    places: NDArray[np.int64],
+    examples: Sequence[Example],
+    labels: Sequence[str],
+    gold: NDArray[np.int64],
+    probabilities: Floats,
+    against: Against,
+) -> list[Suspect]:
     best = probabilities.argmax(axis=1)
-    suspects = [
+    return [
         Suspect(
             examples[place].row,
             labels[gold[place]],
@@ -110,19 +157,20 @@ def find_suspects(
             tuple(against(int(place), int(gold[place]), int(best[place]))),
             examples[place].texts,
         )
-        for place in (ranked[:most] if most else ranked)
+        for place in places
     ]
-    return suspects, len(ranked), len(examples)
+
+
+def _refuse_others(kind: Kind, task: str) -> None:
+    if kind.outputs != "classes":
+        raise UsageError(f"labels are looked at in classes of texts and pairs; this is data of {task!r}")
 
 
 def _held_out(
     source: Source, folds: int, seed: int
 ) -> tuple[list[Example], tuple[str, ...], NDArray[np.int64], Held]:
     """Return the examples, the labels, the number of each example's label, and the parts that are held out."""
-    if kind_of(source.task).outputs != "classes":
-        raise UsageError(
-            f"labels are looked at in classes of texts and pairs; this is data of {source.task!r}"
-        )
+    _refuse_others(kind_of(source.task), source.task)
     parts = source.load()
     chosen = ("train", "dev") if source.protocol.selects == "cut" else ("train",)
     examples = [e for name in chosen if name in parts for e in parts[name].examples if e.target is not None]
@@ -186,13 +234,19 @@ def judged(source: Source, folds: int, seed: int) -> Judge:
         The counts.
     """
     examples, labels, gold, held = _held_out(source, folds, seed)
-    generator = np.random.default_rng(seed)
-    chosen = generator.permutation(len(gold))[: max(1, round(CHANGED * len(gold)))]
-    changed = gold.copy()
-    changed[chosen] = (gold[chosen] + generator.integers(1, len(labels), len(chosen))) % len(labels)
+    chosen, changed = _changed(gold, len(labels), seed)
     probabilities, _ = _linear(examples, changed, len(labels), held)
     ranked = set(rank_suspects(probabilities, changed).tolist())
     return Judge(len(chosen), sum(place in ranked for place in chosen.tolist()), len(ranked))
+
+
+def _changed(gold: NDArray[np.int64], classes: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return which labels are changed on purpose, and all labels with these changed."""
+    generator = np.random.default_rng(seed)
+    chosen = generator.permutation(len(gold))[: max(1, round(CHANGED * len(gold)))]
+    changed = gold.copy()
+    changed[chosen] = (gold[chosen] + generator.integers(1, classes, len(chosen))) % classes
+    return chosen, changed
 
 
 def _linear(
@@ -248,22 +302,38 @@ def _network(
             labels=labels,
         )
         predictor = train(config, prepare_examples(config, source, root=root)).predictor
-        probabilities[out] = predictor.probabilities(predictor.logits(Corpus([examples[k] for k in out])))
+        probabilities[out] = _probabilities(predictor, [examples[k] for k in out])
         models |= dict.fromkeys(map(int, out), predictor)
+    return probabilities, _leaving_out(examples, models.__getitem__)
+
+
+def _probabilities(model: AnyModel, examples: Sequence[Example]) -> Floats:
+    found: Floats = model.probabilities(model.logits(Corpus(list(examples))))
+    return found
+
+
+def _leaving_out(examples: Sequence[Example], model_of: Callable[[int], AnyModel]) -> Against:
+    """Return which words speak against labels: those without which the model of a place finds them likelier."""
 
     def against(place: int, label: int, suggestion: int) -> list[tuple[str, float]]:
-        predictor = models[place]
+        predictor = model_of(place)
         cutter = predictor.reading.cutter
         sides = [cutter.words(text)[:_LONGEST] for text in examples[place].texts]
         spots = [(side, k) for side, words in enumerate(sides) for k in range(len(words))]
         without = [
-            Example(tuple(" ".join(w[:k] + w[k + 1 :] if s == side else w) for s, w in enumerate(sides)))
+            _with_words(
+                examples[place], [w[:k] + w[k + 1 :] if s == side else w for s, w in enumerate(sides)]
+            )
             for side, k in spots
         ]
-        whole = Example(tuple(" ".join(words) for words in sides))
-        found = predictor.probabilities(predictor.logits(Corpus([whole, *without])))[:, label]
+        found = _probabilities(predictor, [_with_words(examples[place], sides), *without])[:, label]
         gain = found[1:] - found[0]
         order = np.argsort(-gain, kind="stable")[:MOST_WORDS]
         return [(sides[spots[k][0]][spots[k][1]], float(gain[k])) for k in order if gain[k] > 0]
 
-    return probabilities, against
+    return against
+
+
+def _with_words(example: Example, sides: Sequence[Sequence[str]]) -> Example:
+    """Return an example with other words; the columns beside them stay."""
+    return Example(tuple(" ".join(words) for words in sides), cells=example.cells)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,7 +14,10 @@ from heedful.cli.option_groups import Recipe, grouped
 from heedful.cli.options import PATH, data_option, json_option, number_option, set_option
 from heedful.cli.output import print_json, print_rows
 from heedful.cli.reading_options import own_file_options
-from heedful.errors import ExitCode
+from heedful.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from heedful.baselines.suspects import Suspect
 
 
 @click.group()
@@ -49,16 +54,19 @@ def list_(data: Path | None, as_json: bool) -> None:
 
 
 @command.command("check")
-@click.argument("recipe")
+@click.argument("recipe", metavar="DATA_OR_RECIPE")
+@click.argument("file", metavar="[DATA]", required=False)
 @data_option
 @set_option
 @own_file_options
 @json_option
 @grouped(recipe=Recipe)
 def check(recipe: Recipe, as_json: bool) -> int:
-    """Check the data of RECIPE before training: counts, lengths, duplicates, and overlap of the splits.
+    """Check your data, or that of a recipe, before training: counts, lengths, duplicates, and overlap of the splits.
 
     It also looks for words that reveal the label. The command ends with exit code 1 if it finds an error.
+
+    Example: heedful data check reviews.csv
     """
     from heedful.run.prepare import check_parts
 
@@ -108,7 +116,8 @@ class Parts:
 
 
 @command.command("labels")
-@click.argument("what", metavar="DATA")
+@click.argument("what", metavar="DATA_OR_MODEL")
+@click.argument("file", metavar="[DATA]", required=False)
 @data_option
 @click.option("--recipe", help="Train the network of this recipe instead of the linear model.")
 @number_option("--folds", 5, "Number of parts, each of which is held out in turn.", smallest=2)
@@ -122,6 +131,7 @@ class Parts:
 @grouped(parts=Parts)
 def labels(
     what: str,
+    file: str | None,
     data: Path | None,
     recipe: str | None,
     parts: Parts,
@@ -129,7 +139,7 @@ def labels(
     overrides: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Find suspect labels of DATA: a table, a known data set, or a recipe.
+    """Find suspect labels of your data: a table, a known data set, or a recipe, also with a table of its kind.
 
     The training examples are divided into parts, and each part is predicted by a model that was trained on the others:
     TF-IDF with logistic regression, in seconds, or the network of --recipe. A label is suspect if another class is more
@@ -138,19 +148,44 @@ def labels(
     it is said how many of the labels that were changed on purpose the linear model suspects, and how many suspects
     were changed ones.
 
+    With a trained model in front of DATA, that model is the judge; DATA is then what it was not trained on.
+
     Example: heedful data labels train.csv --column label=topic
+
+    Example: heedful data labels runs/reviews new.csv
     """
     from heedful.baselines.asked import settings_of
-    from heedful.baselines.suspects import find_suspects, judged
+    from heedful.baselines.suspects import find_suspects, judged, suspects_by_model
+    from heedful.cli.judging import judging_model, read_judged
     from heedful.run.sources import data_root, find_source
 
-    config = settings_of(what, overrides, data)
+    if (judge := judging_model(what, file, data)) is not None:
+        if recipe is not None:
+            raise UsageError(f"--recipe trains a judge, and {what} is one: give one of them")
+        found, count, looked, accuracy = suspects_by_model(
+            judge, read_judged(judge, str(file), overrides), parts.seed, most=most
+        )
+        _show(found, count, looked, as_json=as_json)
+        if not as_json:
+            click.echo(accuracy.sentence(), err=True)
+        return
+    if file is not None:
+        asked = Recipe(what, data, overrides, file)  # which says what it recognized
+        config = replace(asked.config(), data=replace(asked.config().data, few_rows=0))
+    else:
+        config = settings_of(what, overrides, data)
     network = None
     if recipe is not None:
         network = settings_of(recipe, [f"model.task={config.model.task}", *overrides], data)
     root = data_root(config, data)
     source = find_source(config, root)
     found, count, looked = find_suspects(source, parts.folds, parts.seed, network, most=most, root=root)
+    _show(found, count, looked, as_json=as_json)
+    if network is None and not as_json:
+        click.echo(judged(source, parts.folds, parts.seed).sentence(), err=True)
+
+
+def _show(found: Sequence[Suspect], count: int, looked: int, *, as_json: bool) -> None:
     if as_json:
         print_json([each.as_dict() for each in found])
     else:
@@ -169,8 +204,6 @@ def labels(
         ]
         print_rows(header, rows)
     click.echo(f"{count:,} of {looked:,} labels are suspect; {len(found):,} are shown", err=True)
-    if network is None and not as_json:
-        click.echo(judged(source, parts.folds, parts.seed).sentence(), err=True)
 
 
 @command.command("get")

@@ -23,7 +23,8 @@ RECORD = "distillation.json"
 
 
 @click.command()
-@click.argument("recipe")
+@click.argument("recipe", metavar="DATA_OR_RECIPE")
+@click.argument("file", metavar="[DATA]", required=False)
 @teacher_options
 @out_option("Run folder of the student.")
 @training_options
@@ -41,13 +42,15 @@ def command(
     no_plain: bool,
     printing: Printing,
 ) -> None:
-    """Train the model of RECIPE on the probabilities of a teacher in addition to the gold labels.
+    """Train a model on the probabilities of a teacher in addition to the gold labels of your data, or of a recipe.
+
+    Data, such as reviews.csv, is recognized as by 'heedful train'; a recipe beside it says how the student learns.
 
     The command prints the accuracy of the teacher, of the student without it and of the student with it, a paired test
     of the two students, how much of the gap was closed, and the cost. All settings of the table [distil] can be changed
     with --set. The predictions of the teacher are kept in the cache, so a repeated command does not compute them again.
 
-    Example: heedful distil disan-trec --teacher runs/a --teacher runs/b --data DIR --out runs/small
+    Example: heedful distil reviews.csv --teacher runs/a --teacher runs/b --out runs/small
     """
     from heedful.errors import UsageError
     from heedful.run import check_run_folder

@@ -160,7 +160,6 @@ def command(
     from heedful.cli.explained_input import Explaining
     from heedful.cli.opened_model import asked_of
     from heedful.cli.requests import gather
-    from heedful.explain.strangeness import strangeness
 
     views.check()
     how = Explaining(method, features, policy, {"predicates": requests.predicates}, limits)
@@ -176,13 +175,11 @@ def command(
         _show_two(how.compared(model, views.compare, explaining, corpus), views)
         return
     explanation = how.explain(model, explaining, corpus)
-    strange = strangeness(explaining, corpus)
     if views.as_json:
-        further = {} if strange is None else {"none_of_these": strange.as_dict()}
-        print_json({**explanation.to_dict(), **further})
+        print_json(explanation.to_dict())
     else:
         text = explanation.to_text(terminal_width(), _color(), views.shows_attention)
-        print_text(text if strange is None else f"{text}\n{strange.sentence()}", colored=_color())
+        print_text(text, colored=_color())
     for path in [views.html] if views.html else []:
         click.echo(f"wrote {explanation.to_html(path)}", err=True)
     for path in views.figures:

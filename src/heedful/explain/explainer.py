@@ -22,6 +22,7 @@ from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
 from heedful.explain.methods.game import Examples, Game, game_of
 from heedful.explain.neighbors import SHOWN, Neighbor, neighbors
 from heedful.explain.standing import by_default
+from heedful.explain.strangeness import strangeness
 from heedful.explain.tag_explanations import explain_tags
 from heedful.explain.word_pieces import on_words
 from heedful.machine.canceling import in_steps
@@ -80,9 +81,14 @@ def explain(
         return explain_tags(model, request, choice, word)
     asked = _Asked.of(model, request, choice.why)
     explanation, sight = asked.seen(model)
-    near = _alike(model, asked.texts, alike)
+    beside = replace(
+        explanation,
+        standing=standing or explanation.standing,
+        neighbors=_alike(model, asked.texts, alike),
+        none_of_these=strangeness(model, asked.block, asked.whole),
+    )
     return explained_by(
-        replace(explanation, standing=standing or explanation.standing, neighbors=near),
+        beside,
         choice,
         asked.game,
         asked.values,
@@ -123,6 +129,7 @@ class _Asked:
     block: Any
     texts: tuple[str, ...]
     lengths: tuple[int, ...]
+    whole: Floats
     game: Game
     values: ValuesExplained
 
@@ -144,7 +151,7 @@ class _Asked:
         alone, parts = model.encoder == NO_NETWORK, engine.parts.about(reading.row(block))
         game = game_of(sides, whole, None if alone else network, parts, engine.mask)
         shown = with_quantity(model.decision.shown(whole), model.run_settings)
-        return cls(block, texts, read.tokens, game, ValuesExplained.of(shown, why))
+        return cls(block, texts, read.tokens, whole, game, ValuesExplained.of(shown, why))
 
     def seen(self, model: Model[Any, Any]) -> tuple[Explanation, Sight]:
         """Return the answer with what the network looked at."""

@@ -16,6 +16,7 @@ from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.neighbors import Neighbor
 from heedful.explain.policy_steps import PolicySteps
+from heedful.explain.strangeness import Strangeness
 from heedful.explain.word_features import WordFeatures
 from heedful.structures import MapPlace
 
@@ -172,6 +173,7 @@ class Explanation:
         tags: the tag of each word, of a model that gives every word one.
         quantity: what the score is called, such as the column of its gold.
         neighbors: training examples that the texts resemble, of a model that keeps them.
+        none_of_these: how unlike all training texts the texts are, of a model that may answer none of its classes.
     """
 
     sides: tuple[SentenceView, ...]
@@ -192,6 +194,7 @@ class Explanation:
     tags: tuple[TagOfWord, ...] = ()
     quantity: str = ""
     neighbors: tuple[Neighbor, ...] = ()
+    none_of_these: Strangeness | None = None
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -222,14 +225,25 @@ class Explanation:
 
     @property
     def predicted(self) -> str | None:
-        """The label that was predicted: the most probable one, or `answered`; None where only a score was predicted."""
+        """The label that was predicted: none of the classes, or `nearest`; None where only a score was predicted."""
+        strange = self.none_of_these
+        return strange.label if strange is not None and strange.rejected else self.nearest
+
+    @property
+    def nearest(self) -> str | None:
+        """The most probable label, or `answered`; None where only a score was predicted."""
         if self.answered is not None:
             return self.answered
         return self.labels[int(np.argmax(self.probabilities))] if self.labels else None
 
     @property
     def certainty(self) -> float:
-        """The probability of the label that was predicted; 1 where only a score was predicted."""
+        """The probability of the label that was predicted; 1 where only a score was predicted.
+
+        Where no class fits, the share of known texts that are less unlike.
+        """
+        if self.none_of_these is not None and self.none_of_these.rejected:
+            return self.none_of_these.share
         return dict(zip(self.labels, self.probabilities, strict=True)).get(str(self.predicted), 1.0)
 
     def to_dict(self) -> dict[str, object]:
@@ -268,6 +282,7 @@ class Explanation:
                 features=_made_if(WordFeatures, rest.pop("features", None)),
                 tags=tuple(_made(TagOfWord, each) for each in _listed(rest.pop("tags", ()))),
                 neighbors=tuple(_made(Neighbor, each) for each in _listed(rest.pop("neighbors", ()))),
+                none_of_these=_made_if(Strangeness, rest.pop("none_of_these", None)),
                 policy=tuple(_made(PolicySteps, each) for each in _listed(rest.pop("policy", ()))),
                 **rest,
             )
@@ -355,7 +370,7 @@ def _plain(value: object) -> object:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Attribution | Neighbor | WordFeatures | PolicySteps):
+    if isinstance(value, Attribution | Neighbor | WordFeatures | PolicySteps | Strangeness):
         return value.as_dict()
     if isinstance(value, DeletionScore | MapPlace | TagOfWord):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

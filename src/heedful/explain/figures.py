@@ -190,4 +190,7 @@ def _write(
 def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         return f"{shorten(visible(explanation.quantity or 'score'), 40)} {explanation.score:.2f}"
+    strange = explanation.none_of_these
+    if strange is not None and strange.rejected:
+        return f"{strange.label}, {strange.standing}"
     return f"{explanation.predicted} {percent(explanation.certainty)}"

@@ -21,6 +21,7 @@ from heedful.explain.signed_words import (
     signed_word,
     title_of,
 )
+from heedful.explain.strangeness_shown import strangeness_section
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.explain.svg import LEVELS
 from heedful.storage import write_text
@@ -165,6 +166,7 @@ def sections_of(explanation: Explanation) -> list[str]:
         inside.append(f'<p class="note">{escape(CAVEAT)}</p>')
     return [
         _top(explanation),
+        strangeness_section(explanation.none_of_these),
         _signed(explanation),
         _why_not(explanation),
         neighbors_section(explanation.neighbors),
@@ -230,6 +232,9 @@ def headline(explanation: Explanation) -> tuple[str, str]:
     if explanation.tags:
         count = len(explanation.tags)
         return f"{count} word{'s' * (count != 1)} tagged", f"{percent(explanation.certainty)} on average"
+    strange = explanation.none_of_these
+    if strange is not None and strange.rejected:
+        return strange.label, strange.standing
     return str(explanation.predicted), f"{percent(explanation.certainty)}{by_cost}"
 
 
@@ -261,9 +266,9 @@ def probability_table(explanation: Explanation) -> str:
         return ""
     answers = list(zip(explanation.labels, explanation.probabilities, strict=True))
     if explanation.score is None:
-        answers.sort(key=lambda answer: (answer[0] != explanation.predicted, -answer[1]))
+        answers.sort(key=lambda answer: (answer[0] != explanation.nearest, -answer[1]))
     rows = [
-        f"<tr{' class=best' if label == explanation.predicted else ''}><td>{_safe(label)}</td>"
+        f"<tr{' class=best' if label == explanation.nearest else ''}><td>{_safe(label)}</td>"
         f'<td class="bar">{_bar(p)}</td><td class="r">{percent(p)}</td></tr>'
         for label, p in answers
     ]
@@ -310,7 +315,7 @@ def _deletion(explanation: Explanation) -> str:
 
 def _what(explanation: Explanation) -> str:
     said = explanation.attribution
-    label = explanation.predicted if said is None else said.label
+    label = explanation.nearest if said is None else said.label
     return _safe(f"probability of “{label}”")
 
 

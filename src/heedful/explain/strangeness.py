@@ -7,9 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from heedful.explain.scene import percent
 from heedful.model.decisions import ClassDecision
 from heedful.model.model import Model
+from heedful.text.characters import shorten, visible
 
 _SHOWN = 8
 
@@ -38,42 +41,58 @@ class Strangeness:
     new_words: tuple[str, ...]
     nearest: str
 
+    def __post_init__(self) -> None:
+        parts = {str(name): float(added) for name, added in self.parts.items()}
+        for name, value in (("parts", parts), ("new_words", tuple(map(str, self.new_words)))):
+            object.__setattr__(self, name, value)
+
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "new_words": list(self.new_words)}
+
+    @property
+    def standing(self) -> str:
+        """How unlike the text is beside known texts, in words."""
+        if self.share >= 1:
+            return "more unlike than all known texts"
+        share = percent(self.share).replace("> ", "over ").replace("< ", "under ")
+        return f"more unlike than {share} of known texts"
+
+    @property
+    def words(self) -> str:
+        """Which words are new, in words."""
+        new = ", ".join(shorten(visible(word), 30) for word in self.new_words[:_SHOWN])
+        more = " ..." if len(self.new_words) > _SHOWN else ""
+        return f"these words are new: {new}{more}" if new else "no word is new"
 
     def sentence(self) -> str:
         """Say in one line why."""
-        new = ", ".join(self.new_words[:_SHOWN]) + (" ..." if len(self.new_words) > _SHOWN else "")
-        words = f"these words are new: {new}" if new else "no word is new"
         signals = ", ".join(f"{name} {added:+.2f}" for name, added in self.parts.items())
-        begins = f"{self.label}: unlike all training texts" if self.rejected else "like training texts"
-        than = f"more unlike than {self.share:.1%} of known texts"
+        label = visible(self.label)
+        begins = f"{label}: unlike all training texts" if self.rejected else "like training texts"
         return (
-            f"{begins} ({than}; score {self.score:.2f} of at most {self.threshold:.2f}: {signals}); {words}; "
-            f"nearest class {self.nearest}"
+            f"{begins} ({self.standing}; score {self.score:.2f} of at most {self.threshold:.2f}: {signals}); "
+            f"{self.words}; nearest class {visible(self.nearest)}"
         )
 
 
-def strangeness(model: Model[Any, Any], request: Any) -> Strangeness | None:
+def strangeness(model: Model[Any, Any], block: Any, whole: NDArray[np.floating]) -> Strangeness | None:
     """Say how unlike all training texts a text is.
 
     Args:
         model: any model.
-        request: one request.
+        block: one request that it read.
+        whole: its logits, [Y].
 
     Returns:
         What was found; None for a model that always answers one of its classes.
     """
-    if model.kind.outputs != "classes":
-        return None
     decision = model.decision
     reject = decision.reject if isinstance(decision, ClassDecision) else None
     familiar = model.engine.parts.familiar if reject is not None else None
     if reject is None or familiar is None or not isinstance(decision, ClassDecision):
         return None
-    block = model.reading.one(request)
-    logits = np.asarray(model.engine.run(block), np.float32)
+    logits = np.asarray(whole, np.float32)[None]
     signals = decision.signals(logits, model.engine.unlike(block))
     score = float(reject.scores(signals)[0])
     cutter = model.reading.cutter

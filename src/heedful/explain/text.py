@@ -52,6 +52,8 @@ def render_text(
     lines += wrap(
         visible(explanation.standing), width, initial_indent=" " * _LABEL, subsequent_indent=" " * _LABEL
     )
+    if explanation.none_of_these is not None:
+        lines += wrap(explanation.none_of_these.sentence(), width, subsequent_indent="  ")
     for view in explanation.sides:
         lines += ["", *_sentence(view, width, pen)]
     if explanation.attribution is not None:
@@ -100,7 +102,7 @@ def _prediction(explanation: Explanation) -> str:
         return f"{name} {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
     answers = sorted(
         zip(explanation.labels, explanation.probabilities, strict=True),
-        key=lambda a: (a[0] != explanation.predicted, -a[1]),
+        key=lambda a: (a[0] != explanation.nearest, -a[1]),
     )
     if explanation.tags:
         return "\n".join(_tags(explanation))
@@ -108,7 +110,11 @@ def _prediction(explanation: Explanation) -> str:
     first += " by the costs of wrong answers" if explanation.answered is not None else ""
     if len(rest) > _SHOWN:
         rest = [*rest[: _SHOWN - 1], f"{len(rest) - _SHOWN + 1:,} more"]
-    return first + (f"   ({', '.join(rest)})" if rest else "")
+    said = first + (f"   ({', '.join(rest)})" if rest else "")
+    strange = explanation.none_of_these
+    if strange is None or not strange.rejected:
+        return said
+    return f"{visible(strange.label)}, {strange.standing}   (nearest: {said})"
 
 
 def _tags(explanation: Explanation) -> list[str]:

@@ -119,8 +119,10 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     kinds = kinds_of(itertools.islice(itertools.chain([first], records), LOOKED_AT))
     named = {role: value for role in _ROLES if isinstance(value := given.get(f"data.{role}"), str) and value}
     separator = options.get("label_separator")
+    beside = _features_of(given.get("data.features"), kinds)
+    learned = {name: kind for name, kind in kinds.items() if name not in beside or name in named.values()}
     try:
-        roles = roles_of(kinds, named, separator if isinstance(separator, str) else "")
+        roles = roles_of(learned, named, separator if isinstance(separator, str) else "")
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
     _refuse_nameless(name, roles, named)
@@ -135,7 +137,6 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     if roles.separator:
         settings.append(f"data.options.label_separator={json.dumps(roles.separator)}")
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
-    beside = _features_of(given.get("data.features"), kinds)
     read = {*beside, options.get("weight")}
     roles = replace(roles, unread=tuple(each for each in roles.unread if each not in read))
     return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts, beside)}; trained as {recipe}")

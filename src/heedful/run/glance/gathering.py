@@ -150,7 +150,7 @@ class Glance:
                 "texts": list(example.texts),
                 "label": str(example.target),
                 "answer": answer.label,
-                "probability": max(answer.probabilities.values()),
+                "probability": answer.confidence,
             }
 
         return {
@@ -218,12 +218,13 @@ def glance_at(
         raise DataError(f"{source}: no row has a label")
     answers = asked.answer(kept)
     say(f"{len(kept):,} rows are answered; explaining some of them takes up to {seconds:.0f} seconds")
-    labels = [*asked.labels, *sorted({str(e.target) for e in kept} - set(asked.labels))]
+    named = {str(e.target) for e in kept} | {str(answer.label) for answer in answers}  # "none of these" too
+    labels = [*asked.labels, *sorted(named - set(asked.labels))]
     number = {label: place for place, label in enumerate(labels)}
     gold = np.array([number[str(example.target)] for example in kept], np.int64)
     predicted = np.array([number[str(answer.label)] for answer in answers], np.int64)
     shares = np.array([[answer.probabilities[label] for label in asked.labels] for answer in answers])
-    right, sure = gold == predicted, shares.max(axis=1)
+    right, sure = gold == predicted, np.array([answer.confidence for answer in answers])
     surest = _surest(np.flatnonzero(~right), sure)
     different = {
         kept[place].texts: place for place in reversed(surest)
@@ -248,7 +249,9 @@ def glance_at(
         tuple(slices_of(kept, answers, right, read)),
         reliability(np.log(np.maximum(shares, 1e-300)), gold),
         tuple(
-            Suspect(int(k), float(shares[k, gold[k]]), labels[predicted[k]], float(sure[k]))
+            Suspect(
+                int(k), float(shares[k, gold[k]]), labels[int(shares[k].argmax())], float(shares[k].max())
+            )
             for k in ranked[:SUSPECTS]
         ),
         len(ranked),

@@ -182,4 +182,4 @@ def _suspects(glance: Glance) -> str:
 
 
 def _sure(glance: Glance, place: int) -> str:
-    return percent(max(glance.answers[place].probabilities.values()))
+    return percent(glance.answers[place].confidence)

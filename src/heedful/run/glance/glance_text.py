@@ -33,7 +33,7 @@ def glance_lines(glance: Glance) -> list[str]:
         lines += ["", "The surest mistakes:"]
     for place, _ in glance.mistakes[:_ROWS]:
         example, answer = glance.examples[place], glance.answers[place]
-        sure = percent(max(answer.probabilities.values()))
+        sure = percent(answer.confidence)
         text = shorten(visible(" => ".join(example.texts)), _TEXT)
         lines.append(
             f"  row {example.row}: {visible(str(example.target))}, answered {answer.label} {sure}: {text}"
