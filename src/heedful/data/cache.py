@@ -6,24 +6,26 @@ Everything in the cache can be made again: what is damaged is rebuilt, and what 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import logging
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 import numpy as np
+from numpy.lib.format import write_array
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset, EncodeReport, KeptWords
 from heedful.data.examples import Ragged
 from heedful.errors import ArtifactError
 from heedful.storage import add_folder, sha256
+from heedful.storage.scratch import MOST_BYTES, released
 from heedful.storage.user_cache import user_cache
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
 from heedful.text.vocabulary import AnyVocabulary, vocabulary_from_json
@@ -41,11 +43,14 @@ def write_stored(path: Path, texts: Mapping[str, str], arrays: Mapping[str, NDAr
     with add_folder(path) as folder:
         manifest = {}
         for name, text in texts.items():
-            manifest[name] = _write(folder / name, text.encode("utf-8"))
+            with _Counted.created(folder / name) as stream:
+                stream.write(text.encode("utf-8"))
+            manifest[name] = stream.facts()
         for name, values in arrays.items():
-            stream = io.BytesIO()
-            np.save(stream, values, allow_pickle=False)
-            manifest[f"{name}.npy"] = _write(folder / f"{name}.npy", stream.getvalue())
+            with _Counted.created(folder / f"{name}.npy") as stream:
+                write_array(stream, np.asarray(values), allow_pickle=False)  # in pieces: it may lie in a file
+            released(values)
+            manifest[f"{name}.npy"] = stream.facts()
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
 
 
@@ -57,15 +62,17 @@ def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
     texts: dict[str, str] = {}
     arrays: Arrays = {}
     for name, expected in _manifest(path).items():
-        content = _read(path / name)
-        if _facts(content) != expected:
+        found = _facts_of(path / name)
+        if found != expected:
             raise ArtifactError(
-                f"{path / name}: altered or cut short: {len(content)} bytes do not match the manifest"
+                f"{path / name}: altered or cut short: {found['size']} bytes do not match the manifest"
             )
         if name.endswith(".npy"):
-            arrays[name.removesuffix(".npy")] = np.load(io.BytesIO(content), allow_pickle=False)
+            large = int(path.joinpath(name).stat().st_size) > MOST_BYTES
+            loaded = np.load(path / name, mmap_mode="r" if large else None, allow_pickle=False)
+            arrays[name.removesuffix(".npy")] = np.asarray(loaded)
         else:
-            texts[name] = content.decode("utf-8")
+            texts[name] = _read(path / name).decode("utf-8")
     return texts, arrays
 
 
@@ -79,13 +86,32 @@ def _manifest(path: Path) -> dict[str, object]:
     return manifest
 
 
-def _write(file: Path, content: bytes) -> dict[str, object]:
-    file.write_bytes(content)
-    return _facts(content)
+class _Counted:
+    """A file that is written piece by piece, with the size and the SHA-256 of what was written."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._digest, self._size = file, hashlib.sha256(), 0
+
+    @classmethod
+    @contextmanager
+    def created(cls, path: Path) -> Iterator[_Counted]:
+        with path.open("wb") as file:
+            yield cls(file)
+
+    def write(self, piece: bytes) -> int:
+        self._digest.update(piece)
+        self._size += len(piece)
+        return self._file.write(piece)
+
+    def facts(self) -> dict[str, object]:
+        return {"size": self._size, "sha256": self._digest.hexdigest()}
 
 
-def _facts(content: bytes) -> dict[str, object]:
-    return {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+def _facts_of(file: Path) -> dict[str, object]:
+    try:
+        return {"size": file.stat().st_size, "sha256": sha256(file)}
+    except OSError as error:
+        raise ArtifactError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
 def _read(file: Path) -> bytes:

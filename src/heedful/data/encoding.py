@@ -15,12 +15,14 @@ from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenizedCorpus, cut, field_name, place, tokenize_corpus, words_of
 from heedful.errors import DataError, UsageError, check_known
+from heedful.storage.scratch import GrowingArray
 from heedful.text.tokenize import Tokenizer
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
 from heedful.text.wide_part import PhraseRule
 
 Truncate = Literal["error", "head", "drop", "window"]
 _LOG = logging.getLogger(__name__)
+_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -260,14 +262,19 @@ def _evened(weights: NDArray[np.float32], source: Path | None) -> NDArray[np.flo
 
 def _phrases(corpus: TokenizedCorpus, sides: tuple[Ragged, ...], rule: PhraseRule) -> Ragged:
     """Return the features of each example, those of all its texts together."""
-    words = corpus.words
-    columns = [
-        [rule.numbers([words[word] for word in side[row]], number) for row in range(len(side))]
-        for number, side in enumerate(sides)
-    ]
-    if len(columns) == 1:
-        return ragged_of(columns[0])
-    return ragged_of([np.unique(np.concatenate(texts)) for texts in zip(*columns, strict=True)])
+    words, count = corpus.words, len(sides[0]) if sides else 0
+    values, lengths = GrowingArray(np.int32), np.zeros(count, np.int64)
+    for start in range(0, count, _AT_ONCE):
+        texts: list[NDArray[np.int32]] = []
+        for row in range(start, min(start + _AT_ONCE, count)):
+            own = [
+                rule.numbers([words[word] for word in side[row].tolist()], number)
+                for number, side in enumerate(sides)
+            ]
+            texts.append(own[0] if len(own) == 1 else np.unique(np.concatenate(own)))
+            lengths[row] = len(texts[-1])
+        values.append(np.concatenate(texts))
+    return Ragged(values.finished(), np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]))
 
 
 def encode_texts(

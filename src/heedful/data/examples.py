@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,6 +140,9 @@ class Ragged:
 
     def __getitem__(self, row: int) -> NDArray[np.int32]:
         return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    def __iter__(self) -> Iterator[NDArray[np.int32]]:
+        return map(self.__getitem__, range(len(self)))
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the length of each row, [N] int64."""

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,6 +152,14 @@ def _number(kind: int, side: int, text: str) -> int:
 Numbers = NDArray[np.int32]
 
 
+class OfExamples(Protocol):
+    """The features of some examples, in order."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Numbers]: ...
+
+
 def sizes_of(weights: NDArray[np.floating]) -> NDArray[np.float64]:
     """Return the root mean square of the weights of each feature, [n] of [n, Y]."""
     squares = np.einsum("ny,ny->n", weights, weights, dtype=np.float64)
@@ -240,7 +249,7 @@ class WidePart:
             values[kinds == kind] /= norm or 1.0
         return rows, values
 
-    def logits(self, features: Sequence[Numbers]) -> NDArray[np.float32]:
+    def logits(self, features: OfExamples) -> NDArray[np.float32]:
         """Return what is added to the network's logits.
 
         Args:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from heedful.data.examples import ragged_of
 from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_wide
 from heedful.tasks.sentences.fitting_wide import (
@@ -29,6 +30,7 @@ ROWS = texts()
 CLASSES = np.array([int(label == "pos") for _, label in ROWS])
 WORDS = [text.split() for text, _ in ROWS]
 FEATURES = [RULE.numbers(words) for words in WORDS]
+EVERY = ragged_of(FEATURES)
 
 
 _ONE_EACH = (([0.25, 0.25, 1.25], [2.25, 2.25, 1.25]), ([0.25, 1.25, 1.25], [2.25, 1.25, 1.25]))
@@ -41,7 +43,7 @@ def targets(classes: np.ndarray, outputs: int = 2) -> ClassTargets:
 
 def fitted(outputs: int = 2) -> WidePart:
     own, others = targets(CLASSES[:90], outputs), targets(CLASSES[90:120], outputs)
-    return fit_wide(RULE, FEATURES[:90], own, FEATURES[90:120], others)
+    return fit_wide(RULE, ragged_of(FEATURES[:90]), own, ragged_of(FEATURES[90:120]), others)
 
 
 def fit_weight(network: np.ndarray, wide: np.ndarray, classes: np.ndarray) -> float:
@@ -237,6 +239,6 @@ def test_many_outputs_are_bounded_in_weights_and_fits() -> None:
         > len(wide_settings(many, 10**6))
         == 1
     )
-    part = empty_part(RULE, FEATURES, MOST_WEIGHTS // 50)
+    part = empty_part(RULE, EVERY, MOST_WEIGHTS // 50)
     assert part.weights.size <= MOST_WEIGHTS
-    assert len(part.numbers) <= 50 < len(empty_part(RULE, FEATURES, 2).numbers)
+    assert len(part.numbers) <= 50 < len(empty_part(RULE, EVERY, 2).numbers)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.tasks.sentences.blocked_rows import DenseRows
 from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.joining import Joining
 from heedful.tasks.sentences.linear_fits import LinearFit
@@ -45,13 +46,14 @@ def means_join(
     classes, weights = training
     found = []
     for part in parts:
-        if not isinstance(part.rows, np.ndarray):
+        rows = part.rows.array if isinstance(part.rows, DenseRows) else part.rows
+        if not isinstance(rows, np.ndarray):
             continue
-        fit = class_means(part.rows, classes, outputs, weights)
-        if held is not None and isinstance(part.held, np.ndarray):
+        fit = class_means(rows, classes, outputs, weights)
+        if held is not None and part.held is not None:
             logits = fit.logits(part.held)
         else:
-            logits = without_itself(part.rows, classes, outputs, weights)
+            logits = without_itself(rows, classes, outputs, weights)
         found.append(part.of_fit(fit, logits))
     if not found:
         return None

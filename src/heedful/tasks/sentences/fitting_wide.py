@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.examples import Ragged
+from heedful.storage.scratch import released
 from heedful.tasks.sentences.linear_fits import LinearFit, fit_linear, interpolated, log_ratios
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
-from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
-from heedful.text.wide_part import CHARACTERS, Numbers, PhraseRule, WidePart
+from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS, Rows, TurnedRows
+from heedful.tasks.sentences.wide_rows import WideRows
+from heedful.text.wide_part import CHARACTERS, PhraseRule, WidePart
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -37,6 +40,9 @@ MOST_WEIGHTS = 4_000_000
 """Weights of all outputs together at most, so that memory does not grow with the square of the number of classes."""
 MOST_CLASSES = 1_000
 """Outputs up to which linear parts are fitted: a step takes examples times features times outputs."""
+MOST_VALUES = 4_000_000
+"""Values that a sparse matrix of features has at most; more are made when they are needed."""
+_COUNTED = 1 << 23
 _MUCH = 4e7
 _SCALES = np.geomspace(0.1, 5.0, 41)
 
@@ -117,13 +123,15 @@ class Fitter:
 
     def _seen(self, *, scaled: bool) -> TurnedRows:
         if scaled not in self._turned:
-            from scipy import sparse
-
-            scaling = (
-                sparse.csr_matrix(self.rows).multiply(self._scales[None]).tocsr() if scaled else self.rows
-            )
-            self._turned[scaled] = TurnedRows.turning(scaling)
+            self._turned[scaled] = TurnedRows.turning(self._scaled_rows() if scaled else self.rows)
         return self._turned[scaled]
+
+    def _scaled_rows(self) -> Rows:
+        if isinstance(self.rows, WideRows):
+            return self.rows.scaled(self._scales)
+        from scipy import sparse
+
+        return sparse.csr_matrix(self.rows).multiply(self._scales[None]).tocsr()
 
     def fit(self, setting: FitSetting) -> LinearFit:
         """Return the fit in a setting."""
@@ -207,9 +215,9 @@ def best_fit(
 
 def fit_wide(
     rule: PhraseRule,
-    training: Sequence[Numbers],
+    training: Ragged,
     targets: LinearTargets,
-    held: Sequence[Numbers],
+    held: Ragged,
     held_targets: LinearTargets,
 ) -> WidePart:
     """Fit a wide part in several ways, and keep the one under which other examples are likeliest.
@@ -235,7 +243,7 @@ def with_fit(part: WidePart, fit: LinearFit, weight: float = 1.0) -> WidePart:
     return WidePart(part.rule, part.numbers, part.rarity, weights, bias, weight)
 
 
-def empty_part(rule: PhraseRule, training: Sequence[Numbers], outputs: int) -> WidePart:
+def empty_part(rule: PhraseRule, training: Ragged, outputs: int) -> WidePart:
     """Return a part that knows the features of training texts and has no weights yet.
 
     The most frequent features are kept; a run of characters must be in two texts.
@@ -248,8 +256,7 @@ def empty_part(rule: PhraseRule, training: Sequence[Numbers], outputs: int) -> W
     Returns:
         The part, with weights of 0.
     """
-    together = np.concatenate([np.zeros(0, np.int32), *training])
-    numbers, counts = np.unique(together, return_counts=True)
+    numbers, counts = counted(training)
     kept = counts >= 1 + (numbers & 1 == CHARACTERS)
     most = max(min(MOST_FEATURES, MOST_WEIGHTS // outputs), 1)
     if kept.sum() > most:
@@ -261,12 +268,24 @@ def empty_part(rule: PhraseRule, training: Sequence[Numbers], outputs: int) -> W
     return WidePart(rule, found, rarity.astype(np.float32), weights, np.zeros(outputs, np.float32))
 
 
-def feature_rows(part: WidePart, features: Sequence[Numbers]) -> sparse.csr_matrix:
-    """Return the values of the features that a part knows, one row an example, sparse [N, n]."""
-    from scipy import sparse
+def counted(features: Ragged) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the distinct features of texts, ascending, and how many texts have each."""
+    numbers, counts = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    for start in range(0, len(features.values), _COUNTED):
+        found, times = np.unique(features.values[start : start + _COUNTED], return_counts=True)
+        every = np.union1d(numbers, found)
+        total = np.zeros(len(every), np.int64)
+        total[np.searchsorted(every, numbers)] = counts
+        total[np.searchsorted(every, found)] += times
+        numbers, counts = every, total
+        released(features.values)
+    return numbers, counts
 
-    found = [part.values(own) for own in features]
-    offsets = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in found], dtype=np.int64)])
-    columns = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in found)])
-    values = np.concatenate([np.zeros(0), *(values for _, values in found)])
-    return sparse.csr_matrix((values, columns, offsets), shape=(len(features), len(part.numbers)))
+
+def feature_rows(part: WidePart, features: Ragged) -> sparse.csr_matrix | WideRows:
+    """Return the values of the features that a part knows, one row an example, [N, n].
+
+    They are a sparse matrix where that is small, or has few enough directions to be turned.
+    """
+    rows = WideRows.of(part, features)
+    return rows.whole() if rows.nnz <= MOST_VALUES or min(rows.shape) <= MOST_DIRECTIONS else rows

@@ -117,7 +117,7 @@ class LearnedBefore:
         rows, found = range(len(dataset)), np.zeros((len(dataset), self.outputs))
         if self.wide is not None:
             assert dataset.phrases is not None  # the settings of a run with a wide part read them
-            found += self.wide.logits([dataset.phrases[row] for row in rows])
+            found += self.wide.logits(dataset.phrases)
         if self.sentence is not None:
             assert dataset.kept is not None  # likewise the words
             found += self.sentence.of_words(dataset.kept.examples(rows))

@@ -16,6 +16,7 @@ from heedful.tasks.sentences.linear_targets import (
     NumberTargets,
 )
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
+from heedful.tasks.sentences.wide_rows import WideRows
 
 STEPS = 100
 """Steps of L-BFGS at most: what is chosen by its loss on other examples needs no more digits."""
@@ -144,7 +145,7 @@ def log_ratios(rows: Rows, targets: LinearTargets) -> Floats | None:
     member = targets.membership()
     if member is None:
         return None
-    present = rows.astype(bool).astype(np.float64)
+    present = rows.presence() if isinstance(rows, WideRows) else rows.astype(bool).astype(np.float64)
     weighted = member * targets.weights[:, None]
     inside = np.asarray(present.T @ weighted)
     total = np.asarray(present.T @ targets.weights)[:, None]

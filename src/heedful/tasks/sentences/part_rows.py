@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Ragged
 from heedful.model.answers import AnyAnswer
 from heedful.models.config import SentenceFeatures as Reads
 from heedful.runtime.encoder_states import EN_SENTENCES
@@ -17,6 +18,7 @@ from heedful.runtime.loading import packaged_states
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
+from heedful.storage.scratch import GrowingArray
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import FOLDS, PartRows
@@ -36,6 +38,7 @@ from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.together import forms, may_join
+from heedful.tasks.sentences.turned_rows import in_blocks
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
 from heedful.text.label_names import name_as_text
@@ -233,10 +236,10 @@ def _wide_rows(
     return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, values), put, held)
 
 
-def phrases_of(dataset: EncodedDataset) -> list[NDArray[np.int32]]:
+def phrases_of(dataset: EncodedDataset) -> Ragged:
     """Return the features of words and characters of each example."""
     assert dataset.phrases is not None  # the settings of a run with a wide part read them
-    return [dataset.phrases[row] for row in range(len(dataset))]
+    return dataset.phrases
 
 
 def _sentence_rows(
@@ -251,20 +254,20 @@ def _sentence_rows(
         part = SentencePart(features, weights, bias, weight)
         return replace(about, sentence=part if about.sentence is None else about.sentence.beside(part))
 
-    held = None if dev is None else _features(features, dev)
+    held = None if dev is None else in_blocks(_features(features, dev))
     settings = tuple(map(FitSetting, DENSE_STRENGTHS if features.sides == 1 else PAIR_STRENGTHS))
     name = {"mean": "mean of word vectors", "overlap": "overlap of the texts"}.get(reads, reads)
     vector = features.texts.blocks[-1] if reads == EN_SENTENCES and features.sides == 1 else 0
-    rows = _features(features, training)
+    rows = in_blocks(_features(features, training))
     return PartRows(name, rows, settings, put, held, named=named, vector=vector)
 
 
 def _features(features: ExampleFeatures, dataset: EncodedDataset) -> NDArray[np.float32]:
     kept = dataset.kept
     assert kept is not None  # the settings of a run with a sentence part keep the words
-    rows = []
+    rows = GrowingArray(np.float32, features.width)
     with stage("reading texts for the linear parts", len(dataset)) as read:
         for first in range(0, len(dataset), _BLOCK):
             rows.append(features.of(kept.examples(range(first, min(first + _BLOCK, len(dataset))))))
             read.step(_BLOCK)
-    return np.concatenate([np.zeros((0, features.width), np.float32), *rows])
+    return rows.finished()

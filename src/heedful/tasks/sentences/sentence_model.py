@@ -100,7 +100,7 @@ class SentenceModel(TextModel[A_co]):
         if wide is not None:
             if dataset.phrases is None:
                 raise UsageError("this model has a wide part: encode the texts with its own settings")
-            added.append(wide.logits([dataset.phrases[row] for row in range(count)]))
+            added.append(wide.logits(dataset.phrases))
         if sentence is not None:
             if dataset.kept is None:
                 raise UsageError("this model has a sentence part: encode the texts with its own settings")

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.storage.scratch import MOST_BYTES
+from heedful.tasks.sentences.blocked_rows import BlockedRows, DenseRows
 from heedful.tasks.sentences.linear_targets import Floats
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Rows: TypeAlias = "sparse.csr_matrix | NDArray[np.floating]"
-"""A row an example, sparse or not, [N, n]."""
+Rows: TypeAlias = "sparse.csr_matrix | NDArray[np.floating] | BlockedRows"
+"""A row an example, sparse or not or in blocks, [N, n]."""
 MOST_DIRECTIONS = 2_000
 """Directions up to which rows are turned: finding them takes the third power of their number."""
 _LEAST = 1e-10
@@ -53,6 +55,10 @@ class TurnedRows:
         count, features = rows.shape
         if min(count, features) > MOST_DIRECTIONS:
             return cls(rows, _squares(rows), lambda weights: weights)
+        if isinstance(rows, DenseRows):
+            squared, vectors = directions(dense(rows.products()))
+            return cls(rows.turned(vectors), squared, lambda weights: vectors @ weights)
+        assert not isinstance(rows, BlockedRows)  # those of words and characters have more features
         if count < features:
             squared, vectors = directions(dense(rows @ rows.T))
             lengths = np.sqrt(squared)
@@ -77,13 +83,21 @@ def directions(products: Floats) -> tuple[Floats, Floats]:
     return values[kept], vectors[:, kept]
 
 
-def dense(products: Rows) -> Floats:
+def in_blocks(array: NDArray[np.floating]) -> NDArray[np.floating] | DenseRows:
+    """Return rows as they are where their products are small or the examples few, else in blocks."""
+    few = array.size * 8 <= MOST_BYTES or len(array) <= MOST_DIRECTIONS
+    return array if few else DenseRows(array)
+
+
+def dense(products: NDArray[np.floating] | sparse.csr_matrix) -> Floats:
     """Return products of rows as a plain array."""
     plain = products if isinstance(products, np.ndarray) else products.toarray()
     return np.asarray(plain, np.float64)
 
 
 def _squares(rows: Rows) -> Floats:
+    if isinstance(rows, BlockedRows):
+        return rows.squares()
     if isinstance(rows, np.ndarray):
         return np.asarray((rows.astype(np.float64) ** 2).sum(axis=0))
     return np.asarray(rows.multiply(rows).sum(axis=0), np.float64).ravel()
