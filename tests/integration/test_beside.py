@@ -70,11 +70,23 @@ def test_a_failing_baseline_is_a_warning_and_the_run_stands(
     def fail(*_: object) -> None:
         raise ValueError("nothing to count")
 
-    monkeypatch.setattr("heedful.baselines.beside.baselines_of", fail)
+    monkeypatch.setattr("heedful.baselines.beside.trained_baselines", fail)
     record = train(data, "text", tmp_path / "run", "--set", "train.max_steps=1", "--json").json()
     assert record["baselines"] is None
     assert any("nothing to count" in warning for warning in record["warnings"])
     assert (tmp_path / "run" / "model" / "weights.safetensors").exists()
+
+
+def test_of_more_rows_than_a_baseline_reads_so_many_are_drawn_and_said(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heedful.baselines.beside.MOST_EXAMPLES", 60)
+    monkeypatch.setattr("heedful.baselines.beside._MOST_OF", {NAMES[2]: 40})
+    record = train(data, "text", tmp_path / "run", "--set", "train.max_steps=1", "--json").json()
+    drawn = record["baselines"]["drawn"]
+    assert drawn == {name: 40 if name == NAMES[2] else 60 for name in record["baselines"]["strengths"]}
+    said = train(data, "text", tmp_path / "again", "--set", "train.max_steps=1").out
+    assert f"{NAMES[2]}: trained on 40 drawn rows, not on all" in said
 
 
 def test_a_baseline_that_wins_has_the_first_line(data: Path, tmp_path: Path) -> None:
@@ -108,6 +120,7 @@ def test_few_rows_are_compared_out_of_fold() -> None:
         assert test.n == 60
         assert test.first == model.result_.dev.metrics["accuracy"]
     assert "cross-validated accuracy" in beside.render()
+    assert not beside.drawn
     assert "p by cross-validation" in beside.render()
     assert "on dev" not in beside.warning
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from heedful.baselines.linear import LinearModel
 from heedful.baselines.mean_vectors import CosineModel
-from heedful.baselines.rivals import rivals
+from heedful.baselines.rivals import WORDS_AND_CHARACTERS, WORDS_AND_CHARACTERS_RIDGE, rivals
 from heedful.baselines.splits import Split, Splits, read_splits
 from heedful.baselines.tag_rival import CRF, MOST_WORDS, TagRival, tag_splits
 from heedful.errors import HeedfulError
@@ -39,7 +39,9 @@ from heedful.training.stages import stage
 
 Rival = LinearModel | CosineModel
 MOST_EXAMPLES = 200_000
-"""Of more training examples, the baselines would take minutes and gigabytes."""
+"""Training examples that a baseline reads at most: of more, so many are drawn, which is said."""
+_MOST_OF = {WORDS_AND_CHARACTERS.name: 40_000, WORDS_AND_CHARACTERS_RIDGE.name: 40_000}
+"""Likewise of baselines whose solvers take some 20 kB of memory an example."""
 _SPLITS = ("dev", "test")
 
 
@@ -54,6 +56,7 @@ class Beside:
         strengths: baseline to the strength of regularization that dev chose.
         metric: "accuracy"; of numbers "r2", of scores of pairs "pearson", and of tags that mark spans "f1".
         by_folds: whether cross-validation chose.
+        drawn: of each baseline that was trained on drawn examples alone, how many these are.
     """
 
     tests: dict[str, dict[str, Comparison]]
@@ -61,6 +64,7 @@ class Beside:
     strengths: dict[str, float]
     metric: str = "accuracy"
     by_folds: bool = False
+    drawn: dict[str, int] = field(default_factory=dict)
 
     def _called(self, split: str) -> str:
         """Return what a split is called for people."""
@@ -113,7 +117,11 @@ class Beside:
             how = f"{test.test} over {test.n:,} {test.unit}"
             where = "by cross-validation" if self._called(split) != split else f"on {split}"
             lines.append(f"p {where}: {how}, adjusted for {len(names)} baselines")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._drawn()])
+
+    def _drawn(self) -> list[str]:
+        """Return a line for each baseline that did not read all training examples."""
+        return [f"{name}: trained on {count:,} drawn rows, not on all" for name, count in self.drawn.items()]
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -139,7 +147,8 @@ class Beside:
         for name in self.strengths:
             cells = ((tests[name].second, self.adjusted[split][name]) for split, tests in self.tests.items())
             rows.append([name, *(text for a, p in cells for text in (f"{a:.4f}", describe_p(p)))])
-        return f"<p>{escape(self.warning)}</p>" + table_html(header, rows)
+        further = "".join(f"<p>{escape(line)}</p>" for line in self._drawn())
+        return f"<p>{escape(self.warning)}</p>" + table_html(header, rows) + further
 
     def _own(self, room: int) -> str:
         own = (next(iter(tests.values())).first for tests in self.tests.values())
@@ -169,7 +178,8 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
 
     Returns:
         The comparison; None for anything but tags, and classes and numbers of texts or pairs, where wrong answers have
-        costs, for more than `MOST_EXAMPLES` training examples, and where the run dropped examples that it evaluates.
+        costs, for more than `MOST_EXAMPLES` training examples without a dev part, and where the run dropped examples
+        that it evaluates.
     """
     kind = kind_of(source.task)
     if kind.of_words:
@@ -178,21 +188,23 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
         return None
     metric = _metric(kind)
     splits = read_splits(source)
-    models = baselines_of(splits)
-    tests: dict[str, dict[str, Comparison]] = {}
-    if _same_examples(result.dev, splits.choosing):
-        tests["dev"] = {
-            other: _compared(metric, result.dev, model.held)
-            for other, model in models.items()
-            if model.held is not None
-        }
-    if result.test is not None and splits.test is not None and _same_examples(result.test, splits.test):
-        tests["test"] = {
-            other: _compared(metric, result.test, model.outputs(splits.test.texts))
-            for other, model in models.items()
-        }
-    found = adjusted(tests, models, metric)
-    return found if found is None else replace(found, by_folds=splits.dev is None)
+    tests: dict[str, dict[str, Comparison]] = {"dev": {}, "test": {}}
+    strengths: dict[str, float] = {}
+    drawn: dict[str, int] = {}
+    judges_dev, judges_test = (
+        _same_examples(result.dev, splits.choosing),
+        _same_examples(result.test, splits.test),
+    )
+    for other, model, count in trained_baselines(splits):  # one at a time: each takes much memory
+        strengths[other] = model.strength
+        if judges_dev and model.held is not None:
+            tests["dev"][other] = _compared(metric, result.dev, model.held)
+        if judges_test and result.test is not None and splits.test is not None:
+            tests["test"][other] = _compared(metric, result.test, model.outputs(splits.test.texts))
+        if count < len(splits.train):
+            drawn[other] = count
+    found = adjusted(tests, strengths, metric)
+    return found if found is None else replace(found, by_folds=splits.dev is None, drawn=drawn)
 
 
 def _metric(kind: Kind) -> str:
@@ -251,38 +263,40 @@ def or_warning(train: Callable[[], Beside | None]) -> tuple[Beside | None, list[
         return None, [f"The baselines beside the model could not be trained: {error or type(error).__name__}"]
 
 
-def baselines_of(splits: Splits) -> dict[str, Rival]:
-    """Train the baselines.
+def trained_baselines(splits: Splits) -> Iterator[tuple[str, Rival, int]]:
+    """Train the baselines one after another.
 
     Args:
         splits: the data.
 
-    Returns:
-        Name to model; none for more than `MOST_EXAMPLES` training examples, or for texts without words.
+    Yields:
+        Name, model, and how many of the training examples it was trained on: those that were drawn, where there are
+        more than it reads. None for texts without words, nor for more than `MOST_EXAMPLES` training examples that
+        choose by cross-validation.
     """
-    texts = splits.train.texts
+    texts, count = splits.train.texts, len(splits.train)
     without_words = not any(text.strip() for each in texts for text in each)
-    if len(splits.train) > MOST_EXAMPLES or len(np.unique(splits.train.gold)) < 2 or without_words:
-        return {}
+    too_many = splits.dev is None and count > MOST_EXAMPLES
+    if too_many or len(np.unique(splits.train.gold)) < 2 or without_words:
+        return
     named = rivals(splits.task, texts, (), len(splits.labels))
-    trained: dict[str, Rival] = {}
     with stage("training simple models to compare with", len(named)) as models:
         for baseline in named:
-            trained[baseline.name] = baseline.train(splits)
+            most = count if splits.dev is None else min(count, _MOST_OF.get(baseline.name, MOST_EXAMPLES))
+            yield baseline.name, baseline.train(splits.limited(most, seed=0)), most
             models.step()
-    return trained
 
 
 def adjusted(
     tests: Mapping[str, Mapping[str, Comparison]],
-    models: Mapping[str, Rival],
+    strengths: Mapping[str, float],
     metric: str = "accuracy",
 ) -> Beside | None:
     """Adjust the tests of each split for the number of baselines.
 
     Args:
         tests: split to baseline to test.
-        models: the baselines.
+        strengths: the strength of regularization of each baseline.
         metric: what was tested.
 
     Returns:
@@ -295,7 +309,7 @@ def adjusted(
         split: dict(zip(of_split, holm([_p(test) for test in of_split.values()]), strict=True))
         for split, of_split in found.items()
     }
-    return Beside(found, p_values, {name: model.strength for name, model in models.items()}, metric)
+    return Beside(found, p_values, dict(strengths), metric)
 
 
 def _p(test: Comparison) -> float:
@@ -303,9 +317,9 @@ def _p(test: Comparison) -> float:
     return 1.0 if test.p is None else test.p
 
 
-def _same_examples(report: Report, split: Split | None) -> bool:
+def _same_examples(report: Report | None, split: Split | None) -> bool:
     """Return whether a report is of the examples of a split; a run keeps scores in single precision."""
-    if split is None or len(report.gold) != len(split):
+    if report is None or split is None or len(report.gold) != len(split):
         return False
     return np.array_equal(np.asarray(report.gold, np.float32), np.asarray(split.gold, np.float32))
 
@@ -327,13 +341,16 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
     own = [Run.of_record(run) for run in study.runs]
     beside: dict[str, list[Run]] = {}
     dev: dict[str, list[float]] = {}
-    models: dict[str, Rival] = {}
+    strengths: dict[str, float] = {}
+    drawn: dict[str, int] = {}
     for config, run in zip(configs, own, strict=True):
         splits = _splits(config, data)
         if splits is None or splits.test is None or not np.array_equal(splits.test.gold, run.gold):
             return None
-        models = baselines_of(splits)
-        for name, model in models.items():
+        for name, model, count in trained_baselines(splits):
+            strengths[name] = model.strength
+            if count < len(splits.train):
+                drawn[name] = count
             predicted = model.outputs(splits.test.texts).argmax(axis=1)
             metrics = classification_metrics(splits.test.classes, predicted)
             beside.setdefault(name, []).append(Run(run.varied, metrics, run.gold, predicted, run.classes))
@@ -348,7 +365,8 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
             for name, runs in beside.items()
         },
     }
-    return adjusted(tests, models)
+    found = adjusted(tests, strengths)
+    return found if found is None else replace(found, drawn=drawn)
 
 
 def _splits(config: RunConfig, data: Path | None) -> Splits | None:

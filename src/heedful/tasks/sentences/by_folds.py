@@ -35,6 +35,7 @@ class PartRows:
         taught: gold of examples that every fit reads and none is judged by, M; None for none.
         named: rows of the names of the classes, [Y, n], where each says something; None otherwise.
         vector: how many of the last features are the vector of a sentence encoder.
+        drawn: which training examples the rows are of, where these are too many for all to be read; None for all.
     """
 
     name: str
@@ -45,6 +46,7 @@ class PartRows:
     taught: LinearTargets | None = None
     named: NDArray[np.float32] | None = None
     vector: int = 0
+    drawn: NDArray[np.int64] | None = None
 
     @cached_property
     def turned(self) -> TurnedRows:

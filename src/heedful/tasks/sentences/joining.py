@@ -92,10 +92,12 @@ class Joining:
     Attributes:
         targets: gold of the examples that choose.
         parts: those that may join.
+        drawn: training examples that features of whole texts were fitted on, drawn from more; 0 for all.
     """
 
     targets: LinearTargets
     parts: tuple[FittedPart, ...]
+    drawn: int = 0
 
     def join(self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf) -> Joined:
         """Find the weights under which the gold is likeliest, and leave out parts that add next to nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
 
 WORDS_AND_CHARACTERS = "words and characters"
+MOST_READ = 100_000
+"""Training examples of which the features of whole texts are read at most: of more, so many are drawn."""
+_log = logging.getLogger(__name__)
 _BLOCK = 1024
 _BESIDE = 300
 COLUMN_SHARES = (0.1, 1.0)
@@ -93,7 +97,8 @@ def part_rows(
         return found
     if model.text.phrases.reads:
         found.append(_wide_rows(model, targets, training, dev))
-    return found + sentence_rows(config, model, training, dev)
+    most = len(training) if dev is None or few(config, training) else MOST_READ
+    return found + sentence_rows(config, model, training, dev, most)
 
 
 def sentence_rows(
@@ -101,14 +106,29 @@ def sentence_rows(
     model: SentenceModel[AnyAnswer],
     training: EncodedDataset,
     dev: EncodedDataset | None,
+    most: int | None = None,
 ) -> list[PartRows]:
-    """Return what the parts read of whole texts alone, without words and characters; see `part_rows`."""
+    """Return what the parts read of whole texts alone, without words and characters; see `part_rows`.
+
+    Args:
+        config: the settings of the run.
+        model: the model that the parts are for.
+        training: the examples that the parts learn from.
+        dev: further examples that choose; None where there are none.
+        most: training examples of which whole texts are read at most, drawn from more; None for all.
+
+    Returns:
+        The parts.
+    """
     found: list[PartRows] = []
+    drawn = None
+    if most is not None and len(training) > most:
+        drawn = np.sort(np.random.default_rng(config.train.seed).permutation(len(training))[:most])
     symmetric = is_symmetric(config.model)
     for reads in _readings(config.model.sentence, pairs=model.is_pair):
         if features := sentence_features(config, reads, symmetric=symmetric, own=model.file_vectors):
             named = rows_of_names(model.labels, features)
-            found.append(_sentence_rows(features, reads, training, dev, named))
+            found.append(_sentence_rows(features, reads, training, dev, named, drawn))
     if (columns := column_rows(config.data.features, training, dev)) is not None:
         found.append(columns)
     return found
@@ -174,10 +194,14 @@ def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTarget
         for part in parts:
             assert part.held is not None  # the rows of dev
             end = fits.count + len(part.settings)
-            fit = best_fit(part.rows, targets, part.settings, part.held, held, fits.step)
+            own = targets if part.drawn is None else targets.of(part.drawn)
+            if part.drawn is not None:
+                _log.info("%s: fitted on %d drawn rows of %d", part.name, len(own), len(targets))
+            fit = best_fit(part.rows, own, part.settings, part.held, held, fits.step)
             found.append(part.of_fit(fit, fit.logits(part.held)))
             fits.reach(end)
-    return Joining(held, tuple(found))
+    drawn = min((len(part.drawn) for part in parts if part.drawn is not None), default=0)
+    return Joining(held, tuple(found), drawn)
 
 
 def sentence_features(
@@ -248,6 +272,7 @@ def _sentence_rows(
     training: EncodedDataset,
     dev: EncodedDataset | None,
     named: NDArray[np.float32] | None,
+    drawn: NDArray[np.int64] | None,
 ) -> PartRows:
     def put(about: About, fit: LinearFit, weight: float) -> About:
         weights, bias = fit.weights.astype(np.float32), fit.bias.astype(np.float32)
@@ -258,16 +283,19 @@ def _sentence_rows(
     settings = tuple(map(FitSetting, DENSE_STRENGTHS if features.sides == 1 else PAIR_STRENGTHS))
     name = {"mean": "mean of word vectors", "overlap": "overlap of the texts"}.get(reads, reads)
     vector = features.texts.blocks[-1] if reads == EN_SENTENCES and features.sides == 1 else 0
-    rows = in_blocks(_features(features, training))
-    return PartRows(name, rows, settings, put, held, named=named, vector=vector)
+    rows = in_blocks(_features(features, training, drawn))
+    return PartRows(name, rows, settings, put, held, named=named, vector=vector, drawn=drawn)
 
 
-def _features(features: ExampleFeatures, dataset: EncodedDataset) -> NDArray[np.float32]:
+def _features(
+    features: ExampleFeatures, dataset: EncodedDataset, drawn: NDArray[np.int64] | None = None
+) -> NDArray[np.float32]:
     kept = dataset.kept
     assert kept is not None  # the settings of a run with a sentence part keep the words
+    places = range(len(dataset)) if drawn is None else drawn.tolist()
     rows = GrowingArray(np.float32, features.width)
-    with stage("reading texts for the linear parts", len(dataset)) as read:
-        for first in range(0, len(dataset), _BLOCK):
-            rows.append(features.of(kept.examples(range(first, min(first + _BLOCK, len(dataset))))))
+    with stage("reading texts for the linear parts", len(places)) as read:
+        for first in range(0, len(places), _BLOCK):
+            rows.append(features.of(kept.examples(places[first : first + _BLOCK])))
             read.step(_BLOCK)
     return rows.finished()

@@ -271,6 +271,9 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             model.about = model.before.put(model.about)
         model.joining = None
         model.joined_note = joined.note(self.metrics[0], alone, together)
+        if joining.drawn:
+            rows = f"{joining.drawn:,} drawn rows of {len(datasets['train']):,}"
+            model.joined_note += f" Features of whole texts were fitted on {rows}."
         _log.info("%s", model.joined_note)
         text = model.text if model.about.wide is not None else replace(model.text, phrases=PhraseRule())
         keeps = model.about.sentence is not None or rejects(model.model.task_options)
