@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+HERE = Path(__file__).parent
+
 # The models of the tests are tiny: a second thread costs more than it brings, above all on a busy machine. Set before
 # torch is imported, and inherited by every process a test starts; tests about threads set their own number.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Tests start a hundred processes: without bytecode each compiles every module of the package anew, for seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A path of the command line stays right where a test changes its folder.
 if os.environ.get("HEEDFUL_DATA"):
@@ -30,6 +38,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their argument: they may hold the time (gzip), and every process must find the same tests."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are collected, and later not among the modules and tests, which all stay."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the trials, and what they import, alone where they are neither named nor asked for."""
+    asked = "not trial" not in config.getoption("markexpr") or any("trials" in each for each in config.args)
+    return True if collection_path == HERE / "tests" / "trials" and not asked else None
 
 
 @pytest.fixture(scope="session")

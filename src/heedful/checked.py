@@ -129,6 +129,10 @@ def fit_field(kind: type[object], name: str, value: object) -> tuple[object, str
     return fitted, problem or _checks(kind).get(name, _anything)(fitted)
 
 
+_MOST_HINTS = 100
+"""Mistakes up to which an unknown setting gets a hint, which takes milliseconds to find; no message lists more."""
+
+
 def read_table(
     kind: type[Record], table: Mapping[str, object], path: str, problems: list[str]
 ) -> Record | None:
@@ -149,7 +153,8 @@ def read_table(
     for key, value in table.items():
         where = f"{path}{key}"
         if key not in known:
-            problems.append(f"{where}: unknown setting; {_instead(kind, str(key), path)}")
+            hint = f"; {_instead(kind, str(key), path)}" if len(problems) < _MOST_HINTS else ""
+            problems.append(f"{where}: unknown setting{hint}")
         elif inner := _table_of(hints[key]):
             if isinstance(value, Mapping):
                 values[key] = read_table(inner, value, f"{where}.", problems)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,20 +15,34 @@ import tiny
 from heedful import PairClassifier, TextClassifier, from_pretrained
 from heedful.errors import DataError, UsageError
 
-sentence_transformers = pytest.importorskip("sentence_transformers")
-datasets = pytest.importorskip("datasets")
-
-from sentence_transformers import (  # noqa: E402
-    SentenceTransformer,
-    SentenceTransformerTrainer,
-    SentenceTransformerTrainingArguments,
-)
-from sentence_transformers.sentence_transformer import losses  # noqa: E402
-from sentence_transformers.sentence_transformer.evaluation import BinaryClassificationEvaluator  # noqa: E402
-
-from heedful.estimators.sentence_transformer import HeedfulModule  # noqa: E402
-
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@cache
+def library() -> Any:
+    """Return what the tests need of sentence-transformers, which takes seconds to import, once they run."""
+    pytest.importorskip("sentence_transformers")
+    datasets = pytest.importorskip("datasets")
+    from sentence_transformers import (
+        SentenceTransformer,
+        SentenceTransformerTrainer,
+        SentenceTransformerTrainingArguments,
+    )
+    from sentence_transformers.sentence_transformer import losses
+    from sentence_transformers.sentence_transformer.evaluation import BinaryClassificationEvaluator
+
+    from heedful.estimators.sentence_transformer import HeedfulModule
+
+    return SimpleNamespace(
+        Model=SentenceTransformer,
+        Trainer=SentenceTransformerTrainer,
+        Arguments=SentenceTransformerTrainingArguments,
+        Evaluator=BinaryClassificationEvaluator,
+        Module=HeedfulModule,
+        losses=losses,
+        Dataset=datasets.Dataset,
+    )
+
 
 SMALL: dict[str, Any] = {
     "model__width": 12,
@@ -56,27 +72,27 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def loss_of(name: str, model: Any) -> Any:
     if name == "softmax":
-        return losses.SoftmaxLoss(model, model.get_embedding_dimension(), num_labels=2)
+        return library().losses.SoftmaxLoss(model, model.get_embedding_dimension(), num_labels=2)
     if name == "negatives":
-        return losses.MultipleNegativesRankingLoss(model)
+        return library().losses.MultipleNegativesRankingLoss(model)
     if name == "cached":  # cuts the batch into smaller ones
-        return losses.CachedMultipleNegativesRankingLoss(model, mini_batch_size=3)
-    return losses.CosineSimilarityLoss(model)
+        return library().losses.CachedMultipleNegativesRankingLoss(model, mini_batch_size=3)
+    return library().losses.CosineSimilarityLoss(model)
 
 
 def rows(loss: str) -> Any:
     first, second = TEXTS[:32], [f"{text} And it is long ." for text in TEXTS[28:60]]
     if loss in ("negatives", "cached"):
-        return datasets.Dataset.from_dict({"anchor": first, "positive": second, "negative": TEXTS[10:42]})
+        return library().Dataset.from_dict({"anchor": first, "positive": second, "negative": TEXTS[10:42]})
     labels = [k % 2 for k in range(32)] if loss == "softmax" else [k / 31 for k in range(32)]
-    return datasets.Dataset.from_dict({"first": first, "second": second, "label": labels})
+    return library().Dataset.from_dict({"first": first, "second": second, "label": labels})
 
 
 @pytest.mark.parametrize("loss", ["cosine", "negatives", "softmax", "cached"])
 def test_its_trainer_trains_a_saved_model(folder: Path, loss: str, tmp_path: Path) -> None:
-    model = SentenceTransformer(modules=[HeedfulModule(folder)], device="cpu")
+    model = library().Model(modules=[library().Module(folder)], device="cpu")
     before = model.encode(TEXTS[:8])
-    asked = SentenceTransformerTrainingArguments(
+    asked = library().Arguments(
         str(tmp_path / "out"),
         max_steps=4,
         per_device_train_batch_size=8,
@@ -86,13 +102,13 @@ def test_its_trainer_trains_a_saved_model(folder: Path, loss: str, tmp_path: Pat
         use_cpu=True,
         disable_tqdm=True,
     )
-    trainer = SentenceTransformerTrainer(model, asked, train_dataset=rows(loss), loss=loss_of(loss, model))
+    trainer = library().Trainer(model, asked, train_dataset=rows(loss), loss=loss_of(loss, model))
     done = trainer.train()
     assert np.isfinite(done.training_loss)
     after = model.encode(TEXTS[:8])
     assert np.abs(after - before).max() > 1e-3
     model.save(str(tmp_path / "whole"))
-    again = SentenceTransformer(str(tmp_path / "whole"), device="cpu", trust_remote_code=True)
+    again = library().Model(str(tmp_path / "whole"), device="cpu", trust_remote_code=True)
     np.testing.assert_allclose(again.encode(TEXTS[:8]), after, atol=1e-6)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["checkpoint-2", "checkpoint-4"]
     (inner,) = (tmp_path / "whole").glob("*/heedful")
@@ -106,9 +122,9 @@ def test_its_trainer_trains_a_saved_model(folder: Path, loss: str, tmp_path: Pat
 
 def test_training_goes_on_from_a_checkpoint_and_ends_with_the_best(folder: Path, tmp_path: Path) -> None:
     def trained(steps: int, resume: bool) -> Any:
-        model = SentenceTransformer(modules=[HeedfulModule(folder)], device="cpu")
+        model = library().Model(modules=[library().Module(folder)], device="cpu")
         data = rows("cosine")
-        asked = SentenceTransformerTrainingArguments(
+        asked = library().Arguments(
             str(tmp_path / "out"),
             max_steps=steps,
             per_device_train_batch_size=8,
@@ -120,7 +136,7 @@ def test_training_goes_on_from_a_checkpoint_and_ends_with_the_best(folder: Path,
             use_cpu=True,
             disable_tqdm=True,
         )
-        trainer = SentenceTransformerTrainer(
+        trainer = library().Trainer(
             model, asked, train_dataset=data, eval_dataset=data, loss=loss_of("cosine", model)
         )
         trainer.train(resume_from_checkpoint=resume)
@@ -133,14 +149,14 @@ def test_training_goes_on_from_a_checkpoint_and_ends_with_the_best(folder: Path,
 
 
 def test_its_evaluators_measure(folder: Path, tmp_path: Path) -> None:
-    model = SentenceTransformer(modules=[HeedfulModule(folder)], device="cpu")
-    evaluator = BinaryClassificationEvaluator(TEXTS[:10], TEXTS[10:20], [k % 2 for k in range(10)])
+    model = library().Model(modules=[library().Module(folder)], device="cpu")
+    evaluator = library().Evaluator(TEXTS[:10], TEXTS[10:20], [k % 2 for k in range(10)])
     found = evaluator(model, output_path=str(tmp_path))
     assert 0.0 <= found["cosine_accuracy"] <= 1.0
 
 
 def test_the_longest_text_is_honored(folder: Path) -> None:
-    model = SentenceTransformer(modules=[HeedfulModule(folder)], device="cpu")
+    model = library().Model(modules=[library().Module(folder)], device="cpu")
     whole = model.max_seq_length
     text = "A lovely film about a garden ."
     model.max_seq_length = 3
@@ -157,8 +173,8 @@ def test_the_longest_text_is_honored(folder: Path) -> None:
 
 
 def test_what_it_cannot_do_is_refused_in_one_line(folder: Path, tmp_path: Path) -> None:
-    SentenceTransformer(modules=[HeedfulModule(folder)], device="cpu").save(str(tmp_path / "whole"))
+    library().Model(modules=[library().Module(folder)], device="cpu").save(str(tmp_path / "whole"))
     with pytest.raises(UsageError, match=r"backend='onnx': .*heedful export MODEL --onnx FILE"):
-        SentenceTransformer(str(tmp_path / "whole"), device="cpu", trust_remote_code=True, backend="onnx")
+        library().Model(str(tmp_path / "whole"), device="cpu", trust_remote_code=True, backend="onnx")
     with pytest.raises(DataError, match="request 2"):
-        SentenceTransformer(modules=[HeedfulModule(folder)], device="cpu").encode(["a", None])
+        library().Model(modules=[library().Module(folder)], device="cpu").encode(["a", None])

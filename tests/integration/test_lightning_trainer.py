@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,37 +16,43 @@ from described import built
 from heedful.nn import use_dense_gradients
 from heedful.structures import Batch, Sentences
 
-lightning = pytest.importorskip("lightning", reason="Lightning is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-class Trained(lightning.LightningModule):  # type: ignore[misc, name-defined]
-    """A network of Heedful's inside Lightning, with its usual options."""
+@cache
+def trained() -> Any:
+    """Return the class; Lightning takes seconds to import, so the tests that are only collected do without it."""
+    lightning = pytest.importorskip("lightning", reason="Lightning is not installed")
 
-    def __init__(self) -> None:
-        super().__init__()
-        torch.manual_seed(0)
-        self.network: nn.Module = built({"encoder": "disan", "dropout": 0.3}).train()
-        use_dense_gradients(self.network)
+    class Trained(lightning.LightningModule):  # type: ignore[misc, name-defined]
+        """A network of Heedful's inside Lightning, with its usual options."""
 
-    def forward(self, ids: Tensor) -> Tensor:
-        logits: Tensor = self.network(Batch((Sentences(ids, ids != 0),))).logits
-        return logits
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.network: nn.Module = built({"encoder": "disan", "dropout": 0.3}).train()
+            use_dense_gradients(self.network)
 
-    def training_step(self, batch: tuple[Tensor, Tensor], number: int) -> Tensor:
-        torch.manual_seed(self.global_step)  # of dropout
-        loss = cross_entropy(self(batch[0]), batch[1])
-        self.log("loss", loss)
-        return loss
+        def forward(self, ids: Tensor) -> Tensor:
+            logits: Tensor = self.network(Batch((Sentences(ids, ids != 0),))).logits
+            return logits
 
-    def validation_step(self, batch: tuple[Tensor, Tensor], number: int) -> None:
-        self.log("dev", (self(batch[0]).argmax(1) == batch[1]).float().mean())
+        def training_step(self, batch: tuple[Tensor, Tensor], number: int) -> Tensor:
+            torch.manual_seed(self.global_step)  # of dropout
+            loss = cross_entropy(self(batch[0]), batch[1])
+            self.log("loss", loss)
+            return loss
 
-    def predict_step(self, batch: tuple[Tensor, Tensor], number: int) -> Tensor:
-        return self(batch[0])
+        def validation_step(self, batch: tuple[Tensor, Tensor], number: int) -> None:
+            self.log("dev", (self(batch[0]).argmax(1) == batch[1]).float().mean())
 
-    def configure_optimizers(self) -> optim.Optimizer:
-        return optim.AdamW(self.parameters(), lr=0.01)
+        def predict_step(self, batch: tuple[Tensor, Tensor], number: int) -> Tensor:
+            return self(batch[0])
+
+        def configure_optimizers(self) -> optim.Optimizer:
+            return optim.AdamW(self.parameters(), lr=0.01)
+
+    return Trained
 
 
 def loader() -> DataLoader[tuple[Tensor, ...]]:
@@ -56,6 +63,8 @@ def loader() -> DataLoader[tuple[Tensor, ...]]:
 
 
 def trainer(folder: Path, epochs: int) -> Any:
+    import lightning
+
     return lightning.Trainer(
         max_epochs=epochs,
         accelerator="cpu",
@@ -69,7 +78,7 @@ def trainer(folder: Path, epochs: int) -> Any:
 
 
 def plain_loop(epochs: int) -> dict[str, Tensor]:
-    module, step = Trained(), 0
+    module, step = trained()(), 0
     optimizer = module.configure_optimizers()
     for _ in range(epochs):
         for ids, gold in loader():
@@ -83,12 +92,12 @@ def plain_loop(epochs: int) -> dict[str, Tensor]:
 
 
 def test_the_trainer_trains_stores_and_continues(tmp_path: Path) -> None:
-    module = Trained()
+    module = trained()()
     first = trainer(tmp_path, 1)
     first.fit(module, loader(), loader())
     assert 0 <= first.callback_metrics["dev"] <= 1
     first.save_checkpoint(tmp_path / "one.ckpt")
-    again = Trained()
+    again = trained()()
     trainer(tmp_path, 2).fit(again, loader(), loader(), ckpt_path=tmp_path / "one.ckpt")
     expected, found = plain_loop(2), again.state_dict()
     assert all(torch.equal(found[name], expected[name]) for name in expected)

@@ -101,10 +101,9 @@ class Tokenizer {
     for (const match of this.markup === "keep" ? [] : this.marked(text)) {
       const bare = match[2] === undefined ? match[0] : match[0].replace(/[.,;:!?)\]}'’”]+$/, "");
       this.between(text.slice(reached, match.index), reached, found);
-      reached = match.index + match[0].length;
       const place = { start: match.index, end: match.index + bare.length };
       if (this.markup === "token") found.push({ word: match[2] === undefined ? TAG : LINK, ...place });
-      this.between(text.slice(place.end, reached), place.end, found);
+      reached = place.end;  // marks behind a link belong to what follows it
     }
     this.between(text.slice(reached), reached, found);
     return found;

@@ -8,7 +8,7 @@ from dataclasses import fields
 from heedful.models import ModelConfig
 from heedful.run.run_config import RunConfig
 from heedful.storage.fields import is_table
-from heedful.tasks import is_task
+from heedful.tasks import task_names
 
 _TABLES = frozenset(field.name for field in fields(RunConfig))
 
@@ -52,6 +52,6 @@ def misplaced(table: Mapping[str, object]) -> Iterator[str]:
 
 def of_tasks(table: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the tables that bear the name of a task."""
-    for name, own in table.items():
-        if name not in _TABLES and is_table(own) and is_task(name):
-            yield name, own
+    others = [(name, own) for name, own in table.items() if name not in _TABLES and is_table(own)]
+    known = task_names() if others else set[str]()
+    yield from ((name, own) for name, own in others if name in known)

@@ -14,7 +14,7 @@ from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.schema import About, Requests, Text, TextSettings
 from heedful.tasks.sentences.sentence_model import ScoreModel, SentenceModel
 from heedful.tasks.task import Task
-from heedful.tasks.task_table import TASKS, all_tasks, find_task, is_task, register, task_named, task_of
+from heedful.tasks.task_table import TASKS, all_tasks, find_task, register, task_named, task_names, task_of
 from heedful.tasks.vectors import VectorModel
 from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.text_model import TextModel
@@ -56,12 +56,12 @@ __all__ = [
     "all_tasks",
     "build_network",
     "find_task",
-    "is_task",
     "load_model",
     "model_folder",
     "refuse_options",
     "register",
     "task_named",
+    "task_names",
     "task_of",
     "task_problems",
 ]

@@ -53,9 +53,9 @@ def find_task(name: str) -> AnyTask | None:
     return TASKS.get(name)
 
 
-def is_task(name: str) -> bool:
-    """Return whether there is a task of a name, be it one of a package that is not installed."""
-    return name in TASKS or name in ELSEWHERE or name in installed(GROUP)
+def task_names() -> set[str]:
+    """Return the names of all tasks, also of those of packages that are not installed."""
+    return {*TASKS, *ELSEWHERE, *installed(GROUP)}
 
 
 def all_tasks() -> list[AnyTask]:
