@@ -4,6 +4,8 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 # Processes of the tests; each of them computes with one thread.
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+# Hundreds of processes of the tests start sooner with compiled modules, which some shells forbid to keep.
+unexport PYTHONDONTWRITEBYTECODE
 # Folder of the real data sets; tests that need it are skipped, and counted, without it.
 export HEEDFUL_DATA ?= $(abspath $(wildcard ../shared/data))
 
