@@ -1,8 +1,9 @@
-"""Tests mirror the source: each module has a test file of its name, or the table below says which file tests it."""
+"""Tests mirror the source: each module has a test file of its name, or is imported by one, or is listed below."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,7 @@ TESTED_BY = {
     "baselines/chart/measured_cell.py": "integration/test_chart.py",
     "baselines/chart/simple_entrants.py": "integration/test_chart.py",
     "baselines/chart/trained_entrants.py": "integration/test_chart.py",
-    "baselines/": "integration/test_scoreboard.py",
-    "bulk/": "integration/test_parts.py",
     "checked.py": "unit/models/test_encoder_options.py",
-    "cli/set_options.py": "integration/test_sets_with_a_promise.py",
     "cli/from_run.py": "integration/test_learning_on.py",
     "cli/judging.py": "integration/test_label_errors.py",
     "serving/columns_asked.py": "integration/test_columns_at_every_door.py",
@@ -46,7 +44,6 @@ TESTED_BY = {
     "run/learning_on.py": "integration/test_learning_on.py",
     "tasks/sentences/learned_before.py": "integration/test_learning_on.py",
     "cli/neighbor_answers.py": "unit/explain/test_neighbors.py",
-    "cli/": "integration/test_cli.py",
     "cli/label.py": "integration/test_label_page.py",
     "machine/serving_key.py": "integration/test_serving.py",
     "labeling/forms.py": "unit/labeling/test_label_file.py",
@@ -79,7 +76,6 @@ TESTED_BY = {
     "data/scenes/pairings.py": "unit/data/scenes/test_generate.py",
     "baselines/suspects.py": "integration/test_label_errors.py",
     "evaluation/confident.py": "integration/test_label_errors.py",
-    "run/glance/": "unit/run/glance/test_gathering.py",
     "run/important_words.py": "integration/test_own_data_commands.py",
     "data/word_tags.py": "unit/data/readers/test_tag_files.py",
     "data/tokens.py": "unit/data/test_encoding.py",
@@ -88,7 +84,6 @@ TESTED_BY = {
     "drawing.py": "unit/evaluation/test_report_figure.py",
     "encoders/deep_att.py": "unit/encoders/test_deep_att_places.py",
     "estimators/file_settings.py": "integration/test_strange_targets.py",
-    "estimators/": "integration/test_estimators.py",
     "evaluation/label_sets.py": "integration/test_label_sets.py",
     "evaluation/report_text.py": "unit/evaluation/test_report.py",
     "evaluation/rejection.py": "integration/test_rejected_texts.py",
@@ -98,8 +93,6 @@ TESTED_BY = {
     "evaluation/sequences.py": "integration/test_sequence_runs.py",
     "evaluation/statistics.py": "unit/evaluation/test_significance.py",
     "explain/measured_methods.py": "unit/explain/test_measures.py",
-    "explain/": "unit/explain/test_explanation.py",
-    "export/": "unit/runtime/test_equal_to_torch.py",
     **{
         f"features/{name}.py": "unit/features/test_feature_columns.py"
         for name in (
@@ -116,50 +109,170 @@ TESTED_BY = {
     "data/column_features.py": "integration/test_columns_beside_text.py",
     "tasks/sentences/column_rows.py": "integration/test_columns_beside_text.py",
     "machine/torch_state.py": "contracts/test_process_state.py",
-    "machine/": "unit/machine/test_threads.py",
     "nn/recurrent_steps.py": "unit/nn/test_recurrent.py",
     "model/engine.py": "integration/test_rejected_texts.py",
     "model/answers.py": "unit/model/decisions/test_decisions.py",
     "model/decisions/reject.py": "integration/test_rejected_texts.py",
     "model/decisions/promise.py": "integration/test_sets_with_a_promise.py",
-    "model/decisions/": "unit/model/decisions/test_decisions.py",
     "models/config.py": "unit/models/test_build.py",
     "models/probing.py": "unit/tasks/test_hostile_model_folders.py",
     "models/expected.py": "unit/tasks/test_hostile_model_folders.py",
     "page/characters.py": "unit/page/test_page_words.py",
     "page/model_file.py": "unit/page/test_javascript.py",
-    "page/": "unit/page/test_model_page.py",
     "run/prepare.py": "unit/run/test_batches.py",
     "runtime/familiar.py": "integration/test_rejected_texts.py",
     "tasks/sentences/fitting_reject.py": "integration/test_rejected_texts.py",
     "run/set_aside.py": "integration/test_sets_with_a_promise.py",
-    "run/": "unit/run/test_run.py",
-    "run/distilling/": "integration/test_distil.py",
-    "run/tuning/": "unit/run/tuning/test_search.py",
-    "runtime/": "unit/runtime/test_equal_to_torch.py",
-    "serving/": "unit/serving/test_app.py",
     "serving/guarded_app.py": "unit/labeling/test_labeling_app.py",
     "storage/encoder_settings.py": "unit/storage/test_hugging_face.py",
     "storage/manifest.py": "unit/storage/test_model_folder.py",
-    "tasks/": "unit/tasks/test_predictor.py",
-    "tasks/roles/": "unit/tasks/test_role_predictor.py",
     "tasks/vectors.py": "unit/tasks/test_vector_task.py",
     "text/pipes.py": "unit/data/readers/test_table_forms.py",
     "text/windows.py": "unit/text/test_windows_of_words.py",
     "text/opening.py": "unit/text/test_limits.py",
     "text/token_rules.py": "unit/export/test_reference_code.py",
     "text/unknown_words.py": "unit/text/test_ngrams.py",
-    "text/": "unit/text/test_tokenize.py",
-    "text/vectors/": "unit/text/test_vector_formats.py",
     "training/believing.py": "unit/training/test_state.py",
     "training/keeper.py": "unit/training/test_loop.py",
     "training/step.py": "unit/training/test_distributed.py",
-    "tasks/sentences/": "contracts/test_one_option.py",
     "tasks/sentences/turned_rows.py": "unit/tasks/test_turned_rows.py",
     "tasks/sentences/fitting_wide.py": "unit/text/test_wide_part.py",
     "text/english.py": "unit/run/test_decided.py",
 }
-"""A module, or a folder whose modules are tested together, and the file that does."""
+"""A module, and the file that tests it."""
+
+TESTED_TOGETHER = {
+    "contracts/test_one_option.py": ("tasks/sentences/score_task.py",),
+    "integration/test_cli.py": (
+        "cli/evaluate.py",
+        "cli/explain.py",
+        "cli/explained_input.py",
+        "cli/measuring_options.py",
+        "cli/next_commands.py",
+        "cli/option_groups.py",
+        "cli/options.py",
+        "cli/predict.py",
+        "cli/reading_options.py",
+        "cli/whole_model.py",
+    ),
+    "integration/test_cli_without_torch.py": ("cli/encode.py",),
+    "integration/test_distil.py": (
+        "cli/distil.py",
+        "run/distilling/transfer.py",
+    ),
+    "integration/test_estimators.py": (
+        "estimators/classifier.py",
+        "estimators/has_settings.py",
+        "estimators/of_tasks.py",
+        "estimators/of_words.py",
+        "estimators/saved_estimator.py",
+    ),
+    "integration/test_faithfulness_command.py": ("cli/faithfulness.py",),
+    "integration/test_own_data_commands.py": ("cli/train.py",),
+    "integration/test_parts.py": (
+        "bulk/part_files.py",
+        "bulk/part_task.py",
+        "bulk/predict_parts.py",
+    ),
+    "integration/test_recipes.py": ("cli/demo.py",),
+    "integration/test_scoreboard.py": (
+        "baselines/board.py",
+        "baselines/roster.py",
+        "cli/baselines.py",
+    ),
+    "integration/test_serving.py": (
+        "cli/serve.py",
+        "serving/listener.py",
+        "serving/server.py",
+    ),
+    "unit/bulk/test_batch_predictor.py": ("bulk/batch_answers.py",),
+    "unit/data/test_archive.py": ("cli/data.py",),
+    "unit/explain/test_explanation.py": (
+        "explain/assembling.py",
+        "explain/html_pictures.py",
+        "explain/methods/deleting.py",
+        "explain/page_sections.py",
+        "explain/panels.py",
+        "explain/text.py",
+    ),
+    "unit/export/test_export_folder.py": ("cli/export.py",),
+    "unit/export/test_onnx_equal.py": (
+        "export/onnx_alignment.py",
+        "export/onnx_graph.py",
+        "export/onnx_network.py",
+        "export/onnx_pairwise.py",
+        "export/onnx_paths.py",
+        "export/onnx_recurrent.py",
+        "export/onnx_sentence.py",
+        "export/onnx_wide.py",
+    ),
+    "unit/model/decisions/test_decisions.py": (
+        "model/decisions/classes.py",
+        "model/decisions/decision.py",
+        "model/decisions/kinds.py",
+        "model/decisions/scores.py",
+    ),
+    "unit/run/glance/test_gathering.py": ("run/glance/slices.py",),
+    "unit/run/glance/test_whole_report.py": (
+        "run/glance/glance_page.py",
+        "run/glance/of_labels.py",
+        "run/glance/of_numbers.py",
+        "run/glance/of_tags.py",
+        "run/glance/sections_page.py",
+    ),
+    "unit/run/test_comparison.py": ("cli/compare.py",),
+    "unit/run/test_run.py": ("run/card.py",),
+    "unit/run/test_studies.py": ("cli/study.py",),
+    "unit/run/test_suggesting.py": ("cli/suggest.py",),
+    "unit/run/tuning/test_search.py": ("cli/tune.py",),
+    "unit/runtime/test_equal_to_torch.py": (
+        "export/baseline_steps.py",
+        "export/disan_steps.py",
+        "export/mssan_steps.py",
+        "export/mtsa_steps.py",
+        "export/recording.py",
+        "runtime/asking.py",
+        "runtime/attending.py",
+        "runtime/looking.py",
+        "runtime/operators.py",
+        "runtime/pairwise.py",
+        "runtime/sequence_operators.py",
+        "runtime/step_engine.py",
+        "runtime/steps.py",
+    ),
+    "unit/serving/test_app.py": ("serving/batcher.py",),
+    "unit/serving/test_supervisor.py": ("serving/place.py",),
+    "unit/tasks/test_explained_tags.py": (
+        "explain/tag_explanations.py",
+        "tasks/words/tagging.py",
+        "tasks/words/tags_model.py",
+    ),
+    "unit/tasks/test_predictor.py": (
+        "tasks/corpus_reading.py",
+        "tasks/number.py",
+        "tasks/registry.py",
+        "tasks/relatedness.py",
+        "tasks/saved_model.py",
+        "tasks/task.py",
+        "tasks/torch_engine.py",
+        "tasks/words/reading_settings.py",
+        "tasks/words/text_model.py",
+        "tasks/words/word_task.py",
+    ),
+    "unit/tasks/test_role_predictor.py": (
+        "tasks/roles/role_model.py",
+        "tasks/roles/role_predicates.py",
+    ),
+    "unit/text/test_vector_formats.py": (
+        "text/vectors/binary.py",
+        "text/vectors/model2vec.py",
+        "text/vectors/plain.py",
+        "text/vectors/vector_files.py",
+    ),
+}
+"""A file, and the modules that it tests through others of their package; a command it runs by its name."""
+
+TESTED_BY |= {module: file for file, modules in TESTED_TOGETHER.items() for module in modules}
 
 LABORATORY = TESTS.parent / "packages" / "heedful-lab"
 LABORATORY_TESTED_BY = {
@@ -204,25 +317,68 @@ def code_lines(path: Path) -> int:
     return len(lines)
 
 
+def imports_of(file: Path) -> set[str]:
+    """Return the modules of Heedful that a file imports, as paths."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        parts = [name.split(".") for name in names]
+        found |= {"/".join(each[1:]) for each in parts if each[0] == "heedful"}
+    places = [path for name in found for path in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]
+    return {path for path in places if (SOURCE / path).is_file()}
+
+
+IMPORTS = {path.relative_to(SOURCE).as_posix(): imports_of(path) for path in SOURCE.rglob("*.py")}
+BY_TESTS = {path.relative_to(TESTS).as_posix(): imports_of(path) for path in TESTS.rglob("test_*.py")}
+IMPORTED = set().union(*BY_TESTS.values())
+
+
+def reaches(file: str, module: str) -> bool:
+    """Return whether a test comes to a module: it imports it, or others of its package through which it is imported.
+
+    A command is imported by its name.
+    """
+    folder = module.partition("/")[0]
+    text = (TESTS / file).read_text(encoding="utf-8")
+    commands = {f"cli/{name}.py" for name in re.findall(r'"([a-z]+)"', text)}
+    seen, waiting = set[str](), BY_TESTS[file] | (commands & set(IMPORTS))
+    while waiting:
+        each = waiting.pop()
+        seen.add(each)
+        waiting |= {other for other in IMPORTS[each] - seen if other.partition("/")[0] == folder}
+    return module in seen
+
+
 @pytest.mark.parametrize("module", MODULES, ids=str)
-def test_a_module_is_tested_by_a_file_of_its_name_or_a_listed_one(module: Path) -> None:
+def test_a_module_is_tested_by_a_file_of_its_name_or_by_one_that_imports_it(module: Path) -> None:
     if code_lines(SOURCE / module) <= LONG:
         return
     own = TESTS / "unit" / module.parent / f"test_{module.name}"
-    folders = [f"{folder.as_posix()}/" for folder in module.parents]
-    listed = [TESTED_BY[name] for name in (module.as_posix(), *folders) if name in TESTED_BY]
-    assert own.is_file() or listed, (
-        f"write tests/unit/{module.parent}/test_{module.name}, or list it in TESTED_BY"
+    assert own.is_file() or module.as_posix() in IMPORTED or module.as_posix() in TESTED_BY, (
+        f"write tests/unit/{module.parent}/test_{module.name}, or list it in TESTED_TOGETHER"
     )
 
 
-@pytest.mark.parametrize(("part", "file"), TESTED_BY.items())
-def test_the_table_names_what_there_is(part: str, file: str) -> None:
-    assert (SOURCE / part).exists()
+@pytest.mark.parametrize(("module", "file"), TESTED_BY.items())
+def test_the_table_names_what_there_is(module: str, file: str) -> None:
+    assert (SOURCE / module).is_file()
     assert (TESTS / file).is_file()
-    assert not (TESTS / "unit" / Path(part).parent / f"test_{Path(part).name}").is_file(), (
+    assert not (TESTS / "unit" / Path(module).parent / f"test_{Path(module).name}").is_file(), (
         "it has a file of its own"
     )
+
+
+@pytest.mark.parametrize("file", TESTED_TOGETHER)
+def test_modules_that_are_tested_together_are_reached_by_their_test(file: str) -> None:
+    assert [module for module in TESTED_TOGETHER[file] if not reaches(file, module)] == []
+
+
+def test_a_test_does_not_reach_what_it_does_not_import() -> None:
+    assert not reaches("unit/explain/test_explanation.py", "serving/batcher.py")
+    assert not reaches("unit/text/test_bio.py", "text/tokenize.py")
 
 
 def test_a_module_of_the_laboratory_is_tested_beside_it() -> None:

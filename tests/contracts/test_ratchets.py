@@ -32,7 +32,7 @@ MODELS = {
 TODAY = {
     "files": 605,
     "lines": 100779,
-    "wildcards of the mirror": 369,
+    "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
 }

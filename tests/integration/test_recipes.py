@@ -13,7 +13,7 @@ from heedful.data.datasets import data_sets
 from heedful.models import encoder_config
 from heedful.run.protocol import GENERATED
 from heedful.run.recipe_files import load_config
-from heedful.storage.packaged import recipe_names, recipe_text
+from heedful.storage.installed import recipe_names, recipe_text
 from heedful.structures import Sentences, TaggedBatch
 from heedful.tasks import build_network, load_model
 

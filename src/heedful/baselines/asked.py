@@ -23,7 +23,7 @@ from heedful.run.own_file import is_own_file, own_file
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
-from heedful.storage.packaged import recipe_names
+from heedful.storage.installed import recipe_names
 
 _RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}
 """Kind of data to the recipe of a data set that has none of its own."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import (
     PATH,
@@ -20,7 +21,6 @@ from heedful.cli.options import (
     set_option,
 )
 from heedful.cli.output import print_json, print_text
-from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import own_file_options
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
-from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import reading_options
 from heedful.data.readers.reading import Reading
 

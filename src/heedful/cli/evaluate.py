@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_options, judge
-from heedful.cli.option_groups import TextLimits, grouped
+from heedful.cli.option_groups import SetOptions, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     computing_options,
@@ -18,9 +18,9 @@ from heedful.cli.options import (
     json_option,
     limit_options,
     precision_option,
+    set_options,
 )
 from heedful.cli.output import print_json, print_text
-from heedful.cli.set_options import SetOptions, set_options
 from heedful.errors import ExitCode, check_known
 
 if TYPE_CHECKING:

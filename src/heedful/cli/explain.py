@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.explained_input import FeatureOptions, MethodOptions, feature_options
+from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
@@ -23,7 +24,6 @@ from heedful.cli.options import (
     threads_option,
 )
 from heedful.cli.output import print_json, print_text, terminal_width
-from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import reading_options
 from heedful.errors import UsageError
 

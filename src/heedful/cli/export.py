@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.guards import WRITTEN
 from heedful.cli.options import PATH, threads_option
-from heedful.cli.overwriting import WRITTEN
 
 if TYPE_CHECKING:
     from heedful.export.folder import Numbers

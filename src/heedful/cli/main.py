@@ -15,10 +15,9 @@ import threading
 import click
 
 import heedful
+from heedful.cli.guards import guarded
 from heedful.cli.output import message, outlet
-from heedful.cli.overwriting import guarded
 from heedful.cli.plugged import load_plugged, plugged_commands
-from heedful.cli.repeated import once
 from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 
@@ -72,10 +71,10 @@ class LazyGroup(click.Group):
             UsageError: if there is none of this name, and gives the nearest; if its package is not installed.
         """
         if cmd_name in COMMANDS:
-            return once(guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command))
+            return guarded(importlib.import_module(f"heedful.cli.{cmd_name}").command)
         plugged = plugged_commands()
         check_known(cmd_name, [*COMMANDS, *plugged], f"there is no command {cmd_name!r}")
-        return once(guarded(load_plugged(cmd_name)))
+        return guarded(load_plugged(cmd_name))
 
     def invoke(self, ctx: click.Context) -> object:
         """Call the command; click would take a reader that went away for failure.

@@ -114,7 +114,7 @@ def asked_of(model: AnyModel, requests: Requests) -> Asked:
         requests.input_file,
         requests.reading,
         model.is_pair,
-        Reading.of_run(model.run_settings),
+        Reading() if requests.input_file is None else Reading.of_run(model.run_settings),
         files_of(model),
         cells=_cells_of(model, requests.cells),
     )

@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import click
 
-from heedful.cli.repeated import refuse_two_values
+from heedful.cli.guards import refuse_two_values
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
-    from heedful.data.readers.reading import Reading
+    from heedful.model.decisions.conformal import Method
+    from heedful.model.model import Model
     from heedful.run.run_config import RunConfig
     from heedful.training.progress import Reporter
+
+    M = TypeVar("M", bound=Model[Any, Any])
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -201,6 +204,35 @@ class Named:
 
 
 UNNAMED = Named()
+
+
+@dataclass(frozen=True)
+class SetOptions:
+    """Which sets of labels, or intervals, are asked for beside the answers."""
+
+    coverage: float | None = None
+    method: Method | None = None
+    by_class: bool = False
+
+    def of(self, model: M) -> M:
+        """Return a model whose answers have sets, or the model itself where none are asked for.
+
+        Args:
+            model: any model.
+
+        Returns:
+            The model.
+
+        Raises:
+            UsageError: if the other options stand without a coverage, it is out of range, or the model has no sets.
+        """
+        from heedful.model.decisions import Wish
+
+        if self.coverage is None:
+            if self.method or self.by_class:
+                raise UsageError("--sets and --by-class say how sets are made: add --coverage, such as 0.9")
+            return model
+        return model.promising(Wish(self.coverage, self.method or "lac", self.by_class))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from heedful.cli.overwriting import PATH, WRITTEN, Written
+from heedful.cli.guards import PATH, WRITTEN, Written
 from heedful.errors import Interrupted
 from heedful.machine import threads
 
@@ -299,3 +299,23 @@ asked_options = together(
         "repeated; it holds for every text of the command line.",
     ),
 )
+set_options = together(
+    click.option(
+        "--coverage",
+        type=float,
+        metavar="SHARE",
+        help="Also give a set of labels that holds the right one so often, such as 0.9, or for numbers an "
+        "interval (docs/limits.md).",
+    ),
+    click.option(
+        "--sets",
+        "method",
+        type=click.Choice(["lac", "aps", "raps"]),
+        help="With --coverage, how sets of classes are made: lac, the default, gives the smallest; aps and raps give "
+        "larger sets to unsure texts.",
+    ),
+    click.option(
+        "--by-class", is_flag=True, help="With --coverage, hold it for each class by itself, in larger sets."
+    ),
+)
+"""The options of commands whose answers may have a set or an interval; the record is `option_groups.SetOptions`."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from heedful.cli.guards import WRITTEN
 from heedful.cli.options import text_input_options, text_option, threads_option
-from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import reading_options
 from heedful.data.readers.reading import Reading
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.option_groups import Named, Requests, TextLimits, grouped
+from heedful.cli.guards import WRITTEN
+from heedful.cli.option_groups import Named, Requests, SetOptions, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     asked_options,
@@ -20,12 +21,11 @@ from heedful.cli.options import (
     limit_options,
     neighbors_option,
     precision_option,
+    set_options,
     threads_option,
 )
 from heedful.cli.output import RowPrinter, print_json
-from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import reading_options_of_predict
-from heedful.cli.set_options import SetOptions, set_options
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from heedful.cli.guards import refuse_two_values
 from heedful.cli.options import data_option, set_option, together
-from heedful.cli.repeated import refuse_two_values
 from heedful.data.readers.reading import OnMissing, Reading, parse_columns
 from heedful.errors import UsageError
 

@@ -15,7 +15,7 @@ def command(name: str | None) -> None:
 
     Example: heedful recipes my-texts > mine.toml
     """
-    from heedful.storage.packaged import recipe_names, recipe_text
+    from heedful.storage.installed import recipe_names, recipe_text
     from heedful.tables import aligned_table
 
     if name is not None:

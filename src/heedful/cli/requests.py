@@ -21,7 +21,6 @@ from heedful.data.readers.table_files import (
     is_table_name,
     table_blocks,
 )
-from heedful.data.readers.text_fields import read_requests
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.errors import DataError, UsageError
 from heedful.storage import note_read
@@ -107,8 +106,8 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
     _check_options(asked)
     file = asked.input_file
     if file is None:
-        corpus = read_requests([asked.pair] if asked.is_pair else asked.texts, pair=asked.is_pair)
-        yield replace(corpus, examples=[replace(each, cells=asked.cells) for each in corpus.examples])
+        given = [tuple(map(str, asked.pair))] if asked.is_pair else [(text,) for text in asked.texts]
+        yield Corpus([Example(texts, row=n, cells=asked.cells) for n, texts in enumerate(given, start=1)])
     elif asked.files and asked.files.read and _is_own(asked.files, file):
         corpus = asked.files.read(file)
         for start in range(0, len(corpus.examples), BLOCK_ROWS):

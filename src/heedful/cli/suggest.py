@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, number_option, threads_option
-from heedful.cli.overwriting import WRITTEN
 from heedful.cli.reading_options import reading_options
 from heedful.data.readers.reading import Reading
 

@@ -91,7 +91,6 @@ def command(
     from heedful.training.distributed import is_first_process, settled
     from heedful.training.run_folder import RunFolder
     from heedful.training.state import checkpoint_exists
-    from heedful.training.trackers import with_trackers
 
     place.check("the run")
     short = {
@@ -106,7 +105,10 @@ def command(
     first, kept = is_first_process(), first_use_note()
     reporter = printing.reporter()
     if first:
-        reporter = with_trackers(reporter, trackers, out, as_table(config))
+        if trackers:
+            from heedful.training.trackers import with_trackers
+
+            reporter = with_trackers(reporter, trackers, out, as_table(config))
         check_place(out)
     with printing.stages(), RunFolder(out).alone("heedful train"):
         if first:

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.data.datasets import DATASETS, data_sets
+from heedful.data.datasets import data_sets, own_data_sets
 from heedful.data.examples import Corpus
 from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.readers.text_lines import DAMAGE, damaged, find_file, open_bytes
@@ -70,7 +70,8 @@ def data_set(name: str) -> DataSet:
 
     Raises UsageError if there is none of this name; gives the nearest.
     """
-    known = DATASETS if name in DATASETS else data_sets()
+    own = own_data_sets()
+    known = own if name in own else data_sets()
     check_known(name, known, f"data set {name!r} is not known")
     return known[name]
 

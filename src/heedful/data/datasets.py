@@ -7,18 +7,28 @@ of the group ``heedful.data_sets``.
 
 from __future__ import annotations
 
-from heedful.data.sets.data_set import DataSet
-from heedful.data.sets.pair_sets import PAIR_SETS
-from heedful.data.sets.text_sets import TEXT_SETS
-from heedful.data.sets.word_sets import WORD_SETS
+from functools import cache
+from typing import TYPE_CHECKING
+
 from heedful.storage.installed import installed
+
+if TYPE_CHECKING:
+    from heedful.data.sets.data_set import DataSet
 
 GROUP = "heedful.data_sets"
 
-DATASETS: dict[str, DataSet] = {data_set.name: data_set for data_set in (*PAIR_SETS, *TEXT_SETS, *WORD_SETS)}
+
+@cache
+def own_data_sets() -> dict[str, DataSet]:
+    """Return the data sets of this package by name; nobody who trains on a file of their own needs them."""
+    from heedful.data.sets.pair_sets import PAIR_SETS
+    from heedful.data.sets.text_sets import TEXT_SETS
+    from heedful.data.sets.word_sets import WORD_SETS
+
+    return {data_set.name: data_set for data_set in (*PAIR_SETS, *TEXT_SETS, *WORD_SETS)}
 
 
 def data_sets() -> dict[str, DataSet]:
     """Return the data sets of this package and of all that are installed, by name."""
     others = (made for entry in installed(GROUP).values() for made in entry.load()())
-    return {each.name: each for each in others} | DATASETS
+    return {each.name: each for each in others} | own_data_sets()

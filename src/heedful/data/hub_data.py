@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.data.download import MOST_BYTES, is_offline
 from heedful.data.hub_splits import splits_of, tables_of
 from heedful.errors import DataError, UsageError, needing
 from heedful.storage import replacing
@@ -66,6 +65,8 @@ def fetch_hub_data(name: str) -> HubData:
         MissingExtraError: if huggingface_hub is not installed, or pyarrow for Parquet.
         DataError: if the Hub does not give it, there are no tables, or they are too large.
     """
+    from heedful.data.download import MOST_BYTES, is_offline
+
     match = _NAME.fullmatch(name.removeprefix(PREFIX))
     if match is None:
         raise UsageError(f"{name}: expected hub:owner/name, such as hub:stanfordnlp/imdb")

@@ -24,7 +24,7 @@ from heedful.machine import threads
 from heedful.run import RunConfig, RunResult, evaluate_corpus, from_examples, prepare_examples, train
 from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
-from heedful.run.few import few_rows
+from heedful.run.protocol import few_rows
 from heedful.run.recipe_files import override
 from heedful.tasks import Text
 from heedful.tasks.prepared import LearnedFrom

@@ -18,10 +18,10 @@ def note_of(folder: ModelFolder) -> str:
     Raises:
         UsageError: if what the folder says of rejected texts is damaged.
     """
-    reject = read_reject(folder.settings.table(REJECT, {}), folder.labels)
-    if reject is None:
+    table = folder.settings.table(REJECT, {})
+    if not table:
         return ""
-    label = " ".join(reject.label.split())
+    label = " ".join(read_reject(table, folder.labels).label.split())
     return (
         f"Every text gets a class here; the model folder itself answers {label!r:.60} to a text that is unlike its "
         "training texts."

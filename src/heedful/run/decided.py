@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from heedful.data.examples import Corpus
 from heedful.model.decisions import kind_of
-from heedful.run.few import few_rows
+from heedful.run.protocol import few_rows
 from heedful.run.recipe_files import FEW_ROWS, override
 from heedful.run.run_config import RunConfig
 from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder

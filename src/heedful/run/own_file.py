@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import own_data_sets
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
 from heedful.data.readers.class_folders import folder_problem, is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, ColumnKind, kinds_of
@@ -27,7 +27,7 @@ from heedful.data.readers.written_labels import holds_spans
 from heedful.errors import DataError, UsageError, check_known
 from heedful.features.feature_kinds import wanted_columns
 from heedful.run.recipe_files import load_config, values_of
-from heedful.storage.packaged import recipe_names
+from heedful.storage.installed import recipe_names
 from heedful.tasks.tables import find_named
 from heedful.text.pipes import is_pipe, is_spooled
 
@@ -94,7 +94,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         return _of_hub(name, overrides, root)
     if recipe := _recipe_of_set(name):
         known = f"data.set={name}"
-        return OwnFile(recipe, (known,), f"{name}: {DATASETS[name].citation}; trained as {recipe}")
+        return OwnFile(recipe, (known,), f"{name}: {own_data_sets()[name].citation}; trained as {recipe}")
     places = [Path(name)] if root is None else [root / name, Path(name)]
     for each in filter(os.path.isdir, places):
         if not is_class_folder(each):
@@ -183,10 +183,10 @@ def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
 
 def _recipe_of_set(name: str) -> str:
     """Return the recipe for own data that learns what a known data set holds; empty where there is none."""
-    if name not in DATASETS:
+    if name not in own_data_sets():
         return ""
     own = (recipe for recipe in recipe_names() if recipe.startswith("my-"))
-    return next((each for each in own if load_config(each).model.task == DATASETS[name].task), "")
+    return next((each for each in own if load_config(each).model.task == own_data_sets()[name].task), "")
 
 
 def _refuse_nameless(name: str, roles: Roles, named: Mapping[str, str]) -> None:

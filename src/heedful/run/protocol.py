@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from heedful.data import catalog
-from heedful.run.run_config import DataConfig
+from heedful.run.run_config import DataConfig, RunConfig
+from heedful.tasks import task_named
 
 GENERATED = "scenes"
 """What ``data.set`` names for the corpus that Heedful generates."""
@@ -128,3 +130,20 @@ def _selected(protocol: Protocol, data: DataConfig, seed: int, dev: str) -> Prot
     if dev:
         return replace(protocol, selects="dev", dev=dev)
     return replace(protocol, selects="cut", dev_fraction=data.dev_fraction, cut_seed=seed)
+
+
+def few_rows(config: RunConfig) -> int:
+    """Return below how many training rows everything is chosen by cross-validation; 0 for never.
+
+    Args:
+        config: the settings. A teacher, a pretrained encoder and long texts in windows need a network.
+
+    Returns:
+        The number of rows.
+    """
+    if config.data.learn_from:  # linear parts alone learn on, of however many rows
+        return sys.maxsize
+    able = task_named(config.model.task).chooses_by_folds
+    parts = config.model.wide != "none" or config.model.sentence != "none"
+    network = bool(config.distil.teacher or config.model.pretrained.name)
+    return config.data.few_rows if able and parts and not network and config.data.protocol == "honest" else 0

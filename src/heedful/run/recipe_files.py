@@ -17,8 +17,8 @@ from heedful.models import encoder_problems
 from heedful.run.run_config import RunConfig
 from heedful.run.task_tables import into_options, misplaced
 from heedful.storage import note_read
+from heedful.storage.installed import recipe_text
 from heedful.storage.layout import ENVIRONMENT
-from heedful.storage.packaged import recipe_text
 from heedful.tasks import task_problems
 
 FEW_ROWS = "data.few_rows"

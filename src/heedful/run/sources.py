@@ -15,8 +15,7 @@ from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
-from heedful.run.few import few_rows
-from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, protocol_of
+from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, few_rows, protocol_of
 from heedful.run.run_config import DataConfig, RunConfig
 from heedful.storage.fields import Fields
 from heedful.tasks import AnyTask, Corpora, Source, task_named
@@ -104,7 +103,7 @@ def from_examples(
         fraction: share that becomes the dev part.
         seed: of the cut.
         labels: class names in the order of their numbers; empty for the alphabetical order of those in ``train``.
-        few_rows: fewer training examples than this are not cut; see `heedful.run.decided.few_rows`.
+        few_rows: fewer training examples than this are not cut; see `heedful.run.protocol.few_rows`.
         learns_on: whether a model that knows labels learns on, so that a single one may be new.
 
     Returns:

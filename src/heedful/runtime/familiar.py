@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,24 +94,19 @@ class Familiar:
         return {f"{FAMILIAR}.{name}": np.ascontiguousarray(array) for name, array in own.items()}
 
 
-def read_familiar(
-    tensor: Callable[[str], NDArray[Any]], features: ExampleFeatures | None, table: Mapping[str, object]
-) -> Familiar | None:
+def read_familiar(tensor: Callable[[str], NDArray[Any]], features: ExampleFeatures | None) -> Familiar:
     """Read what `Familiar.tensors` wrote.
 
     Args:
         tensor: returns a tensor by its whole name; raises UsageError where there is none.
         features: of the sentence part of the model; None for none.
-        table: what config.json says of the rule that needs it; empty for none.
 
     Returns:
-        The record; None where nothing needs it.
+        The record.
 
     Raises:
         UsageError: if a tensor is missing, of another kind, or does not fit.
     """
-    if not table:
-        return None
     found = {name: np.array(tensor(f"{FAMILIAR}.{name}")) for name in ("words", "centers")}
     kinds = {"words": np.int32, "centers": np.float32}
     wrong = [name for name, kind in kinds.items() if found[name].dtype != kind]

@@ -37,7 +37,7 @@ from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
 from heedful.runtime.weights import Weights, read_words_and_weights
 from heedful.storage.folders import read_settled
-from heedful.storage.kept_reads import kept
+from heedful.storage.installed import kept
 from heedful.storage.manifest import (
     CONFIG,
     LABELS,
@@ -107,8 +107,10 @@ def _load(path: Path) -> RuntimeModel:
             sentence = read_sentence_part(
                 settings.sentence, weights.raw, program.outputs, program.texts, read_states
             )
-        features = None if sentence is None else sentence.features
-        familiar = read_familiar(weights.raw, features, settings.reject)
+        familiar = None
+        if settings.reject:
+            features = None if sentence is None else sentence.features
+            familiar = read_familiar(weights.raw, features)
         columns = None
         if settings.columns:
             columns = read_column_part(settings.columns, weights.raw, program.outputs)
@@ -202,7 +204,7 @@ def _decision(settings: Settings, labels: Sequence[str], weights: Weights, progr
             return LabelsDecision(tuple(labels), thresholds.astype(np.float64))
         case "grades":
             return GradeDecision(tuple(str(grade) for grade in range(1, outputs + 1)))
-    reject = read_reject(settings.reject, labels)
+    reject = read_reject(settings.reject, labels) if settings.reject else None
     return ClassDecision(tuple(labels), settings.temperature, costs, reject)
 
 

@@ -141,6 +141,8 @@ class RuntimeModel(Model[Block, Answered]):
         Raises:
             UsageError: if the limit is below 1.
         """
+        if max_tokens is None and truncate is None:
+            return self
         asking = self.asking.limited(Limits(max_tokens, truncate))
         return type(self)(
             asking, self.program, self.decision, self.parts, self.threads, self.metrics, self.examples

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.storage.kept_reads import kept
+from heedful.storage.installed import kept
 from heedful.storage.manifest import sha256
 from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, kept_rows, packaged_rows
 

@@ -3,7 +3,7 @@
 Files are distinguished by device and number, so that a hard link, a symbolic link, another spelling of the path and an
 open descriptor are all the same file. An operation is one command, or one call of a Python function that reads and
 writes files. What it reads and what it is writing are noted from both sides, also where only a setting or a redirection
-of the shell names the file; `heedful.cli.overwriting` refuses before anything is computed what the options name.
+of the shell names the file; `heedful.cli.guards` refuses before anything is computed what the options name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What installed packages bring, by their entry points: models, word vectors and a parser."""
+"""What this package and others that are installed bring: recipes, models, word vectors and a parser.
+
+Other packages name what they bring by entry points. Files of theirs that a process reads many times are read once, as
+long as they stay the same.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,23 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from importlib import metadata
+from importlib import metadata, resources
 from pathlib import Path
+from typing import TypeVar
+
+from heedful.errors import MissingExtraError, check_known
 
 Finder = Callable[..., Iterable[metadata.EntryPoint]]
 Places = tuple[tuple[str, int], ...]
+Read = TypeVar("Read")
+Identity = tuple[int, int, int, int]
+
+RECIPES = "heedful.recipes"
+"""Entry points whose functions return a folder of recipes."""
+ALIASES = {"my-english-texts": "my-texts"}
+"""Former names of recipes: English word vectors are used by default now, where heedful-en is installed."""
+ELSEWHERE = {f"{encoder}-multi30k": "heedful-lab" for encoder in ("mssan", "mtsa", "transformer")}
+"""Recipes of packages that may not be installed: name to the package."""
 
 
 def installed(group: str) -> dict[str, metadata.EntryPoint]:
@@ -43,6 +59,65 @@ def installed_folder(group: str, name: str) -> Path | None:
     found = installed(group).get(name)
     folder: Path | None = None if found is None else found.load()()
     return folder
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that there are, sorted."""
+    return sorted(_files())
+
+
+def recipe_text(name: str) -> str:
+    """Return a packaged recipe as TOML.
+
+    Args:
+        name: one of `recipe_names`, or a former name.
+
+    Returns:
+        The text.
+
+    Raises:
+        MissingExtraError: if the recipe comes with a package that is not installed.
+        UsageError: if there is none of this name; gives the nearest.
+    """
+    files, name = _files(), ALIASES.get(name, name)
+    if name not in files and (package := ELSEWHERE.get(name)):
+        raise MissingExtraError(package, "", f"the recipe {name}", install=package)
+    check_known(name, sorted(files), f"there is no packaged recipe {name!r}")
+    return files[name].read_text(encoding="utf-8")
+
+
+def kept(read: Callable[[Path], Read], most: int = 1) -> Callable[[Path], Read]:
+    """Return a reader of files that remembers what it read.
+
+    A file is read again once its size, its time of change or the file itself is another one.
+
+    Args:
+        read: reads a file; its result must not be changed by anyone.
+        most: how many results are remembered, the latest ones.
+
+    Returns:
+        The reader. It raises what ``read`` raises, and remembers no failure.
+    """
+
+    @lru_cache(maxsize=most)
+    def known(path: Path, identity: Identity) -> Read:
+        return read(path)
+
+    def reader(path: Path) -> Read:
+        found = path.stat()
+        return known(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+    return reader
+
+
+def _files() -> dict[str, Path]:
+    return {file.stem: file for folder in _folders() for file in folder.glob("*.toml")}
+
+
+def _folders() -> Iterator[Path]:
+    """Yield the folders of recipes, this package's own last, so that nobody else's takes its place."""
+    yield from (entry.load()() for entry in installed(RECIPES).values())
+    yield Path(str(resources.files("heedful"))) / "recipes"
 
 
 def _changed(place: str) -> Iterator[tuple[str, int]]:

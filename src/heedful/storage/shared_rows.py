@@ -20,8 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from heedful.errors import ArtifactError, DataError, UsageError
-from heedful.storage.installed import installed_folder
-from heedful.storage.kept_reads import kept
+from heedful.storage.installed import installed_folder, kept
 from heedful.storage.manifest import CONFIG, SCALE, sha256
 
 GROUP = "heedful.vectors"

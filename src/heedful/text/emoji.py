@@ -9,25 +9,15 @@ from __future__ import annotations
 
 import re
 
-PICTOGRAPHS = (
-    *(0xA9, 0xAE, 0x203C, 0x2049, 0x2122, 0x2139, (0x2194, 0x2199), (0x21A9, 0x21AA), (0x231A, 0x231B)),
-    *(0x2328, 0x2388, 0x23CF, (0x23E9, 0x23F3), (0x23F8, 0x23FA), 0x24C2, (0x25AA, 0x25AB), 0x25B6, 0x25C0),
-    *((0x25FB, 0x25FE), (0x2600, 0x27BF), (0x2934, 0x2935), (0x2B05, 0x2B07), (0x2B1B, 0x2B1C), 0x2B50),
-    *(0x2B55, 0x3030, 0x303D, 0x3297, 0x3299, (0x1F000, 0x1F0FF), (0x1F10D, 0x1F10F), 0x1F12F),
-    *((0x1F16C, 0x1F171), (0x1F17E, 0x1F17F), 0x1F18E, (0x1F191, 0x1F19A), (0x1F1AD, 0x1F1E5)),
-    *((0x1F201, 0x1F20F), 0x1F21A, 0x1F22F, (0x1F232, 0x1F23A), (0x1F23C, 0x1F23F), (0x1F249, 0x1F3FA)),
-    *((0x1F400, 0x1FAFF), (0x1FC00, 0x1FFFD)),
+PICTOGRAPH = (
+    "\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9-\u21aa\u231a-\u231b\u2328\u2388\u23cf\u23e9-\u23f3"
+    "\u23f8-\u23fa\u24c2\u25aa-\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u27bf\u2934-\u2935\u2b05-\u2b07"
+    "\u2b1b-\u2b1c\u2b50\u2b55\u3030\u303d\u3297\u3299\U0001f000-\U0001f0ff\U0001f10d-\U0001f10f\U0001f12f"
+    "\U0001f16c-\U0001f171\U0001f17e-\U0001f17f\U0001f18e\U0001f191-\U0001f19a\U0001f1ad-\U0001f1e5"
+    "\U0001f201-\U0001f20f\U0001f21a\U0001f22f\U0001f232-\U0001f23a\U0001f23c-\U0001f23f\U0001f249-\U0001f3fa"
+    "\U0001f400-\U0001faff\U0001fc00-\U0001fffd"
 )
-"""Code points, and first and last code point of ranges."""
-
-
-def brackets(ranges: tuple[int | tuple[int, int], ...]) -> str:
-    """Return code points and ranges of them as the inside of the brackets of a regular expression."""
-    pairs = ((each, each) if isinstance(each, int) else each for each in ranges)
-    return "".join(chr(first) if first == last else f"{chr(first)}-{chr(last)}" for first, last in pairs)
-
-
-PICTOGRAPH = brackets(PICTOGRAPHS)
+"""Code points and ranges of them, as the inside of the brackets of a regular expression."""
 SKIN_TONES = "\U0001f3fb-\U0001f3ff"
 TAG_FLAG = "\U0001f3f4[\U000e0020-\U000e007e]{1,16}\U000e007f"
 """A flag of a region, such as Scotland's: a black flag, the region in tag characters, and their end."""

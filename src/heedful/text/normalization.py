@@ -23,14 +23,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise, repeat
 
-from heedful.text.emoji import PICTOGRAPH, SKIN_TONES, TAG_FLAG, brackets
+from heedful.text.emoji import PICTOGRAPH, SKIN_TONES, TAG_FLAG
 
-IGNORABLE = (
-    *(0xAD, 0x34F, 0x61C, (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F)),
-    *((0x202A, 0x202E), (0x2060, 0x206F), 0x3164, (0xFE00, 0xFE0F), 0xFEFF, 0xFFA0, (0xFFF0, 0xFFF8)),
-    *((0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF)),
+_SHOWS_NOTHING = (
+    "\xad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 )
-"""Code points that show nothing, and first and last code point of ranges of them."""
+"""Code points that show nothing and ranges of them, without the tags; see `PICTOGRAPH`."""
 QUOTES = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
@@ -41,12 +40,12 @@ MOST_MARKS = 30
 
 _JOINER = "\u200d"
 _IN_EMOJI = f"{PICTOGRAPH}{SKIN_TONES}"
-HIDDEN_FIRST = f"(?!{_JOINER})[{brackets(IGNORABLE[:-1])}\U000e0000-\U000e001f\U000e0080-\U000e0fff]"
+HIDDEN_FIRST = f"(?!{_JOINER})[{_SHOWS_NOTHING}\U000e0000-\U000e001f\U000e0080-\U000e0fff]"
 HIDDEN_TAGS = f"({TAG_FLAG})|[\U000e0020-\U000e007f]"
 HIDDEN_JOINERS = f"(?<![{_IN_EMOJI}]){_JOINER}|{_JOINER}(?![{PICTOGRAPH}])"
 """The three searches of step 1, one after the other; what group 1 of the second holds stays."""
 _HIDDEN = tuple(map(re.compile, (HIDDEN_FIRST, HIDDEN_TAGS, HIDDEN_JOINERS)))
-_MAY_HIDE = re.compile(f"[{brackets(IGNORABLE)}]")
+_MAY_HIDE = re.compile(f"[{_SHOWS_NOTHING}\U000e0000-\U000e0fff]")
 
 PLAIN, MARK, CHANGED, KEPT = ".", "m", "c", "k"
 """Kinds of characters: `PLAIN` is its own NFKC form, `MARK` belongs to the character before it, `CHANGED` has another

@@ -4,6 +4,10 @@ Fabric places the network, opens autocast and joins the processes that torchrun 
 not used: that wrapper averages per process, where our loss is a mean over the examples of the whole batch; it needs
 every parameter's gradient in every process; and NCCL cannot reduce sparse gradients. So the gradients are summed
 here: the dense ones in one bucket, together with the loss and the request to stop; the sparse ones as rows.
+
+Fabric asks for the version of torchmetrics by importing it, and torchmetrics imports transformers, matplotlib and
+SciPy, where these are installed. That takes longer than all else that a small training imports, so that the version is
+read from the metadata instead.
 """
 
 from __future__ import annotations
@@ -12,20 +16,26 @@ import hashlib
 import itertools
 import logging
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor, nn
 
 from heedful.errors import UsageError
 from heedful.machine.processors import bfloat16_instructions, bfloat16_obstacle
-from heedful.training.importing_fabric import fabric_type
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+
+
+ASKED = "torchmetrics"
+"""The package of which only the version is asked for."""
 
 
 def is_first_process() -> bool:
@@ -194,3 +204,37 @@ def _obstacle(settings: TrainSettings) -> str:
     if bfloat16_instructions() is None and settings.precision == "auto":
         return "the system does not say whether the processor has instructions for bfloat16"
     return bfloat16_obstacle()
+
+
+def fabric_type() -> type[Fabric]:
+    """Return the class Fabric, imported with as little else as can be."""
+    with _versions_from_metadata():
+        from lightning_fabric import Fabric
+    return Fabric
+
+
+@contextmanager
+def _versions_from_metadata() -> Iterator[None]:
+    """Let Lightning read the version of `ASKED` from what is installed as long as the body runs."""
+    if "lightning_fabric" in sys.modules or ASKED in sys.modules:
+        yield
+        return
+    from lightning_utilities.core import imports
+
+    compare: Callable[..., bool] = imports.compare_version
+
+    def by_metadata(package: str, op: Callable[..., bool], version: str, *rest: Any, **options: Any) -> bool:
+        if package != ASKED:
+            return compare(package, op, version, *rest, **options)
+        from packaging.version import Version
+
+        try:
+            return op(Version(metadata.version(package)), Version(version))
+        except metadata.PackageNotFoundError:
+            return False
+
+    imports.compare_version = by_metadata
+    try:
+        yield
+    finally:
+        imports.compare_version = compare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tiny
-from heedful.cli.repeated import refuse_two_values
+from heedful.cli.guards import refuse_two_values
 from heedful.errors import UsageError
 
 

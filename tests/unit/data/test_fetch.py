@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from heedful.data import download as http
-from heedful.data.datasets import DATASETS
+from heedful.data.datasets import own_data_sets
 from heedful.data.download import SOURCES, Download, download
 from heedful.data.fetch import get, targets
 from heedful.errors import DataError, OutputError, UsageError
@@ -346,7 +346,7 @@ def test_folder_that_cannot_be_written(mirror: Mirror, tmp_path: Path) -> None:
 
 def test_the_table_of_sources() -> None:
     assert len(SOURCES) >= 6
-    catalog = {part.file for entry in DATASETS.values() for part in entry.parts.values()}
+    catalog = {part.file for entry in own_data_sets().values() for part in entry.parts.values()}
     for name, wanted in SOURCES.items():
         for one in wanted:
             assert all(mirror.startswith("http") for mirror in one.mirrors)

@@ -12,7 +12,7 @@ from heedful.errors import UsageError
 from heedful.models import encoder_config
 from heedful.run.recipe_files import from_table, load_config, override, to_toml
 from heedful.run.run_config import RunConfig
-from heedful.storage.packaged import recipe_names, recipe_text
+from heedful.storage.installed import recipe_names, recipe_text
 
 
 def test_every_recipe_loads_and_names_a_known_encoder() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.storage.kept_reads import kept
+from heedful.storage.installed import kept
 
 
 def test_a_file_is_read_again_once_it_has_changed(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heedful.text.label_names import name_as_text
+from heedful.model.decisions.named_labels import name_as_text
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 CODE = """
 import operator, sys
-from heedful.training.importing_fabric import fabric_type
+from heedful.training.distributed import fabric_type
 assert fabric_type().__name__ == "Fabric"
 print(*(name in sys.modules for name in ("lightning_fabric", "torchmetrics", "transformers")))
 from lightning_fabric.utilities.imports import _TORCHMETRICS_GREATER_EQUAL_1_0_0 as known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -12,8 +13,8 @@ from heedful.errors import UsageError
 from heedful.model.answers import Answer, Read, Shown
 from heedful.model.decisions.classes import ClassDecision
 from heedful.model.decisions.decision import Logits, Shares
-from heedful.text.label_names import name_as_text
 
+_BETWEEN = re.compile(r"[\s_\-./:#]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 Encode = Callable[[Sequence[str]], Logits]
 """Texts to vectors of unit length, [N, D]."""
 WITHOUT = (
@@ -116,3 +117,15 @@ class NamedLabels(ClassDecision):
             np.stack([self.rows @ row for row in logits]) if len(logits) else np.zeros((0, len(self.names)))
         )
         return super().probabilities(cosines.astype(np.float32))
+
+
+def name_as_text(name: str) -> str:
+    """Return the name of a label as a text.
+
+    Args:
+        name: such as "card_arrival", "AddToPlaylist" or "sci.space".
+
+    Returns:
+        Its words with a blank between any two, such as "card arrival"; case is kept.
+    """
+    return " ".join(part for part in _BETWEEN.split(name) if part)

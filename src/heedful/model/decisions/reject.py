@@ -113,21 +113,19 @@ class Reject:
         return {**vars(self), **lists}
 
 
-def read_reject(table: Mapping[str, object], labels: Sequence[str]) -> Reject | None:
+def read_reject(table: Mapping[str, object], labels: Sequence[str]) -> Reject:
     """Read what `Reject.table` wrote.
 
     Args:
-        table: of config.json; empty for a model that always answers a class.
+        table: of config.json.
         labels: the classes.
 
     Returns:
-        The rule; None for none.
+        The rule.
 
     Raises:
         UsageError: if it is damaged, or its label is a class.
     """
-    if not table:
-        return None
     fields = Fields(table, "", f"{REJECT}.", UsageError)
     label = fields.text("label")
     if label in labels:

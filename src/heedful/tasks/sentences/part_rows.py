@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Ragged
 from heedful.model.answers import AnyAnswer
+from heedful.model.decisions.named_labels import name_as_text
 from heedful.models.config import SentenceFeatures as Reads
 from heedful.runtime.encoder_states import EN_SENTENCES
 from heedful.runtime.loading import packaged_states
@@ -42,7 +43,6 @@ from heedful.tasks.sentences.together import forms, may_join
 from heedful.tasks.sentences.turned_rows import in_blocks
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
-from heedful.text.label_names import name_as_text
 from heedful.training.stages import stage
 
 if TYPE_CHECKING:

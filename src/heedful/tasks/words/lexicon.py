@@ -16,7 +16,7 @@ from heedful.models import Network
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
-from heedful.storage.kept_reads import kept
+from heedful.storage.installed import kept
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.prepared import Place
 from heedful.tasks.tables import find_named

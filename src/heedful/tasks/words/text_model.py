@@ -224,10 +224,11 @@ def _tensors(part: SentencePart | TagPart | KeptExamples | Familiar | ColumnPart
 def take_familiar(
     state: dict[str, Tensor], table: Mapping[str, object], sentence: SentencePart | None
 ) -> Familiar | None:
-    """Take what training texts were like out of the tensors of a folder; see `read_familiar`."""
-    features = None if sentence is None else sentence.features
-    found = read_familiar(_finder(state), features, table)
-    for name in [name for name in state if found and name.startswith(f"{FAMILIAR}.")]:
+    """Take what training texts were like out of the tensors of a folder; None where no rule of the table needs it."""
+    if not table:
+        return None
+    found = read_familiar(_finder(state), None if sentence is None else sentence.features)
+    for name in [name for name in state if name.startswith(f"{FAMILIAR}.")]:
         del state[name]
     return found
 

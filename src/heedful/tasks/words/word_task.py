@@ -239,7 +239,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             if settings.examples:
                 outputs = settings.model.outputs
                 examples = take_examples(tensors, settings.examples, self.sides, outputs)
-            reject = read_reject(settings.reject, folder.labels)
+            reject = read_reject(settings.reject, folder.labels) if settings.reject else None
             familiar = take_familiar(tensors, settings.reject, sentence)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
             network = self._of_folder(settings, vocabulary)

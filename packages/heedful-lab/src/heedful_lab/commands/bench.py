@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
+from heedful.cli.guards import Written
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import PATH, figures_option, printing_options, threads_option
-from heedful.cli.overwriting import Written
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:

@@ -1,14 +1,16 @@
-"""The guard of every command that writes: no file is written over that the same command reads.
+"""The guards of every command: no file is written over that it reads, and no option is given twice.
 
 Options of the type `WRITTEN` name what a command writes; every other path that it is given is something it reads. Two
-paths are one file if the system says so, whatever they are called: a link, a relative name, another case.
+paths are one file if the system says so, whatever they are called: a link, a relative name, another case. Of two values
+of one option only one can count, so the call is refused instead of dropping one.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,9 @@ _NAMES_A_FILE = ("recipe", "what")
 
 
 def guarded(command: click.Command) -> click.Command:
-    """Let a command, and every command in a group, refuse to write over what it reads before it does anything.
+    """Let a command, and every command in a group, refuse a call before it does anything.
+
+    Refused is an option that is given twice, unless it may be repeated, and to write over what the command reads.
 
     Args:
         command: what `LazyGroup.get_command` imported.
@@ -49,7 +53,10 @@ def guarded(command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             guarded(inner)
-    elif command.callback is not None and not hasattr(command.callback, "__guarded__"):
+        return command
+    if "parse_args" not in vars(command):
+        command.parse_args = _each_once(command)  # type: ignore[method-assign, assignment]
+    if command.callback is not None and not hasattr(command.callback, "__guarded__"):
         command.callback = _first_refusing(command.callback)
     return command
 
@@ -153,3 +160,53 @@ def _is_same(target: Path, source: Path) -> bool:
 
 def _kind(source: Path) -> str:
     return "folder" if os.path.isdir(source) else "file"
+
+
+def _each_once(command: click.Command) -> Callable[[click.Context, list[str]], list[str]]:
+    """Return what reads the arguments of a command, and refuses an option that is given twice."""
+    read = command.parse_args
+
+    def parse_args(context: click.Context, given: list[str]) -> list[str]:
+        left = read(context, list(given))
+        _, _, order = command.make_parser(context).parse_args(list(given))
+        for parameter, count in Counter(order).items():
+            if count > 1 and _takes_one(parameter):
+                raise UsageError(f"{parameter.opts[0]}: is given {count} times, and one value was expected")
+        overrides = context.params.get("overrides")
+        refuse_two_values(overrides if isinstance(overrides, tuple) else ())
+        return left
+
+    return parse_args
+
+
+def _takes_one(parameter: click.Parameter) -> bool:
+    if not isinstance(parameter, click.Option) or parameter.multiple or parameter.count:
+        return False
+    return not parameter.is_flag or bool(parameter.secondary_opts)
+
+
+def refuse_two_values(overrides: Sequence[str], short: Sequence[str] = ()) -> None:
+    """Refuse two values for one setting.
+
+    Args:
+        overrides: values of ``--set``.
+        short: the settings that other options are short for, written in the same way.
+
+    Raises:
+        UsageError: naming the setting and both values.
+    """
+    found: dict[str, str] = {}
+    for each in (*overrides, *short):
+        name, sign, value = each.partition("=")
+        if (
+            sign
+            and (other := found.setdefault(name.strip(), value)) != value
+            and _bare(other) != _bare(value)
+        ):
+            raise UsageError(
+                f"--set {name}: is given as {other!r:.60} and as {value!r:.60}; keep one of them"
+            )
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("\"'")

@@ -9,8 +9,8 @@ import click
 import pytest
 
 import tiny
+from heedful.cli.guards import Written
 from heedful.cli.main import group
-from heedful.cli.overwriting import Written
 
 POOL = "text\nwho\nwhere\n"
 CALLS = {
