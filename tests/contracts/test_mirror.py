@@ -102,6 +102,7 @@ TESTED_BY = {
             "number_column",
             "category_column",
             "date_column",
+            "column_doubts",
         )
     },
     "estimators/reading_tables.py": "integration/test_columns_beside_text.py",
@@ -121,7 +122,6 @@ TESTED_BY = {
     "page/model_file.py": "unit/page/test_javascript.py",
     "run/prepare.py": "unit/run/test_batches.py",
     "runtime/familiar.py": "integration/test_rejected_texts.py",
-    "tasks/sentences/fitting_reject.py": "integration/test_rejected_texts.py",
     "run/set_aside.py": "integration/test_sets_with_a_promise.py",
     "serving/guarded_app.py": "unit/labeling/test_labeling_app.py",
     "storage/encoder_settings.py": "unit/storage/test_hugging_face.py",

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import heedful
+from heedful.errors import UsageError
 from shop_rows import PLAIN, command, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "columns.md"
@@ -61,12 +62,49 @@ def test_training_says_in_one_sentence_that_the_columns_were_left_out(tmp_path: 
     (line,) = [each for each in output.splitlines() if said in each]
     assert line.endswith("so the model reads the text alone.")
     assert said in (tmp_path / "run" / "model" / "README.md").read_text(encoding="utf-8")
-    code, output = command("predict", run, "a fine film")
+    code, printed = command("predict", run, "a fine film")
+    assert code == 0, printed
+    assert "--feature" not in output.partition("Next:")[2]  # which these commands would refuse
+
+
+def test_what_a_column_was_perhaps_meant_to_be_is_said_on_every_door(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Numbers with decimal commas are categories, which nobody means."""
+    rows = [
+        {"text": f"lamp {k % 7}", "price": ("3,50", "12,00")[k % 2], "label": "np"[k % 2]} for k in range(40)
+    ]
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    settings = [option for each in PLAIN for option in ("--set", each)]
+    asked = ("train", str(tmp_path / "rows.csv"), *settings, "--no-baseline", "--out", str(tmp_path / "run"))
+    code, output = command(*asked, "--feature", "price")
     assert code == 0, output
+    said = "'3,50' is no number as it is written; write numbers as 12.5, or price:category if that is meant"
+    assert said in output
+    code, output = command(*asked, "--overwrite", "--feature", "price:category")
+    assert code == 0, output
+    assert said not in output
+    code, output = command(*asked, "--overwrite", "--feature", "price:numeric")
+    assert code == 2
+    assert "'numeric' is no kind of a column" in output
+    model = heedful.TextClassifier(text="text", features=["price"], model__sentence="none", text__vectors="")
+    model.fit(frame[["text", "price"]], frame["label"], baseline=False)
+    assert said in caplog.text
+
+
+def test_columns_with_numbers_as_names_and_two_of_one_name() -> None:
+    frame = pd.DataFrame([[f"lamp {k % 7}", float(k % 2)] for k in range(40)])
+    moods = ["np"[k % 2] for k in range(40)]
+    plain = {"model__sentence": "none", "text__vectors": ""}
+    model = heedful.TextClassifier(text="0", features=["1"], **plain).fit(frame, moods, baseline=False)
+    assert model.predict(frame[:2]).tolist() == ["n", "p"]
+    twice = pd.concat([frame, frame[[1]]], axis=1)
+    with pytest.raises(UsageError, match="2 columns are called '1'"):
+        heedful.TextClassifier(text="0", features=["1"], **plain).fit(twice, moods, baseline=False)
 
 
 def test_a_column_beside_the_text_is_not_asked_for_as_what_is_learned(tmp_path: Path) -> None:
-    from heedful.errors import UsageError
     from heedful.run.own_file import own_file
 
     file = tmp_path / "rows.csv"

@@ -181,3 +181,67 @@ def test_partial_fit_of_a_network_or_of_another_spelling_is_refused():
     model = heedful.TextClassifier(model__sentence="none", text__vectors="").partial_fit(X, y)
     with pytest.raises(UsageError, match="'POS'"):
         model.partial_fit(X[:8], ["POS"] * 4 + ["neg"] * 4)
+
+
+PLAIN_FIT = {"model__sentence": "none", "text__vectors": "", "model__wide": "linear"}
+
+
+def test_kept_examples_count_as_much_as_when_they_were_learned(tmp_path):
+    """The heavy rows of the first call are heavy in the second one too, from memory and from a folder."""
+    X = [text for text, _ in texts()[:80]]
+    y = [label for _, label in texts()[:80]]
+    turned = [*("pos" if label == "neg" else "neg" for label in y[:20]), *y[20:]]
+    weights = np.r_[np.full(20, 50.0), np.ones(60)]
+    once = heedful.TextClassifier(**PLAIN_FIT, data__few_rows=1000)
+    once.fit(
+        [*X[40:], *X[:40]], [*turned[40:], *turned[:40]], sample_weight=np.roll(weights, 40), baseline=False
+    )
+    model = heedful.TextClassifier(**PLAIN_FIT, keep_examples="texts")
+    model.partial_fit(X[:40], turned[:40], sample_weight=weights[:40])
+    model.save_pretrained(tmp_path / "model")
+    again = heedful.TextClassifier.from_pretrained(tmp_path / "model")
+    for each in (model, again):
+        each.partial_fit(X[40:], turned[40:])
+        np.testing.assert_allclose(each.predict_proba(X), once.predict_proba(X), atol=1e-3)
+    unweighted = heedful.TextClassifier(**PLAIN_FIT, keep_examples="texts")
+    unweighted.partial_fit(X[:40], turned[:40]).partial_fit(X[40:], turned[40:])
+    assert np.abs(unweighted.predict_proba(X) - once.predict_proba(X)).max() > 0.1
+
+
+def test_a_share_of_kept_examples_keeps_its_own_weights():
+    X, y = [text for text, _ in texts()[:80]], [label for _, label in texts()[:80]]
+    weights = np.arange(1, 41, dtype=float)
+    model = heedful.TextClassifier(**PLAIN_FIT, keep_examples="texts", data__keep_share=0.25)
+    model.partial_fit(X[:40], y[:40], sample_weight=weights)
+    first = model.predictor_.examples
+    np.testing.assert_allclose(first.weights, weights[first.rows - 1], rtol=1e-5)
+    model.partial_fit(X[40:], y[40:])
+    second = model.predictor_.examples
+    assert len(second) == 20
+    assert sorted(second.weights.round(3)) == sorted([*first.weights.round(3), *np.ones(10)])
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"y": None}, "y is None"),
+        ({"y": 3}, "y: expected a list"),
+        ({"X": [], "y": []}, "got 0"),
+        ({"classes": "posneg"}, "classes: expected a list"),
+        ({"classes": 3}, "classes: expected a list"),
+        ({"sample_weight": "one class"}, "a classifier needs two"),
+    ],
+)
+def test_partial_fit_refuses_what_fit_refuses(asked, said):
+    X, y = [text for text, _ in texts()[:20]], [label for _, label in texts()[:20]]
+    given = {"X": X, "y": y, **asked}
+    if "sample_weight" in given:
+        given["sample_weight"] = [float(label == "pos") for label in y]
+    with pytest.raises(UsageError, match=said):
+        heedful.TextClassifier(**PLAIN_FIT).partial_fit(**given)
+
+
+@pytest.mark.parametrize("options", [{"features": ["price"]}, {"model__task_options": {"reject": 0.9}}])
+def test_partial_fit_says_at_once_what_it_does_not_have(options):
+    with pytest.raises(UsageError, match=r"TextClassifier\.partial_fit: learning on"):
+        heedful.TextClassifier(**PLAIN_FIT, **options).partial_fit([{"text": "a", "price": 1}], ["b"])

@@ -106,6 +106,9 @@ def test_slow_clients_leave_the_others_alone(running: Server) -> None:
     ("sent", "status"),
     [
         (post(b"{" + b" " * 200_000), 413),
+        (post(b"", 100_001), 413),  # the body is not waited for
+        (post(b"", 2**63), 413),
+        (post(b"", 2**64), 400),
         (post(b"x" * 90_000), 422),
         (b"POST / HTTP/9.9\r\n\r\n", 400),
         (b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03", 400),
@@ -114,7 +117,19 @@ def test_slow_clients_leave_the_others_alone(running: Server) -> None:
         (b"GET /%zz%00 HTTP/1.1\r\nHost: localhost\r\n\r\n", 404),
         (b"GET /health/live HTTP/1.0\r\n\r\n", 200),
     ],
-    ids=["too long", "no json", "version", "tls", "connect", "absolute", "percent", "old"],
+    ids=[
+        "too long",
+        "said too long",
+        "endless",
+        "no number",
+        "no json",
+        "version",
+        "tls",
+        "connect",
+        "absolute",
+        "percent",
+        "old",
+    ],
 )
 def test_rude_requests(running: Server, sent: bytes, status: int) -> None:
     assert status_of(raw(running, sent)) == status

@@ -25,7 +25,11 @@ CPU_SECONDS = 10.0
 """More processor time than this is a failure."""
 
 WALL_SECONDS = float(os.environ.get("HEEDFUL_TRIAL_WALL", "60"))
-"""A process that takes longer is killed, and has failed; on a quiet machine 10 does."""
+"""A process that then does nothing, or has computed as long, hangs: it is killed, and has failed. On a quiet machine 10
+seconds do. One that gets few turns beside other work is waited for up to `TURNS` times as long."""
+TURNS = 10
+_IDLE = 0.05
+"""Seconds of processor time in half of the time that is allowed; what does less does nothing."""
 
 REFUSALS = frozenset(ExitCode) - {ExitCode.OK, ExitCode.INTERNAL}
 # Control characters but newline and tab, and the characters that turn the direction of writing.
@@ -95,6 +99,36 @@ class Ended:
         return "" if refusals else f"exit {self.code}: {said!r}"
 
 
+def watch(pid: int, limit: float, ended: threading.Event, kill: Callable[[], None]) -> None:
+    """Kill a process that hangs; return once it has ended.
+
+    Args:
+        pid: of the leader of a session.
+        limit: see `WALL_SECONDS`.
+        ended: set when the process has ended.
+        kill: ends it.
+    """
+    begun, before = time.monotonic(), 0.0
+    while not ended.wait(limit / 2):
+        used, late = computed(pid), time.monotonic() - begun
+        idle = used - before < _IDLE
+        if late >= limit and (idle or used > limit or late > TURNS * limit):
+            kill()
+            return
+        before = used
+
+
+def computed(session: int) -> float:
+    """Return the processor time of a session's processes, those that have ended and were waited for included."""
+    found = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # which has ended meanwhile
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                found += sum(map(int, fields[11:15]))
+    return found / os.sysconf("SC_CLK_TCK")
+
+
 class Started(ABC):
     """A command that was started and not waited for, the leader of a session of its own.
 
@@ -110,7 +144,7 @@ class Started(ABC):
 
     @abstractmethod
     def wait(self, limit: float | None = None) -> Ended:
-        """Wait for its end; kill it after ``limit`` seconds, by default `WALL_SECONDS`."""
+        """Wait for its end; kill it if it hangs, see `WALL_SECONDS`, which is the default of ``limit``."""
 
     def send(self, number: int) -> None:
         """Send it a signal if it runs still."""
@@ -172,16 +206,18 @@ class Process(Started):
         """See `Started.wait`."""
         if self._ended is not None:
             return self._ended
-        late = threading.Event()
+        late, over = threading.Event(), threading.Event()
 
         def kill() -> None:
             late.set()
             self.send(signal.SIGKILL)
 
-        timer = threading.Timer(WALL_SECONDS if limit is None else limit, kill)
-        timer.start()
+        watched = (self.pid, WALL_SECONDS if limit is None else limit, over, kill)
+        watching = threading.Thread(target=watch, args=watched)
+        watching.start()
         _, status, usage = os.wait4(self.pid, 0)
-        timer.cancel()
+        over.set()
+        watching.join()
         self._child.returncode = os.waitstatus_to_exitcode(status)
         printed, said = (self._read(stream) for stream in (self._out, self._err))
         self._in.close()

@@ -5,18 +5,20 @@ What runs is `heedful.cli.main.run`, all of the command line but the import of P
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import resource
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from attempts import WALL_SECONDS, Ended, Started
+from attempts import WALL_SECONDS, Ended, Started, watch
 
 _PRELOAD = [
     "lightning_fabric",
@@ -96,11 +98,22 @@ class Forked(Started):
         """See `Started.wait`."""
         if self._ended is not None:
             return self._ended
-        self._child.join(WALL_SECONDS if limit is None else limit)
-        hung = self._child.is_alive()
-        if hung:
-            self.send(signal.SIGKILL)
-            self._child.join()
+        late, over = threading.Event(), threading.Event()
+
+        def kill() -> None:
+            late.set()
+            with contextlib.suppress(
+                ProcessLookupError
+            ):  # `send` would ask for the end that `join` waits for
+                os.kill(self.pid, signal.SIGKILL)
+
+        watched = (self.pid, WALL_SECONDS if limit is None else limit, over, kill)
+        watching = threading.Thread(target=watch, args=watched)
+        watching.start()
+        self._child.join()
+        over.set()
+        watching.join()
+        hung = late.is_set()
         seconds = time.monotonic() - self._started
         printed, said, usage = (
             Path(file).read_text("utf-8", "backslashreplace") if Path(file).exists() else ""

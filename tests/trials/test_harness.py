@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from attempts import Ended, call, command
+from attempts import Ended, call, command, computed, watch
 from heedful.errors import DataError, HeedfulError
 from tally import Outcome, Tally, table, write
 
@@ -69,6 +72,27 @@ def test_the_command_line_runs_in_a_process() -> None:
     tally.add(command("train", "no-such-recipe", "--out", "x").outcome())
     assert (tally.right, tally.refused) == (1, 1), tally.finds
     assert tally.megabytes > 10
+
+
+@pytest.mark.parametrize(("program", "hangs"), [("time.sleep(60)", True), ("spin()", False)])
+def test_a_process_hangs_that_does_nothing_and_not_one_that_has_few_turns(program: str, hangs: bool) -> None:
+    """One that computes is waited for until it has had the processor for as long as it may."""
+    spin = "import time\ndef spin():\n    while time.process_time() < 30: pass\n"
+    child = subprocess.Popen([sys.executable, "-c", spin + program], start_new_session=True)
+    try:
+        killed, ended, limit = threading.Event(), threading.Event(), 0.5 if hangs else 1.0
+        begun = computed(child.pid)
+        watch(child.pid, limit, ended, killed.set)
+        assert killed.is_set()
+        used = computed(child.pid) - begun
+        assert used < limit if hangs else used > limit * 0.9
+        killed.clear()
+        ended.set()
+        watch(child.pid, limit, ended, killed.set)
+        assert not killed.is_set()
+    finally:
+        child.kill()
+        child.wait()
 
 
 def test_the_table_holds_counts_and_the_worst(tmp_path: Path) -> None:

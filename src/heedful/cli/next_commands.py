@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError
-from heedful.features.feature_kinds import wanted_columns
 
 if TYPE_CHECKING:
     from heedful.data.examples import Example
@@ -18,7 +17,9 @@ _LONGEST = 60
 _SAME = "a file with the same columns"
 
 
-def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) -> str:
+def ending(
+    config: RunConfig, data: Path | None, model: Path, *, named: Path, columns: Sequence[str] = ()
+) -> str:
     """Return the last lines of a training.
 
     Args:
@@ -26,6 +27,7 @@ def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) ->
         data: the folder of data sets, or None.
         model: folder of the model.
         named: what the model is called in the commands, the folder of the run.
+        columns: names of those that the model reads beside the text.
 
     Returns:
         The strongest words of each class, where the model can be explained without torch; and three commands.
@@ -40,13 +42,15 @@ def ending(config: RunConfig, data: Path | None, model: Path, *, named: Path) ->
     except HeedfulError:  # the files have gone, say; the run itself is complete
         return ""
     lines = [] if found is None else ["", found.render()]
-    return "\n".join([*lines, "", "Next:", *_commands(str(named), examples, config)])
+    return "\n".join([*lines, "", "Next:", *_commands(str(named), examples, config, columns)])
 
 
-def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> list[str]:
+def _commands(
+    named: str, examples: Sequence[Example], config: RunConfig, columns: Sequence[str]
+) -> list[str]:
     from heedful.model.decisions.kinds import kind_of  # loads NumPy
 
-    asked, folder = _quoted(examples, config.data.features), shlex.quote(named)
+    asked, folder = _quoted(examples, columns), shlex.quote(named)
     test = config.data.test if config.data.test and not config.data.set else "new.csv"
     return [
         f"  heedful predict {folder} {asked}",
@@ -58,19 +62,19 @@ def _commands(named: str, examples: Sequence[Example], config: RunConfig) -> lis
 
 
 def _written(example: Example, name: str) -> str:
-    """Return the value of a column as it is typed; empty for a missing one."""
+    """Return the value of a column as it is typed; empty for a missing one, and for one that is too long to type."""
     value = (example.cells or {}).get(name)
-    return "" if value is None else str(value)
+    written = "" if value is None else str(value)
+    return written if len(written) <= _LONGEST and written.isprintable() else ""
 
 
-def _quoted(examples: Sequence[Example], features: Sequence[str] = ()) -> str:
+def _quoted(examples: Sequence[Example], columns: Sequence[str] = ()) -> str:
     """Return the texts of a short example, and the columns beside them, as they are typed in a shell."""
     for example in examples:
         texts = [" ".join(text.split()) for text in example.texts]
         if all(0 < len(text) <= _LONGEST and text.isprintable() and text[0] not in "-@" for text in texts):
             cells = "".join(
-                f" --feature {shlex.quote(f'{each.name}={_written(example, each.name)}')}"
-                for each in wanted_columns(features)
+                f" --feature {shlex.quote(f'{name}={_written(example, name)}')}" for name in columns
             )
             typed = " ".join(
                 f'"{text}"' if text.isascii() and not set(text) & set('"$`\\!') else shlex.quote(text)

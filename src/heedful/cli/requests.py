@@ -140,7 +140,7 @@ def _check_options(asked: Asked) -> None:
         raise UsageError(f"give either {direct} or --input, not both")
     if asked.input_file is not None and asked.cells:
         raise UsageError(
-            "--feature NAME=VALUE is for a text of the command line; a table has the columns itself"
+            "--feature NAME=VALUE is for a text of the command line; a file has to be a table that has the columns"
         )
     if asked.reading.on_missing == "skip":
         raise UsageError("--on-missing skip: every row gets a result here; choose error or empty")

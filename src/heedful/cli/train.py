@@ -146,7 +146,9 @@ def command(
         else:
             click.echo(_summary(prepared, result, out, beside, warnings))
             with printing.stages():
-                last = ending(config, data, RunFolder(out).model, named=out)
+                part = getattr(result.predictor.about, "columns", None)  # which may be left out
+                read = () if part is None else part.columns.names
+                last = ending(config, data, RunFolder(out).model, named=out, columns=read)
             click.echo(last)
 
 

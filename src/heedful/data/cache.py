@@ -121,7 +121,7 @@ def _read(file: Path) -> bytes:
         raise ArtifactError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
-PIECES_FORMAT = 9
+PIECES_FORMAT = 10
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _COLUMNS = ("sides", "heads", "places", "spelled")
@@ -278,6 +278,7 @@ def _pack(data: PreparedData[Encoded]) -> tuple[dict[str, str], Arrays]:
             "labels": dataset.labels,
             "report": asdict(dataset.report),
             "cells": dataset.cells,
+            "mean_weight": dataset.mean_weight,
         }
         arrays |= {f"{number}-rows": dataset.rows, f"{number}-groups": dataset.groups}
         if dataset.targets is not None:
@@ -312,6 +313,7 @@ def _unpack(kind: type[Encoded], texts: dict[str, str], arrays: Arrays) -> Prepa
         dataset = EncodedDataset(
             targets=arrays.get(f"{number}-targets"),
             weights=arrays.get(f"{number}-weights"),
+            mean_weight=fact["mean_weight"],
             rows=arrays[f"{number}-rows"],
             groups=arrays[f"{number}-groups"],
             group_names=tuple(fact["group_names"]),

@@ -9,6 +9,7 @@ from heedful.data.examples import Corpus, Gold, LabelSet
 from heedful.data.tokens import place
 from heedful.errors import UsageError
 from heedful.features.cells import Cell, named_cell
+from heedful.features.column_doubts import doubt_about
 from heedful.features.feature_columns import FeatureColumns
 from heedful.features.feature_kinds import wanted_columns
 
@@ -47,6 +48,21 @@ def fitted_columns(
     return FeatureColumns.fitted(wanted, [row for row, _ in rows], lambda at: rows[at][1])
 
 
+def doubts_about_columns(features: Sequence[str], cells: Sequence[Cells | None]) -> list[str]:
+    """Say which columns were perhaps meant to be of another kind, or hold one value alone.
+
+    Args:
+        features: ``data.features``.
+        cells: of each training example the values by name, all columns there.
+
+    Returns:
+        A sentence for a person each.
+    """
+    wanted = [each for each in wanted_columns(features) if each.kind is None]
+    found = [doubt_about(each.name, [named_cell(own, each.name, "") for own in cells]) for each in wanted]
+    return [doubt for doubt in found if doubt]
+
+
 def notes_on_columns(features: Sequence[str], corpus: Corpus) -> tuple[str, ...]:
     """Say what the columns beside the texts are, and which of them tells the gold by itself.
 
@@ -77,7 +93,8 @@ def notes_on_columns(features: Sequence[str], corpus: Corpus) -> tuple[str, ...]
     columns = FeatureColumns.fitted(wanted, [row for row, _ in found], lambda at: found[at][1])
     rows = [columns.read_plain(*each) for each in found]
     golds = [_plain_gold(example.target) for example in examples]
-    notes = [f"columns beside the text: {columns.said()}"]
+    doubts = doubts_about_columns(features, [example.cells for example in examples])
+    notes = [f"columns beside the text: {columns.said()}", *doubts]
     for at, name in enumerate(columns.names):
         if _tells([row[at] for row in rows], golds):
             notes.append(

@@ -90,6 +90,7 @@ class EncodedDataset:
         ngrams: the rows of the n-grams of each distinct word; None where the vocabulary has no n-grams.
         phrases: the features that a wide part reads of each example, all sides together; None where none is asked for.
         weights: how much each example counts in training, 1 on average, [N] float32; None where all count alike.
+        mean_weight: what the weights were on average as they were given, before they were divided by it.
         kept: the words that are read of each example; None where nothing asks for them.
         texts: the texts of each example as they were, where a model is to keep them; else None.
         cells: of each example the values of the columns beside the text, by name; empty where none are read.
@@ -108,6 +109,7 @@ class EncodedDataset:
     ngrams: Ragged | None = None
     phrases: Ragged | None = None
     weights: NDArray[np.float32] | None = None
+    mean_weight: float = 1.0
     kept: KeptWords | None = None
     texts: tuple[tuple[str, ...], ...] | None = None
     cells: tuple[Mapping[str, object] | None, ...] = ()
@@ -232,6 +234,7 @@ def encode(
         if vocabulary.ngrams is not None:
             ngrams = ragged_of([vocabulary.rows_of_ngrams(word) for word in corpus.words])
         ids = tuple(Ragged(row_of[side.values], side.offsets) for side in sides)
+    weights, mean = (None, 1.0) if corpus.weights is None else _evened(corpus.weights[kept], corpus.source)
     return EncodedDataset(
         sides=ids,
         targets=None if gold is None else gold.values[kept],
@@ -245,19 +248,20 @@ def encode(
         spelled=() if ngrams is None else sides,
         ngrams=ngrams,
         phrases=_phrases(corpus, sides, phrases) if phrases is not None and phrases.reads else None,
-        weights=None if corpus.weights is None else _evened(corpus.weights[kept], corpus.source),
+        weights=weights,
+        mean_weight=mean,
         kept=KeptWords(corpus.words, sides) if keeps_words else None,
         texts=None if corpus.texts is None else tuple(corpus.texts[place] for place in kept),
         cells=tuple(corpus.cells[row] for row in kept.tolist()) if corpus.cells else (),
     )
 
 
-def _evened(weights: NDArray[np.float32], source: Path | None) -> NDArray[np.float32]:
-    """Return weights of examples with a mean of 1."""
+def _evened(weights: NDArray[np.float32], source: Path | None) -> tuple[NDArray[np.float32], float]:
+    """Return weights of examples with a mean of 1, and the mean that they had."""
     mean = float(weights.mean()) if len(weights) else 1.0
     if not mean > 0:
         raise DataError(f"{source or 'data'}: the weights of all examples are 0; at least one must count")
-    return weights / np.float32(mean)
+    return weights / np.float32(mean), mean
 
 
 def _phrases(corpus: TokenizedCorpus, sides: tuple[Ragged, ...], rule: PhraseRule) -> Ragged:

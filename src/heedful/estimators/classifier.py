@@ -19,7 +19,7 @@ from heedful.estimators.file_settings import refuse_file_settings
 from heedful.estimators.sentence_estimator import SentenceEstimator
 from heedful.estimators.targets import AnyTargets, Classes
 from heedful.run.distilling import Answering, PythonTeacher
-from heedful.run.learning_on import of_model
+from heedful.run.learning_on import of_model, refuse_beside_texts
 from heedful.run.run_config import RunConfig
 from heedful.tasks import Predictor
 from heedful.tasks.class_costs import DEFAULT_KEEP
@@ -85,11 +85,17 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y
         before = None
-        known: list[object] = [] if classes is None else list(classes)
+        options, name = self.config.model.task_options, f"{type(self).__name__}.partial_fit"
+        refuse_beside_texts(options, name, columns=bool(self._features()))
+        known = [] if classes is None else rows_of(classes, name="classes")
         if "predictor_" in vars(self):
             before = of_model(self.predictor_, _BEFORE)
             known += self.classes_.tolist()
-        rows = np.asarray(y).tolist() if isinstance(y, np.ndarray) else list(y)  # type: ignore[call-overload]
+        rows = rows_of(y, name="y")
+        if not rows:
+            raise UsageError("X and y: expected one row or more, got 0")
+        if not known:
+            _refuse_one_weighted_class(y, sample_weight)
         targets = self._targets_of([*rows, *(each for each in known if each not in rows)]) if known else None
         changes = {"data.learn_from": "" if before is None else _BEFORE, "data.few_rows": _ALL}
         how = How(sample_weight=sample_weight)
@@ -186,8 +192,8 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             return [tuple(of_name[name] for name in answer.prediction_set) for answer in found]
         if self.predictor.about.reject is not None:
             of_name = dict(zip(self.predictor.labels, self.classes_.tolist(), strict=True))
-            answered = self.answer(X)
-            return np.array([of_name.get(str(each.label), each.label) for each in answered], object)
+            found = [of_name.get(str(each.label), str(each.label)) for each in self.answer(X)]
+            return np.array([_of_type(each, self.classes_) for each in found], object)
         best = self.predictor.chosen(self.predict_proba(X))
         predicted: NDArray[np.generic] = self.classes_[best]
         return predicted
@@ -219,6 +225,13 @@ def _refuse_one_weighted_class(y: object, sample_weight: object) -> None:
         raise UsageError(
             f"sample_weight: only examples of the class {left.pop()!r:.60} weigh more than 0; a classifier needs two"
         )
+
+
+def _of_type(answer: object, classes: NDArray[np.generic]) -> object:
+    """Return the name for none of the classes as a number, where the classes are whole numbers and it writes one."""
+    if classes.dtype.kind in "iu" and isinstance(answer, str) and answer.removeprefix("-").isdecimal():
+        return int(answer)
+    return answer
 
 
 def _rejecting(settings: Mapping[str, Any]) -> dict[str, object]:

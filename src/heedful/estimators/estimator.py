@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from sklearn.exceptions import NotFittedError
 
 from heedful.baselines.beside import Beside, beside_source, or_warning
+from heedful.data.column_features import doubts_about_columns
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.errors import UsageError
 from heedful.estimators.example_weights import weighted
@@ -183,7 +184,8 @@ class Estimator(SavedEstimator[Model]):
             )
         assert isinstance(result.predictor, self.model_type)  # what its task trains
         self._adopt(result.predictor, targets)
-        self._report([*cautions(prepared, result), *failures], progress=progress)
+        doubts = doubts_about_columns(config.data.features, getattr(prepared.datasets["train"], "cells", ()))
+        self._report([*doubts, *cautions(prepared, result), *failures], progress=progress)
         return self
 
     def _dev(self, dev: tuple[object, ...], targets: AnyTargets) -> list[Example]:

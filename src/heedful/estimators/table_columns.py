@@ -131,4 +131,15 @@ def _column(table: Any, name: str) -> list[object]:
                 hint = f"; {nearest(name, names)}" if names else ""
                 raise DataError(f"row {row}: there is no column {name!r}{hint}")
         return [record[name] for record in table]
-    return rows_of(table[name], name=f"X[{name!r}]")
+    found = table[_as_given(table, name)]
+    if getattr(found, "ndim", 1) != 1:
+        raise UsageError(f"X: {found.shape[1]} columns are called {name!r}; give each a name of its own")
+    return rows_of(found, name=f"X[{name!r}]")
+
+
+def _as_given(table: Any, name: str) -> Any:
+    """Return the name of a column as the table has it: those of pandas may be numbers."""
+    names = (
+        () if hasattr(table, "column_names") else getattr(table, "columns", ())
+    )  # pyarrow has arrays there
+    return next((each for each in names if not isinstance(each, str) and str(each) == name), name)

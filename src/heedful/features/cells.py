@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from decimal import Decimal
 
 from heedful.errors import DataError, nearest
 
@@ -25,6 +26,8 @@ _FORMS = (
 _OF_POSTS = "%a %b %d %H:%M:%S %z %Y"
 _ISO = re.compile(r"\d{4}-\d\d-\d\d")
 _POINT = re.compile(r"(-?\d+)\.0+")
+LARGEST = 1e100
+"""Greatest number of a column, without its sign: squares of greater ones have no number."""
 EPOCH = datetime(1970, 1, 1)
 
 
@@ -32,7 +35,8 @@ def plain_cell(value: object, where: str) -> Cell:
     """Return a value of a row as a plain one.
 
     Args:
-        value: a string, a number, a truth value, a date or a time, None or NaN; also those of NumPy and pandas.
+        value: a string, a number, a truth value, a date or a time, None or NaN; also those of NumPy and pandas, and
+            decimal numbers.
         where: of the row and the column, for messages.
 
     Returns:
@@ -47,6 +51,8 @@ def plain_cell(value: object, where: str) -> Cell:
         return value.isoformat()
     if type(value).__name__ == "datetime64":
         return None if str(value) == "NaT" else str(value)
+    if isinstance(value, Decimal):
+        value = float(value)
     item = getattr(value, "item", None)  # of a number of NumPy
     value = item() if callable(item) else value
     if isinstance(value, float) and value != value:
@@ -99,14 +105,23 @@ def is_missing_cell(cell: Cell) -> bool:
 
 
 def number_in(cell: Cell) -> float | None:
-    """Return the number that a value is or writes; None if it is none, or not finite."""
-    if isinstance(cell, str) and "_" in cell:
-        return None
+    """Return the number that a value is or writes; None if it is none, not finite, or beyond `LARGEST`."""
+    found = _number(cell)
+    return found if abs(found) <= LARGEST else None  # NaN is none either
+
+
+def is_beyond(cell: Cell) -> bool:
+    """Say whether a value writes a finite number that is greater than `LARGEST`."""
+    return LARGEST < abs(_number(cell)) < math.inf
+
+
+def _number(cell: Cell) -> float:
+    if cell is None or (isinstance(cell, str) and "_" in cell):
+        return math.nan
     try:
-        found = float(cell) if cell is not None else math.nan
+        return float(cell)
     except (ValueError, OverflowError):
-        return None
-    return found if math.isfinite(found) else None
+        return math.nan
 
 
 def category_in(cell: Cell) -> str | None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from heedful.errors import DataError
-from heedful.features.cells import Cell, is_missing_cell
+from heedful.features.cells import LARGEST, Cell, is_beyond, is_missing_cell
 from heedful.features.feature_kinds import Kind
 
 Parsed = float | str | datetime | None
@@ -93,7 +93,10 @@ _EXPECTED = {
 
 def not_of_kind(kind: Kind, name: str, cell: Cell, where: str) -> DataError:
     """Return the refusal of a value that is not of the kind of its column."""
+    expected = _EXPECTED.get(kind, "a name")
+    if kind == "number" and is_beyond(cell):
+        expected = f"a number of at most {LARGEST:g}"
     return DataError(
-        f"{where}, column {name!r}: expected {_EXPECTED.get(kind, 'a name')}, got {str(cell)!r:.60}; correct it, leave "
+        f"{where}, column {name!r}: expected {expected}, got {str(cell)!r:.60}; correct it, leave "
         f"it empty, or train with --feature {name}:category"
     )

@@ -59,11 +59,13 @@ class NumberColumn(FeatureColumn):
         inside = found.clip(least, greatest)
         edges = np.unique(np.quantile(inside, [0.2, 0.4, 0.6, 0.8]))
         edges = edges[edges > least] if len(np.unique(found)) >= _DIFFERENT else edges[:0]
-        spread = float(inside.std())
+        spread = (
+            float(inside.std()) if inside.min() < inside.max() else 0.0
+        )  # of equal numbers it is all rounding
         return cls(
             name,
             float(inside.mean()),
-            spread if spread > 1e-12 * max(1.0, float(np.abs(inside).max())) else 1.0,
+            spread or 1.0,
             float(least),
             float(greatest),
             tuple(edges.tolist()),

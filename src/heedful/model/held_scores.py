@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -35,12 +35,27 @@ class HeldScores:
         logits: what the model gives for it on the scale of its own logits, [N, Y], to three digits.
         source: "out_of_fold", training rows by models of cross-validation that were fitted without them; or
             "held_out", rows that were set aside, by the model itself.
+        weights: how much each example counts, [N] float64, 0 or more; None where all count alike.
     """
 
     rows: NDArray[np.int64]
     gold: NDArray[np.generic]
     logits: NDArray[np.float32]
     source: From = "out_of_fold"
+    weights: NDArray[np.float64] | None = None
+
+    def counting(self) -> HeldScores:
+        """Return the examples whose weight is above 0."""
+        if self.weights is None:
+            return self
+        own = np.flatnonzero(self.weights)
+        return replace(
+            self,
+            rows=self.rows[own],
+            gold=self.gold[own],
+            logits=self.logits[own],
+            weights=self.weights[own],
+        )
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON: the logits as base64 of floating point, row after row.
@@ -52,6 +67,8 @@ class HeldScores:
         packed = base64.b64encode(self.logits.astype(kind).tobytes()).decode("ascii")
         shape = list(self.logits.shape)
         plain = {"rows": self.rows.tolist(), "gold": self.gold.tolist(), "shape": shape, "logits": packed}
+        if self.weights is not None:
+            plain["weights"] = [float(f"{weight:.6g}") for weight in self.weights.tolist()]
         return plain if half else {**plain, "kind": kind}
 
 
@@ -88,4 +105,9 @@ def _read(metrics: Mapping[str, object], source: From) -> HeldScores:
         raise fields.wrong("gold", f"has rows of different lengths: {error}") from None
     if logits.ndim != 2 or len(gold) != len(logits) or gold.dtype.kind not in "ifb":
         raise fields.wrong("gold", f"must be {len(logits)} numbers or rows of them")
-    return HeldScores(np.array(fields.wholes("rows"), np.int64), gold, logits, source)
+    weights = np.array(fields.numbers("weights"), np.float64) if "weights" in fields else None
+    if weights is not None and not (
+        len(weights) == len(gold) and np.isfinite(weights).all() and weights.min() >= 0
+    ):
+        raise fields.wrong("weights", f"must be {len(gold)} finite numbers of 0 or more")
+    return HeldScores(np.array(fields.wholes("rows"), np.int64), gold, logits, source, weights)

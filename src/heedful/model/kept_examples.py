@@ -1,8 +1,9 @@
 """Training examples that a model keeps, to show which of them a text resembles: vectors, gold, rows, perhaps texts.
 
 A folder has them as the tensors ``examples.codes``, ``examples.gold``, ``examples.rows`` and, where texts are kept,
-``examples.texts`` (UTF-8, one text behind the other) with ``examples.ends``; config.json says under "examples" how many
-there are, whether their texts are kept, and how much the vector of the network counts.
+``examples.texts`` (UTF-8, one text behind the other) with ``examples.ends``, and where they do not count alike
+``examples.weights``; config.json says under "examples" how many there are, whether their texts and weights are kept,
+and how much the vector of the network counts.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class KeptExamples:
         rows: row of each example in its file, or its place in the list that it came from, [N] int64, from 1.
         texts: the texts of each example, each a string, or two for a pair; None where they are not kept.
         network: how much the vector of the network counts beside what the linear parts read; 0 for not at all.
+        weights: how much each counts when a model learns on, [N] float32, 0 or more; None where all count alike.
 
     Raises:
         UsageError: if the shapes do not belong together.
@@ -50,6 +52,7 @@ class KeptExamples:
     rows: NDArray[np.int64]
     texts: tuple[tuple[str, ...], ...] | None = None
     network: float = 0.0
+    weights: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         count = len(self.rows)
@@ -58,6 +61,10 @@ class KeptExamples:
             raise UsageError(
                 f"examples: {count} rows, and vectors of the shape {self.codes.shape}, gold of {self.gold.shape}"
             )
+        if self.weights is not None and (
+            self.weights.shape != (count,) or not (np.isfinite(self.weights) & (self.weights >= 0)).all()
+        ):
+            raise UsageError(f"examples: expected {count} weights, finite and 0 or more")
         if not (math.isfinite(self.network) and self.network >= 0):
             raise UsageError(f"examples: network must be 0 or more; got {self.network!r}")
 
@@ -101,12 +108,15 @@ class KeptExamples:
     def table(self) -> dict[str, object]:
         """Return what config.json says of the examples, under `EXAMPLES`."""
         sides = 0 if self.texts is None else len(self.texts[0]) if self.texts else 1
-        return {"count": len(self), "texts": sides, "network": self.network}
+        weighted: dict[str, object] = {} if self.weights is None else {"weights": True}
+        return {"count": len(self), "texts": sides, "network": self.network, **weighted}
 
     def tensors(self) -> dict[str, Array]:
         """Return the tensors of a folder."""
         # flat, since a matrix of whole numbers is one of the network
         found: dict[str, Array] = {"codes": self.codes.ravel(), "gold": self.gold.ravel(), "rows": self.rows}
+        if self.weights is not None:
+            found["weights"] = self.weights
         if self.texts is not None:
             pieces = [text.encode("utf-8", "surrogatepass") for texts in self.texts for text in texts]
             found["texts"] = np.frombuffer(b"".join(pieces) + b"\n", np.uint8)  # which is never empty
@@ -133,7 +143,8 @@ def read_kept_examples(
     """
     count, sides, network = (table.get(name) for name in ("count", "texts", "network"))
     if (
-        table.keys() != {"count", "texts", "network"}
+        table.keys() - {"weights"} != {"count", "texts", "network"}
+        or table.get("weights", True) is not True
         or type(count) is not int
         or sides not in (0, texts)
         or type(network) is not float
@@ -162,9 +173,9 @@ def read_kept_examples(
         )
     if gold.dtype.kind == "f" and not np.isfinite(gold).all():
         raise UsageError("examples: gold holds numbers that are not finite")
-    return KeptExamples(
-        codes.reshape(count, WIDTH), gold, rows, _texts(tensor, count, texts) if sides else None, network
-    )
+    kept_texts = _texts(tensor, count, texts) if sides else None
+    weights = _tensor(tensor, "weights", np.float32) if "weights" in table else None
+    return KeptExamples(codes.reshape(count, WIDTH), gold, rows, kept_texts, network, weights)
 
 
 def _texts(tensor: Callable[[str], Array], count: int, sides: int) -> tuple[tuple[str, ...], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,14 +69,16 @@ def of_model(model: Any, name: str, checksum: str = "") -> LearnedFrom:
     count = model.about.metrics.get(ROWS)
     seen = count if isinstance(count, int) else 0 if kept is None else len(kept)
     examples: tuple[Example, ...] = ()
+    each = 1.0
     if kept is not None and kept.texts is not None:
         each = max(seen / len(kept), 1.0) if len(kept) else 1.0
-        places = zip(kept.texts, kept.gold.tolist(), kept.rows.tolist(), strict=True)
+        weights = [1.0] * len(kept) if kept.weights is None else kept.weights.tolist()
+        places = zip(kept.texts, kept.gold.tolist(), kept.rows.tolist(), weights, strict=True)
         examples = tuple(
-            Example(texts, model.labels[gold], row=row, weight=each) for texts, gold, row in places
+            Example(texts, model.labels[gold], row=row, weight=own * each) for texts, gold, row, own in places
         )
     whole = bool(examples) and len(examples) >= seen
-    return LearnedFrom(name, model, examples, seen, whole=whole, checksum=checksum)
+    return LearnedFrom(name, model, examples, seen, whole=whole, checksum=checksum, each=each)
 
 
 def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[RunConfig, Source]:
@@ -99,14 +101,9 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
         raise UsageError(
             f"{name}: is a model of the task {model.task!r}, and the new rows are for {config.model.task!r}"
         )
-    if rejects(config.model.task_options) or rejects(model.model.task_options):
-        raise UsageError(
-            f"{name}: learning on has no answer for texts of no class; leave model.task_options.reject out"
-        )
-    if config.data.features or model.about.columns is not None:
-        raise UsageError(
-            f"{name}: learning on reads texts alone, without columns beside them; leave data.features out"
-        )
+    reads_columns = bool(config.data.features) or model.about.columns is not None
+    for options in (config.model.task_options, model.model.task_options):
+        refuse_beside_texts(options, name, columns=reads_columns)
     own = {"tokenizer": model.text.tokenizer, "markup": model.text.markup, "normalize": model.text.normalize}
     given = {key: getattr(config.text, key) for key in own}
     if given["tokenizer"] == AUTO:
@@ -130,6 +127,27 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
     known = vocabulary.trainable if isinstance(vocabulary, Vocabulary) else ()
     words = Corpus([Example((" ".join(known),))])
     return config, replace(source, labels=labels, unlabeled=words, before=before)
+
+
+def refuse_beside_texts(options: Mapping[str, object], name: str, *, columns: bool) -> None:
+    """Refuse what learning on does not have: an answer for texts of no class, and columns beside the texts.
+
+    Args:
+        options: ``model.task_options``.
+        name: what learns on, for messages.
+        columns: whether columns are read beside the texts.
+
+    Raises:
+        UsageError: naming the setting.
+    """
+    if rejects(options):
+        raise UsageError(
+            f"{name}: learning on has no answer for texts of no class; leave model.task_options.reject out"
+        )
+    if columns:
+        raise UsageError(
+            f"{name}: learning on reads texts alone, without columns beside them; leave data.features out"
+        )
 
 
 def with_new_labels(old: Sequence[str], new: Sequence[str], name: str) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ from heedful.data.readers.tag_records import SPANS, holds_tokens
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
-from heedful.errors import DataError, UsageError, check_known
-from heedful.features.feature_kinds import wanted_columns
+from heedful.errors import DataError, UsageError, check_known, nearest
+from heedful.features.feature_kinds import KINDS, wanted_columns
 from heedful.run.recipe_files import load_config, values_of
 from heedful.storage.installed import recipe_names
 from heedful.tasks.tables import find_named
@@ -216,6 +216,11 @@ def _features_of(written: object, kinds: Mapping[str, ColumnKind]) -> tuple[str,
         return ()
     names = tuple(wanted.name for wanted in wanted_columns([str(each) for each in written]))
     for name in names:
+        bare, colon, kind = name.rpartition(":")
+        if colon and bare in kinds and name not in kinds:
+            raise UsageError(
+                f"--feature {name}: {kind!r} is no kind of a column; {nearest(kind.lower(), KINDS)}"
+            )
         check_known(name, kinds, f"--feature {name}: there is no such column")
     return names
 

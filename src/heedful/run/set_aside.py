@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, split_dev
 from heedful.data.readers.soft_labels import read_unlabeled
 from heedful.errors import DataError, UsageError
+from heedful.features.feature_kinds import wanted_columns
 from heedful.run.run_config import RunConfig
 from heedful.tasks import Corpora, Source, task_named
-from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS, wanted_share
+from heedful.tasks.class_costs import DEFAULT_KEEP
+from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS, refuse_too_few, rejects, wanted_share
 from heedful.tasks.tables import find_named, published, sum_of
 
 _OTHER_ROWS = 7919
@@ -46,7 +49,8 @@ def with_aside(
         sides = task_named(source.task).sides
         data = config.data
         pair = (data.premise or "premise", data.hypothesis or "hypothesis")
-        others = read_unlabeled(file, (data.text or "text",) if sides == 1 else pair)
+        beside = [each.name for each in wanted_columns(data.features)]
+        others = read_unlabeled(file, (data.text or "text",) if sides == 1 else pair, beside)
         fingerprint = {**fingerprint, published(STRANGERS, named): sum_of(file)}
 
     def arranged() -> Corpora:
@@ -54,6 +58,10 @@ def with_aside(
         share = wanted_share(options, chosen_by_folds="dev" not in parts)
         if share:
             parts = _cut(parts, share, config.train.seed)
+        if rejects(options):
+            held = parts.get(ASIDE, parts["train"]).examples
+            keep = options.get("reject") or DEFAULT_KEEP
+            refuse_too_few(cast(float, keep), sum(each.weight > 0 for each in held))
         return parts if others is None else {**parts, STRANGERS: _apart(others, parts)}
 
     return replace(source, load=arranged, fingerprint=fingerprint)

@@ -189,8 +189,11 @@ class GuardedApp(ABC):
             raise Refused(HTTPStatus.GATEWAY_TIMEOUT, "server", message, again=5) from error
 
     async def _fields(self, request: Request) -> dict[str, object]:
-        """Read the body, its size limited."""
+        """Read the body, its size limited; one that its head says to be longer is not waited for."""
         most, found, size = self.bounds.body, list[bytes](), 0
+        declared = request.headers.get("content-length", "")
+        if declared.isascii() and declared.isdigit() and int(declared) > most:
+            raise _too_long(most)
         self._counters.arriving += 1
         try:
             async for chunk in request.stream():
@@ -203,8 +206,7 @@ class GuardedApp(ABC):
             self._counters.arriving -= 1
         request.scope["whole"] = True  # for `_in_time`
         if size > most:
-            message = f"the body is longer than {most:,} bytes. Send several requests."
-            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body", message)
+            raise _too_long(most)
         return read_object(b"".join(found))
 
     def _internal(self, error: Exception) -> None:
@@ -213,6 +215,11 @@ class GuardedApp(ABC):
         place = traceback.extract_tb(error.__traceback__)[-1:]
         where = "".join(f" at {frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in place)
         self._say(f"internal error: {type(error).__name__}{where}")
+
+
+def _too_long(most: int) -> Refused:
+    message = f"the body is longer than {most:,} bytes. Send several requests."
+    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "body", message)
 
 
 def _expects(scope: Scope) -> bool:

@@ -117,6 +117,10 @@ def refuse_reject_class(options: ClassOptions, labels: Sequence[str]) -> None:
     Raises:
         UsageError: if there is such a class.
     """
+    if options.keep and not options.reject_label.strip():
+        raise UsageError(
+            "model.task_options.reject_label: expected a name, such as 'none of these', got an empty one"
+        )
     if options.keep and options.reject_label in labels:
         raise UsageError(
             f"model.task_options.reject_label: {options.reject_label!r:.60} is a class of the training rows; move "

@@ -101,7 +101,9 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
         if (before := prepared.before) is not None and not before.whole:
             again = min(len(before.examples), len(gold))
-            model.before = LearnedBefore.of(before.model.about, before.model.labels, prepared.labels, again)
+            model.before = LearnedBefore.of(
+                before.model.about, before.model.labels, prepared.labels, again, before.each
+            )
         cost_matrix(_costs(model), model.labels)  # a name that is wrong is reported before training
         return model
 

@@ -49,6 +49,7 @@ class LearnedFrom:
         seen: from how many rows it learned; 0 if that is not known.
         whole: whether `examples` are all of them, so that everything is learned anew.
         checksum: of its manifest; empty for a model in memory.
+        each: for how many examples each of `examples` stands.
     """
 
     name: str
@@ -57,6 +58,7 @@ class LearnedFrom:
     seen: int = 0
     whole: bool = False
     checksum: str = ""
+    each: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 from heedful.errors import DataError, UsageError
 from heedful.features.cells import date_in, number_in, plain_cell
+from heedful.features.column_doubts import doubt_about
 from heedful.features.feature_columns import FeatureColumns, read_columns
 from heedful.features.feature_kinds import Wanted, kind_of_cells, refuse_roles, wanted_columns
 from heedful.storage.fields import Fields
@@ -177,3 +179,52 @@ def test_what_a_folder_keeps_is_read_back_and_checked() -> None:
             read_columns([Fields(each, "config.json") for each in broken])
     with pytest.raises(UsageError, match="a name of its own"):
         read_columns([Fields(table[0], ""), Fields(table[0], "")])
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["9,00", "12,50", "1,5"], "'9,00' is no number as it is written; write numbers as 12.5"),
+        (["1,234.50", "999.00", "2,000.00", "1,000.00", "3,1"], "no number as it is written"),
+        (["15 €", "3,25 €"], "no number as it is written"),
+        (["$15", "$3.25"], "no number as it is written"),
+        (["15%", "3%"], "no number as it is written"),
+        (["3 kg", "4 kg"], "no number as it is written"),
+        (["1'000", "2'000"], "no number as it is written"),
+        ([*["1", "2"] * 5, "unknown"], "because of 'unknown'; 10 of its 11 values are numbers"),
+        ([*["1", "2"] * 5, "inf"], "because of 'inf'"),
+        ([*[1, 2] * 5, "1e308"], "because of '1e308'"),
+        (["01/02/2024", "12/31/2023"], "'01/02/2024' is no date as it is written; write dates as 2024-03-01"),
+        (["2024-03-01", "2024-04-01", "soon"], "because of 'soon'; 2 of its 3 values are dates"),
+        (["7", "7"], "is '7' in every training row"),
+        ([None, ""], "is empty in every training row"),
+        (["red", "blue", "12"], ""),
+        (["1", "2.5", None], ""),
+        (["02134", "10001"], ""),
+        (["2024-03-01", "2024-03-02"], ""),
+        ([True, False], ""),
+        (["A1", "B2"], ""),
+    ],
+)
+def test_what_was_perhaps_meant_is_said(cells: list[object], said: str) -> None:
+    doubt = doubt_about("x", cells)  # type: ignore[arg-type]
+    assert said in doubt
+    assert bool(doubt) == bool(said)
+    assert "\n" not in doubt
+
+
+def test_numbers_without_an_end_are_refused_and_tiny_or_long_ones_are_learned() -> None:
+    with pytest.raises(DataError, match="a number of at most 1e\\+100, got '1e308'"):
+        fitted("1", "1e308", kind="number")
+    for values in ([1e-14, 2e-14, 3e-14], [2024010000000000.0 + k for k in range(9)], [-1e100, 1e100]):
+        (column,) = fitted(*values).columns
+        found = [dict(column.features(column.parse(each)))[1] for each in (values[0], values[-1])]
+        assert found[0] < -0.9
+        assert found[1] > 0.9
+    (column,) = fitted(*[0.1] * 7).columns
+    assert dict(column.features(0.1))[1] == pytest.approx(0, abs=1e-9)
+
+
+def test_decimal_numbers_are_numbers() -> None:
+    assert plain_cell(Decimal("9.50"), "") == 9.5
+    assert plain_cell(Decimal("NaN"), "") is None

@@ -39,3 +39,16 @@ def test_damaged_scores_are_refused_in_one_line(change) -> None:
     with pytest.raises(ArtifactError, match="out_of_fold") as refused:
         held_scores({"out_of_fold": {**kept, **change}})
     assert "\n" not in str(refused.value)
+
+
+def test_weights_come_back_and_rows_of_weight_0_are_none() -> None:
+    logits = np.array([[0.5, -0.25], [1.0, 0.75], [0.0, 1.0]], np.float32)
+    weights = np.array([0.5, 0, 2.5], np.float32)
+    kept = HeldScores(np.array([3, 4, 5]), np.array([0, 1, 1]), logits, weights=weights)
+    found = held_scores(json.loads(json.dumps({"out_of_fold": kept.as_dict()})))
+    assert found.weights.tolist() == [0.5, 0, 2.5]
+    assert found.counting().rows.tolist() == [3, 5]
+    assert found.counting().weights.tolist() == [0.5, 2.5]
+    for wrong in ([1.0], [1.0, -1.0, 1.0], [1.0, float("nan"), 1.0]):
+        with pytest.raises(ArtifactError, match="weights"):
+            held_scores({"out_of_fold": {**kept.as_dict(), "weights": wrong}})

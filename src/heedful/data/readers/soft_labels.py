@@ -157,12 +157,13 @@ def checked_probabilities(values: Sequence[object], where: str) -> list[float]:
     return numbers
 
 
-def read_unlabeled(path: str | Path, fields: Sequence[str]) -> Corpus:
+def read_unlabeled(path: str | Path, fields: Sequence[str], features: Sequence[str] = ()) -> Corpus:
     """Read texts or pairs without labels: a table with named columns, or a text a line, of a pair with a tab between.
 
     Args:
         path: the file; further columns of a table are not read.
         fields: columns of the text, or of the two texts of a pair.
+        features: columns of a table that are read beside them.
 
     Returns:
         The examples; rows of which a text is empty are left out and counted.
@@ -173,8 +174,13 @@ def read_unlabeled(path: str | Path, fields: Sequence[str]) -> Corpus:
     file = find_file(path)
     if is_table_name(file):
         if len(fields) == 1:
-            return read_table(file, text=fields[0])
-        return read_table(file, premise=fields[0], hypothesis=fields[1])
+            return read_table(file, text=fields[0], features=features)
+        return read_table(file, premise=fields[0], hypothesis=fields[1], features=features)
+    if features:
+        raise DataError(
+            f"{file}: holds texts alone, and the columns {', '.join(features)} are read beside them: give a table that "
+            "has them too"
+        )
     builder = CorpusBuilder(file)
     for row, line in numbered_lines(file):
         texts = tuple(line.split("\t")) if len(fields) == 2 else (line,)

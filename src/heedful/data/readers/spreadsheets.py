@@ -10,6 +10,7 @@ from typing import Any
 
 from heedful.data.readers.reading import say_once
 from heedful.data.readers.record_files import Record, column_names
+from heedful.data.readers.spreadsheet_sizes import refuse_huge
 from heedful.errors import DataError, MissingExtraError
 from heedful.storage import note_read
 from heedful.text.opening import UNPACKED
@@ -26,7 +27,7 @@ def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[in
         The row as the spreadsheet numbers it, and the fields as text, as in a CSV file.
 
     Raises:
-        DataError: if the file cannot be read, or unpacks to more than `UNPACKED` allows.
+        DataError: if the file cannot be read, or unpacks to more than `UNPACKED` or `BOOK` allows.
         MissingExtraError: if python-calamine is not installed.
     """
     try:
@@ -35,6 +36,7 @@ def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[in
         raise MissingExtraError("python-calamine", "spreadsheets", "reading spreadsheets") from error
     note_read(file)
     _check_size(file)
+    refuse_huge(file)
     try:
         with python_calamine.CalamineWorkbook.from_path(str(file)) as book:
             sheets = [(name, book.get_sheet_by_name(name)) for name in book.sheet_names]
@@ -48,7 +50,9 @@ def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[in
             rows = sheet.to_python(skip_empty_area=False)
     except DataError:
         raise
-    except Exception as error:  # the reader has an exception for each of its formats
+    except BaseException as error:  # each format has an exception, and a panic of the reader is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise DataError(f"{file}: not a readable spreadsheet: {error}") from error
     yield from _records(rows, header)
 

@@ -46,22 +46,31 @@ def oddness(probabilities: Floats, method: Method) -> Floats:
     return found
 
 
-def threshold(scores: Floats, coverage: float) -> float:
+def threshold(scores: Floats, coverage: float, weights: Floats | None = None) -> float:
     """Return the score that a new one is at most as large as, with a probability of ``coverage`` or more.
 
     Args:
         scores: of the rows that calibrate, [N].
         coverage: above 0, below 1.
+        weights: how much each row counts, [N], above 0; the new row counts as much as they do on average. None where
+            all count alike.
 
     Returns:
         The smallest score that ``ceil((N + 1) * coverage)`` of them do not exceed; infinite where they are too few.
     """
     # what rounding adds to a whole number, such as 10 * 0.9, is no further row
+    if weights is not None and len(weights):
+        order = np.argsort(scores, kind="stable")
+        sums = np.cumsum(weights[order] / weights.mean())
+        place = int(np.searchsorted(sums, (len(scores) + 1) * coverage - 1e-9))
+        return math.inf if place == len(scores) else float(scores[order[place]])
     rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
     return math.inf if rank > len(scores) else float(np.partition(scores, rank - 1)[rank - 1])
 
 
-def class_thresholds(scores: Floats, gold: NDArray[np.int64], classes: int, coverage: float) -> Floats:
+def class_thresholds(
+    scores: Floats, gold: NDArray[np.int64], classes: int, coverage: float, weights: Floats | None = None
+) -> Floats:
     """Return a threshold for each class from its own rows, [Y]: then what is promised holds for each class.
 
     Args:
@@ -69,14 +78,20 @@ def class_thresholds(scores: Floats, gold: NDArray[np.int64], classes: int, cove
         gold: numbers of the right classes, [N].
         classes: how many there are.
         coverage: see `threshold`.
+        weights: see `threshold`.
 
     Returns:
         [Y]; infinite for a class of too few rows, which is then in every set.
     """
-    return np.array([threshold(scores[gold == each], coverage) for each in range(classes)])
+    own = [gold == each for each in range(classes)]
+    return np.array(
+        [threshold(scores[each], coverage, None if weights is None else weights[each]) for each in own]
+    )
 
 
-def share_threshold(probabilities: Floats, gold: NDArray[np.bool_], coverage: float) -> float:
+def share_threshold(
+    probabilities: Floats, gold: NDArray[np.bool_], coverage: float, weights: Floats | None = None
+) -> float:
     """Return the probability from which on labels are taken so that few right ones are missed.
 
     Args:
@@ -84,13 +99,15 @@ def share_threshold(probabilities: Floats, gold: NDArray[np.bool_], coverage: fl
         gold: which are right, [N, Y].
         coverage: the share of the right labels of a text that its set is to hold, on average over texts; a text without
             labels misses none.
+        weights: see `threshold`.
 
     Returns:
         The highest threshold for which ``(sum of the shares missed + 1) / (N + 1) <= 1 - coverage``; 0 where the rows
         are too few.
     """
     row, column = np.nonzero(gold)
-    own, price = probabilities[row, column], 1.0 / gold.sum(axis=1)[row]
+    each = np.ones(len(gold)) if weights is None else weights / weights.mean()
+    own, price = probabilities[row, column], (each / np.maximum(gold.sum(axis=1), 1))[row]
     order = np.argsort(own, kind="stable")
     own, missed = own[order], np.concatenate([[0.0], np.cumsum(price[order])])
     # With the threshold own[k] the labels of smaller probability are missed.

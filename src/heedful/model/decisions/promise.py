@@ -74,6 +74,7 @@ class Promise:
         clause: what is promised, with {share} and {each} to be filled in.
         every: classes that are in every set because too few rows have them.
         add: returns an answer with its set or interval.
+        weighted: whether rows count by weights of their own.
     """
 
     wish: Wish
@@ -82,12 +83,13 @@ class Promise:
     clause: str
     every: int
     add: Chosen
+    weighted: bool = False
 
     def sentence(self) -> str:
         """Return what is promised, from which rows, and under which assumption."""
         each, share = " of each class" if self.wish.by_class else "", f"{self.wish.coverage:.4g}"
         if self.source == "held_out":
-            said = self.clause.format(share=f"at least {share}", each=each)
+            said = self.clause.format(share=f"{'about' if self.weighted else 'at least'} {share}", each=each)
             said += f", on average, by {self.rows:,} rows that were set aside and chose nothing"
         else:
             said = self.clause.format(share=f"about {share}", each=each)
@@ -96,6 +98,8 @@ class Promise:
                 f", by out-of-fold scores of {self.rows:,} training rows. For such scores (CV+) a share of {bound:.4g} "
                 "is proved, and for the models of the folds; this one was fitted on all rows"
             )
+        if self.weighted:
+            said += ". Rows count by their weights, and so does a new text on average"
         said += ". Assumes that new texts come from where these rows came from (exchangeable rows)"
         if self.every:
             said += f". Too few rows have {self.every:,} of the classes, which are in every set"
@@ -127,6 +131,7 @@ def promise_of(metrics: Mapping[str, object], decision: Decision[Any], kind: Kin
     held = _held(_Same(metrics))
     if held is None or not len(held.gold):
         raise UsageError(NO_ROWS)
+    held = held.counting()
     if math.isinf(threshold(np.zeros(len(held.gold)), wish.coverage)):
         needed = math.ceil(wish.coverage / (1 - wish.coverage) - 1e-6)
         raise UsageError(
@@ -168,9 +173,9 @@ def _of_classes(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promis
     names = decision.names
     own = oddness(shares, wish.method)[np.arange(len(gold)), gold]
     limits = (
-        class_thresholds(own, gold, len(names), wish.coverage)
+        class_thresholds(own, gold, len(names), wish.coverage, held.weights)
         if wish.by_class
-        else np.full(len(names), threshold(own, wish.coverage))
+        else np.full(len(names), threshold(own, wish.coverage, held.weights))
     )
 
     def add(answer: Answer) -> Answer:
@@ -179,7 +184,7 @@ def _of_classes(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promis
 
     every = int(np.isinf(limits).sum())
     clause = "a share of {share} of new texts{each} has the right class in its set"
-    return Promise(wish, len(gold), held.source, clause, every, add)
+    return Promise(wish, len(gold), held.source, clause, every, add, held.weights is not None)
 
 
 def taken(
@@ -195,25 +200,26 @@ def taken(
 
 def _of_numbers(held: HeldScores, decision: Any, wish: Wish) -> Promise:
     off = np.abs(held.gold.astype(np.float64) - decision.scores(held.logits))
-    limit = threshold(off, wish.coverage)
+    limit = threshold(off, wish.coverage, held.weights)
 
     def add(answer: Answer) -> Answer:
         assert answer.score is not None  # these tasks answer with a number
         return replace(answer, interval=(answer.score - limit, answer.score + limit))
 
     clause = "a share of {share} of new texts has its number in its interval"
-    return Promise(wish, len(off), held.source, clause, 0, add)
+    return Promise(wish, len(off), held.source, clause, 0, add, held.weights is not None)
 
 
 def _of_labels(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise:
-    limit = share_threshold(decision.probabilities(held.logits), held.gold > 0, wish.coverage)  # type: ignore[operator]
+    shares = decision.probabilities(held.logits)
+    limit = share_threshold(shares, held.gold > 0, wish.coverage, held.weights)  # type: ignore[operator]
 
     def add(answer: LabelsAnswer) -> LabelsAnswer:
         ranked = sorted(answer.probabilities.items(), key=lambda item: -item[1])
         return replace(answer, prediction_set=tuple(name for name, share in ranked if share >= limit))
 
     clause = "a set has, on average, a share of {share} of the right labels of its text"
-    return Promise(wish, len(held.gold), held.source, clause, 0, add)
+    return Promise(wish, len(held.gold), held.source, clause, 0, add, held.weights is not None)
 
 
 _MAKERS: Mapping[str, Callable[[HeldScores, Any, Wish], Promise]] = {

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
-from heedful.errors import UsageError
+from heedful.model.decisions.conformal import threshold
 from heedful.model.decisions.reject import SIGNALS, STEPS, Reject, doubts
 from heedful.model.held_scores import HeldScores
 from heedful.runtime.familiar import Familiar, distances, unit_rows, word_number
 from heedful.runtime.pair_features import ExampleFeatures
-from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS
+from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS, refuse_too_few
 
 if TYPE_CHECKING:
     from heedful.tasks.sentences.sentence_model import SentenceModel
@@ -56,6 +56,7 @@ class Known:
         gold: numbers of their classes, [N].
         classes: how many there are, Y.
         features: what gave the vectors.
+        weights: how much each counts, [N], 0 or more; None where all count alike.
     """
 
     words: list[list[list[str]]]
@@ -63,18 +64,21 @@ class Known:
     gold: NDArray[np.int64]
     classes: int
     features: ExampleFeatures | None
+    weights: NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, dataset: EncodedDataset, classes: int, features: ExampleFeatures | None) -> Known:
         """Read training examples."""
         words = words_of_rows(dataset)
         assert dataset.targets is not None  # they have gold
-        return cls(words, vectors_of(features, words), dataset.targets.astype(np.int64), classes, features)
+        gold = dataset.targets.astype(np.int64)
+        return cls(words, vectors_of(features, words), gold, classes, features, dataset.weights)
 
     def familiar(self) -> Familiar:
         """Return what a model keeps of them."""
-        found = np.array(sorted(self._numbers(range(len(self.gold)))), np.uint32)
-        centers, _ = self._centers(np.arange(len(self.gold)))
+        counting = self._counting(np.arange(len(self.gold)))
+        found = np.array(sorted(self._numbers(counting.tolist())), np.uint32)
+        centers, _ = self._centers(counting)
         if not self.vectors.shape[1]:
             centers = np.zeros((0, 0), np.float32)
         return Familiar(found, centers, self.features)
@@ -90,6 +94,7 @@ class Known:
         Returns:
             The signals.
         """
+        outside = self._counting(outside)
         owners: dict[int, int] = {}  # a word to the one class that has it, or -1
         for place in outside.tolist():
             own = int(self.gold[place])
@@ -110,9 +115,16 @@ class Known:
     def _numbers(self, places: Iterable[int]) -> set[int]:
         return {word_number(word) for place in places for side in self.words[place] for word in side}
 
+    def _counting(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of examples whose weight is above 0; all of them where none is."""
+        own = places if self.weights is None else places[self.weights[places] > 0]
+        return own if len(own) else places
+
     def _centers(self, places: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         rows, gold = self.vectors[places], self.gold[places]
         present = np.unique(gold)
+        if self.weights is not None and self.weights[places].any():  # of a mean the length does not count
+            rows = rows * self.weights[places][:, None]
         centers = np.stack([rows[gold == each].mean(axis=0, dtype=np.float64) for each in present])
         return unit_rows(centers), present
 
@@ -124,7 +136,14 @@ def without_own(logits: NDArray[np.floating], gold: NDArray[np.int64], temperatu
     return doubts(logits[left].reshape(len(gold), logits.shape[1] - 1), temperature)
 
 
-def fit_reject(known: Floats, strangers: Floats | None, label: str, keep: float, fitted: str) -> Reject:
+def fit_reject(
+    known: Floats,
+    strangers: Floats | None,
+    label: str,
+    keep: float,
+    fitted: str,
+    weights: Floats | None = None,
+) -> Reject:
     """Weigh the signals, and set the threshold that keeps a share of known texts.
 
     The weights are those of a logistic regression that tells strangers from known texts, both counted as if there were
@@ -136,6 +155,7 @@ def fit_reject(known: Floats, strangers: Floats | None, label: str, keep: float,
         label: what is answered to a text of no class.
         keep: the share of known texts that keep their class.
         fitted: from which rows, for the model card.
+        weights: how much each known text counts, [N], above 0; None where all count alike.
 
     Returns:
         The rule.
@@ -143,31 +163,39 @@ def fit_reject(known: Floats, strangers: Floats | None, label: str, keep: float,
     Raises:
         UsageError: if there are too few known texts for such a share.
     """
-    means, deviations = known.mean(axis=0), np.maximum(known.std(axis=0), _LEAST)
+    means = np.average(known, axis=0, weights=weights)
+    spread = np.sqrt(np.average((known - means) ** 2, axis=0, weights=weights))
+    deviations = np.maximum(spread, _LEAST)
     own = (known - means) / deviations
-    weights = np.full(len(SIGNALS), _PRIOR)
+    shares = np.full(len(SIGNALS), _PRIOR)
     if strangers is not None and len(strangers):
-        weights = _weights(own, (strangers - means) / deviations)
-    scores = np.sort(own @ weights)
-    rank = int(np.ceil((len(scores) + 1) * keep - 1e-9))
-    if rank > len(scores):
-        raise UsageError(
-            f"model.task_options.reject: keeping {keep:g} of known texts takes at least "
-            f"{int(np.ceil(keep / (1 - keep) - 1e-6)):,} rows that chose nothing, and there are {len(scores):,}"
-        )
-    quantiles = np.quantile(scores, np.linspace(0, 1, STEPS + 1))
-    own_rows = [tuple(map(float, row)) for row in (weights, means, deviations, quantiles)]
-    return Reject(
-        label, keep, own_rows[0], own_rows[1], own_rows[2], own_rows[3], float(scores[rank - 1]), fitted
-    )
+        shares = _weights(own, (strangers - means) / deviations, weights)
+    scores = own @ shares
+    refuse_too_few(keep, len(scores))
+    limit = threshold(scores, keep, weights)
+    quantiles = _quantiles(scores, weights)
+    own_rows = [tuple(map(float, row)) for row in (shares, means, deviations, quantiles)]
+    return Reject(label, keep, own_rows[0], own_rows[1], own_rows[2], own_rows[3], limit, fitted)
 
 
-def _weights(known: Floats, strangers: Floats) -> Floats:
+def _quantiles(scores: Floats, weights: Floats | None) -> Floats:
+    """Return scores at even shares of the rows, from the least to the greatest, [STEPS + 1]."""
+    even = np.linspace(0, 1, STEPS + 1)
+    if weights is None:
+        return np.quantile(scores, even)
+    order = np.argsort(scores, kind="stable")
+    sums = np.cumsum(weights[order])
+    shares = (sums - sums[0]) / max(float(sums[-1] - sums[0]), 1e-300)
+    return np.interp(even, shares, scores[order])
+
+
+def _weights(known: Floats, strangers: Floats, counting: Floats | None) -> Floats:
     """Fit the logistic regression; a signal whose weight would be below 0 is left out, the most wrong one first."""
     x = np.concatenate([known, strangers])
     x = np.clip(x, -20, 20)
     gold = np.repeat([0.0, 1.0], [len(known), len(strangers)])
-    count = np.where(gold > 0, 0.5 / len(strangers), 0.5 / len(known))
+    own = np.ones(len(known)) if counting is None else counting
+    count = np.concatenate([0.5 / own.sum() * own, np.full(len(strangers), 0.5 / len(strangers))])
     used = np.ones(x.shape[1], bool)
     while used.any():
         design = np.concatenate([x[:, used], np.ones((len(x), 1))], axis=1)
@@ -246,7 +274,14 @@ def rejecting(
         unlike = familiar.of(words_of_rows(others))
         strangers = np.concatenate([doubts(logits, about.temperature), unlike], axis=1)
         fitted = f"{len(others):,} texts of no class"
-    return fit_reject(own, strangers, label, keep, f"{len(own):,} known rows and {fitted}"), familiar
+    weights = held.weights
+    if weights is not None:  # a row of weight 0 is none
+        counts = np.flatnonzero(weights)
+        if strangers is not None and len(strangers) == len(own) and STRANGERS not in datasets:
+            strangers = strangers[counts]
+        own, weights = own[counts], weights[counts]
+    fitted = f"{len(own):,} known rows and {fitted}"
+    return fit_reject(own, strangers, label, keep, fitted, weights), familiar
 
 
 def _of_aside(known: Known, aside: Known) -> tuple[Floats, Floats]:
@@ -257,10 +292,20 @@ def _of_aside(known: Known, aside: Known) -> tuple[Floats, Floats]:
         np.concatenate([known.gold, aside.gold]),
         known.classes,
         known.features,
+        _both_weights(known, aside),
     )
     outside = np.arange(len(known.gold))
     inside = len(known.gold) + np.arange(len(aside.gold))
     return both.signals(inside, outside, without=False), both.signals(inside, outside, without=True)
+
+
+def _both_weights(known: Known, aside: Known) -> NDArray[np.float32] | None:
+    if known.weights is None and aside.weights is None:
+        return None
+    each = [
+        np.ones(len(own.gold), np.float32) if own.weights is None else own.weights for own in (known, aside)
+    ]
+    return np.concatenate(each)
 
 
 def _of_folds(known: Known, folds: NDArray[np.int64] | None) -> tuple[Floats, Floats]:

@@ -30,12 +30,14 @@ class Keeping:
         share: of them that is kept.
         seed: of the draw.
         replayed: how many of the last ones an earlier model kept, all of which stay.
+        each: for how many examples each of these stood in training.
     """
 
     how: Literal["texts", "rows"]
     share: float = 1.0
     seed: int = 0
     replayed: int = 0
+    each: float = 1.0
 
     def places(self, count: int) -> NDArray[np.int64]:
         """Return which of so many examples are kept, ascending: at least one, at most `MOST_KEPT`."""
@@ -80,7 +82,20 @@ def kept_examples(
         dataset.rows[chosen],
         tuple(texts) if keeping.how == "texts" else None,
         network,
+        _own_weights(dataset, keeping, chosen),
     )
+
+
+def _own_weights(
+    dataset: EncodedDataset, keeping: Keeping, chosen: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """Return the weights of examples as they were given; None where all count alike."""
+    if dataset.weights is None:
+        return None
+    weights = dataset.weights.astype(np.float64) * dataset.mean_weight
+    weights[len(weights) - keeping.replayed :] /= keeping.each
+    found = weights[chosen].astype(np.float32)
+    return None if np.allclose(found, 1, rtol=1e-5, atol=0) else found
 
 
 def _of_network(model: SentenceModel[Any], dataset: EncodedDataset) -> float:

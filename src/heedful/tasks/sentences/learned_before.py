@@ -33,14 +33,18 @@ class LearnedBefore:
         wide: over words and characters; None for none.
         sentence: over features of whole texts; None for none.
         replayed: how many of the last training examples are old ones.
+        each: for how many examples each of these stands.
     """
 
     wide: WidePart | None
     sentence: SentencePart | None
     replayed: int = 0
+    each: float = 1.0
 
     @classmethod
-    def of(cls, about: About, labels: Sequence[str], now: Sequence[str], replayed: int = 0) -> LearnedBefore:
+    def of(
+        cls, about: About, labels: Sequence[str], now: Sequence[str], replayed: int = 0, each: float = 1.0
+    ) -> LearnedBefore:
         """Take the parts of a model.
 
         Args:
@@ -48,6 +52,7 @@ class LearnedBefore:
             labels: its labels.
             now: the labels that there are now, those of the model among them.
             replayed: how many of the last training examples are old ones.
+            each: for how many examples each of these stands.
 
         Returns:
             The parts at the temperature of the model. A new label has no weights yet.
@@ -72,7 +77,7 @@ class LearnedBefore:
             wide.bias[unseen] = _UNLIKELY / (wide.weight or 1.0)
         elif sentence is not None:
             sentence.bias[unseen] = _UNLIKELY / (sentence.weight or 1.0)
-        return cls(wide, sentence, replayed)
+        return cls(wide, sentence, replayed, each)
 
     def grown(self, outputs: int, empty: WidePart) -> WidePart:
         """Return a part without weights that knows the features of before and those of new texts.

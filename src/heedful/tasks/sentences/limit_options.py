@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heedful.checked import Settings, ranged
+from heedful.errors import UsageError
 
 ASIDE = "aside"
 """The name of the part that nothing is fitted to and nothing chosen by."""
@@ -37,6 +39,24 @@ def held_out_share(options: Mapping[str, object]) -> float:
     """Return the share of the training rows that the settings of a task set aside; 0 where they say nothing."""
     share = options.get("held_out", 0.0)
     return float(share) if isinstance(share, int | float) else 0.0
+
+
+def refuse_too_few(keep: float, rows: int) -> None:
+    """Refuse a share of known texts to keep that so few rows cannot say the threshold of.
+
+    Args:
+        keep: the share.
+        rows: that chose nothing.
+
+    Raises:
+        UsageError: naming how many it takes.
+    """
+    needed = math.ceil(keep / (1 - keep) - 1e-6)
+    if rows < needed:
+        raise UsageError(
+            f"model.task_options.reject: keeping {keep:g} of known texts takes at least {needed:,} rows that chose "
+            f"nothing, and there are {rows:,}; add rows, ask for less, or set more aside (model.task_options.held_out)"
+        )
 
 
 def rejects(options: Mapping[str, object]) -> bool:

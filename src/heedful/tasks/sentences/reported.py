@@ -51,6 +51,11 @@ def unseen_of(dataset: EncodedDataset, known: int) -> dict[str, int]:
     return {"labels of the gold that the model does not know": unseen} if unseen else {}
 
 
+def weights_of(dataset: EncodedDataset) -> NDArray[np.float64] | None:
+    """Return how much each example counts, [N]; None where all count alike."""
+    return None if dataset.weights is None else dataset.weights.astype(np.float64)
+
+
 def equally_weighted(dataset: EncodedDataset) -> EncodedDataset:
     """Return examples without weights, where all of them weigh the same."""
     weights = dataset.weights

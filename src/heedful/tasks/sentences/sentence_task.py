@@ -46,7 +46,7 @@ from heedful.tasks.sentences.left_over import left_over
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
-from heedful.tasks.sentences.reported import equally_weighted, gold_of
+from heedful.tasks.sentences.reported import equally_weighted, gold_of, weights_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import sentence_problems
 from heedful.tasks.tables import Table
@@ -300,10 +300,10 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             rows, model.nested = self.delivered(model, model.nested), None
             if model.before is not None and (old := model.before.replayed):  # which the old parts have seen
                 chose, rows = equally_weighted(chose.select(np.arange(len(chose) - old))), rows[:-old]
-            model.held_scores = HeldScores(chose.rows, gold_of(chose), rows)
+            model.held_scores = HeldScores(chose.rows, gold_of(chose), rows, weights=weights_of(chose))
         if (aside := datasets.get(ASIDE)) is not None:
             judged = finite("prediction", model.run(aside)[0])
-            model.held_scores = HeldScores(aside.rows, gold_of(aside), judged, "held_out")
+            model.held_scores = HeldScores(aside.rows, gold_of(aside), judged, "held_out", weights_of(aside))
         report = self.report_of(model, chose, rows, 0.0)
         if chose.weights is None:
             return report
@@ -314,10 +314,9 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.keep`."""
         how = config.data.keep_examples
         if how != "none":
-            old = 0 if model.before is None else model.before.replayed
-            found = kept_examples(
-                model, training, Keeping(how, config.data.keep_share, config.train.seed, old)
-            )
+            old = () if model.before is None else (model.before.replayed, model.before.each)
+            keeping = Keeping(how, config.data.keep_share, config.train.seed, *old)
+            found = kept_examples(model, training, keeping)
             model.about = replace(model.about, examples=found)
 
     def delivered(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float32]:

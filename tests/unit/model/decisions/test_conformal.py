@@ -142,3 +142,17 @@ def test_share_threshold_is_the_highest_that_misses_little(coverage: float) -> N
     assert limit == 0 or bound(limit) <= 1 - coverage + 1e-9
     higher = [level for level in np.unique(shares[gold]) if level > limit]
     assert all(bound(level) > 1 - coverage for level in higher)
+
+
+def test_rows_count_by_their_weights():
+    scores, weights = np.arange(1.0, 10.0), np.ones(9)
+    for coverage in (0.1, 0.5, 0.9, 0.91):
+        assert threshold(scores, coverage, weights * 7) == threshold(scores, coverage)
+    weights[:3] = 50  # now most of the weight has small scores
+    assert threshold(scores, 0.5, weights) <= 3.0 < threshold(scores, 0.5)
+    gold = np.array([0, 1] * 4 + [0])
+    by_class = class_thresholds(scores, gold, 2, 0.5, weights)
+    assert by_class.tolist() == [threshold(scores[gold == k], 0.5, weights[gold == k]) for k in (0, 1)]
+    shares, right = np.linspace(0.1, 0.9, 9)[:, None], np.ones((9, 1), bool)
+    assert share_threshold(shares, right, 0.5, np.ones(9)) == share_threshold(shares, right, 0.5)
+    assert share_threshold(shares, right, 0.5, weights) < share_threshold(shares, right, 0.5)
